@@ -1,0 +1,1 @@
+"""The library: scenarios and their characters, loaded from YAML and checked. Knows no Discord."""

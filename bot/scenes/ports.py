@@ -1,0 +1,171 @@
+"""What the scenes need from outside, said by them: a store that remembers, a stage that shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
+
+    from bot.her.beats import Beat, PublicBeat
+    from bot.library.scenario import Scenario
+    from bot.scenes.scene import Part, Place, Scene
+    from bot.scenes.turn import Take, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class NewLine:
+    """A person's line as it comes in, before it is stored."""
+
+    author_id: int
+    speaker: str
+    message_id: int
+    text: str
+    beats: tuple[PublicBeat, ...]
+
+
+class SceneStore(Protocol):
+    """Remembers scenes, casts, turns and takes. Every method is one transaction; all raise StoreError."""
+
+    async def add_scene(
+        self, place: Place, scenario: Scenario, gm_ids: Sequence[int], parts: Sequence[Part], now: datetime
+    ) -> Scene:
+        """Store a scene that begins. Raises Refused where one is under way in that channel already."""
+        ...
+
+    async def save_scene(self, scene: Scene) -> None:
+        """Store a scene's state, game masters, parts, reveal policy and flags."""
+        ...
+
+    async def open_scenes(self) -> list[Scene]:
+        """Return every scene that has not ended."""
+        ...
+
+    async def add_line(self, scene_id: int, line: NewLine, now: datetime) -> Turn | None:
+        """Store a person's line as a turn that is done; None where that message is stored already."""
+        ...
+
+    async def add_narration(self, scene_id: int, text: str, author_id: int | None, now: datetime) -> Turn:
+        """Store a narration as a turn that is done."""
+        ...
+
+    async def add_reply(self, scene_id: int, character: str, answers_id: int | None, now: datetime) -> Turn:
+        """Store that a character owes a reply: a turn that is thinking."""
+        ...
+
+    async def finish_reply(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
+        """Store a take, make it the current one and the turn done."""
+        ...
+
+    async def fail_reply(self, turn_id: int, fault: str) -> Turn:
+        """Mark a turn failed with the sentence people are told."""
+        ...
+
+    async def rethink(self, turn_id: int) -> Turn:
+        """Mark a failed turn thinking again."""
+        ...
+
+    async def turns(self, scene_id: int) -> list[Turn]:
+        """Return the turns of the story in order, hidden ones left out."""
+        ...
+
+    async def turn(self, turn_id: int) -> Turn | None:
+        """Return one turn, whatever its state."""
+        ...
+
+    async def owed(self, scene_id: int) -> list[Turn]:
+        """Return the turns that are thinking, in order."""
+        ...
+
+    async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
+        """Take these turns, or all of them, out of the story; return how many."""
+        ...
+
+    async def turn_by_message(self, message_id: int) -> Turn | None:
+        """Return the turn that a Discord message belongs to: a person's line, or any post of a reply."""
+        ...
+
+    async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:
+        """Give a person's line its edited text."""
+        ...
+
+
+class Stage(Protocol):
+    """Shows a scene to its people. Raises PostingError where Discord refuses for good."""
+
+    def thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
+        """Show that the character is about to speak, for as long as the context lasts."""
+        ...
+
+    async def progress(self, scene: Scene, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
+        """Tell which public beats have settled so far. Cheap; the stage decides what to show when."""
+        ...
+
+    async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
+        """Post a finished reply and what the reveal policy frees. Doing it twice posts nothing twice."""
+        ...
+
+    async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
+        """Say in the channel that this reply failed, with a way to try again."""
+        ...
+
+    async def tell(self, scene: Scene, sentence: str) -> None:
+        """Say something of the program's own in the channel, such as a history that was cut."""
+        ...
+
+
+class Posts(Protocol):
+    """Remembers which Discord message shows which part of which take, and the webhooks. Raises StoreError."""
+
+    async def add_post(self, post: Post) -> None:
+        """Store one posted message."""
+        ...
+
+    async def posts(self, turn_id: int) -> list[Post]:
+        """Return a turn's posted messages in the order they stand in."""
+        ...
+
+    async def forget_post(self, message_id: int) -> None:
+        """Forget a message that is gone."""
+        ...
+
+    async def webhooks(self, channel_id: int) -> list[PersonaWebhook]:
+        """Return the webhooks made for that channel."""
+        ...
+
+    async def save_webhook(self, webhook: PersonaWebhook) -> None:
+        """Store a webhook, in place of an earlier one for the same channel and character."""
+        ...
+
+    async def forget_webhook(self, webhook_id: int) -> None:
+        """Forget a webhook that is gone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One message on Discord that shows a part of a take."""
+
+    message_id: int
+    channel_id: int
+    turn_id: int
+    take_id: int | None
+    part: int  # position among the take's messages of this purpose, from 0
+    purpose: str  # "persona" (the reply), "spoiler" (revealed in the channel), "gm" (a direct message), "fault"
+    webhook_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PersonaWebhook:
+    """A webhook that persona posts go through. The token is a secret: it never shows in a repr."""
+
+    id: int
+    token: str
+    channel_id: int
+    character: str | None = None  # the one character it belongs to, or None for the channel's common one
+
+    def __repr__(self) -> str:
+        return f"PersonaWebhook(id={self.id}, channel_id={self.channel_id}, character={self.character!r})"

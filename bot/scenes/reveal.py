@@ -1,0 +1,63 @@
+"""Who gets to see private beats. The only place where a private beat becomes one that may be posted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from bot.her.beats import Beat, BeatKind, PrivateBeat
+
+
+class Where(StrEnum):
+    """Where private beats of one kind go; the values are stored in the database and typed by game masters."""
+
+    SPOILER = "spoiler"  # into the channel, under spoiler bars
+    GM = "gm"  # into the game masters' direct messages
+    OFF = "off"  # nowhere; they stay stored
+
+
+class Audience(StrEnum):
+    """Who reads a revealed beat."""
+
+    CHANNEL = "channel"
+    GM = "gm"
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """A private beat together with the decision that frees it for one audience. Made by RevealPolicy, or for a GM
+    who asks in private (`for_gm`), and nowhere else."""
+
+    beat: PrivateBeat
+    audience: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class RevealPolicy:
+    """Where thoughts and planning of a scene go. Both private to begin with."""
+
+    thoughts: Where = Where.GM
+    planning: Where = Where.GM
+
+    def where(self, kind: BeatKind) -> Where:
+        """Return where private beats of this kind go."""
+        return self.planning if kind is BeatKind.PLANNING else self.thoughts
+
+    def toggled(self, kind: BeatKind) -> RevealPolicy:
+        """Return the policy with this kind made public where it was private, private (the GM's) where it was public."""
+        return self.with_(kind, Where.GM if self.where(kind) is Where.SPOILER else Where.SPOILER)
+
+    def with_(self, kind: BeatKind, where: Where) -> RevealPolicy:
+        """Return the policy with private beats of this kind going there."""
+        return replace(self, planning=where) if kind is BeatKind.PLANNING else replace(self, thoughts=where)
+
+    def freed(self, beats: tuple[Beat, ...], audience: Audience) -> tuple[Revealed, ...]:
+        """Return the private beats that this policy shows to that audience, in order."""
+        wanted = Where.SPOILER if audience is Audience.CHANNEL else Where.GM
+        private = (beat for beat in beats if isinstance(beat, PrivateBeat))
+        return tuple(Revealed(beat, audience) for beat in private if self.where(beat.kind) is wanted)
+
+
+def for_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
+    """Return all private beats, freed for a game master who asked to see them in private."""
+    return tuple(Revealed(beat, Audience.GM) for beat in beats if isinstance(beat, PrivateBeat))

@@ -1,0 +1,60 @@
+"""Turns and takes: what was contributed to a scene, and the alternative generations of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.her.beats import Beat
+
+
+class TurnKind(StrEnum):
+    """What a turn is; the values are stored in the database."""
+
+    LINE = "line"  # a person's line, as a character or under their own name
+    REPLY = "reply"  # a character's, by the model
+    NARRATION = "narration"  # the environment's
+
+
+class TurnState(StrEnum):
+    """How far a turn has come; the values are stored in the database."""
+
+    THINKING = "thinking"  # owed: stored before the model was asked, taken up again after a restart
+    DONE = "done"
+    FAILED = "failed"  # no usable reply came; may be tried again
+    HIDDEN = "hidden"  # taken out of the story: its message was deleted, or the history was cleared
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """One generation of a turn, or what a person said."""
+
+    id: int
+    number: int  # from 1
+    beats: tuple[Beat, ...]
+    raw: str  # what the model wrote, its prefill put back, or what the person typed
+    seed: int | None = None  # None for a person's
+
+    def __repr__(self) -> str:
+        return f"Take(id={self.id}, number={self.number}, {len(self.beats)} beats)"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One contribution to a scene, with its current take."""
+
+    id: int  # ascending within the database; a scene's turns are told in this order
+    scene_id: int
+    kind: TurnKind
+    speaker: str  # a character's name, or a person's display name at the time
+    state: TurnState
+    created_at: datetime
+    take: Take | None = None  # None while thinking for the first time, or failed
+    author_id: int | None = None  # Discord user id of the person who spoke
+    message_id: int | None = None  # Discord message the person spoke in
+    answers_id: int | None = None  # for a reply: the turn it answers
+    fault: str | None = None  # for a failed turn: the sentence people were told
