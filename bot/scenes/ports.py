@@ -44,8 +44,12 @@ class SceneStore(Protocol):
         """Return every scene that has not ended."""
         ...
 
-    async def add_line(self, scene_id: int, line: NewLine, now: datetime) -> Turn | None:
-        """Store a person's line as a turn that is done; None where that message is stored already."""
+    async def add_line(
+        self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime
+    ) -> tuple[Turn, ...]:
+        """Store a person's line as a turn that is done and, in the same transaction, a thinking turn for each
+        character that owes an answer to it. Returns all of them, the line first; nothing where that message is
+        stored already."""
         ...
 
     async def add_narration(self, scene_id: int, text: str, author_id: int | None, now: datetime) -> Turn:
@@ -56,16 +60,20 @@ class SceneStore(Protocol):
         """Store that a character owes a reply: a turn that is thinking."""
         ...
 
-    async def finish_reply(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
-        """Store a take, make it the current one and the turn done."""
+    async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
+        """Store a take and make it the current one. The turn stays as it is: it is not done until it is posted."""
         ...
 
-    async def fail_reply(self, turn_id: int, fault: str) -> Turn:
-        """Mark a turn failed with the sentence people are told."""
+    async def settle(self, turn_id: int) -> Turn:
+        """Mark a turn done: its take stands on Discord."""
+        ...
+
+    async def fail(self, turn_id: int, fault: str) -> Turn:
+        """Mark a turn failed with the sentence people are told. A take it has stays."""
         ...
 
     async def rethink(self, turn_id: int) -> Turn:
-        """Mark a failed turn thinking again."""
+        """Mark a failed turn thinking again. Where it is thinking already, nothing changes."""
         ...
 
     async def turns(self, scene_id: int) -> list[Turn]:
@@ -78,6 +86,10 @@ class SceneStore(Protocol):
 
     async def owed(self, scene_id: int) -> list[Turn]:
         """Return the turns that are thinking, in order."""
+        ...
+
+    async def last_message_id(self, scene_id: int) -> int | None:
+        """Return the highest id of a person's message stored for this scene: what came later was not heard yet."""
         ...
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
