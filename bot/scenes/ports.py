@@ -44,9 +44,11 @@ class SceneStore(Protocol):
         """Return every scene that has not ended."""
         ...
 
-    async def add_line(
-        self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime
-    ) -> tuple[Turn, ...]:
+    async def scene(self, scene_id: int) -> Scene | None:
+        """Return one scene, ended or not."""
+        ...
+
+    async def add_line(self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime) -> tuple[Turn, ...]:
         """Store a person's line as a turn that is done and, in the same transaction, a thinking turn for each
         character that owes an answer to it. Returns all of them, the line first; nothing where that message is
         stored already."""

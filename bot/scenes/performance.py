@@ -1,0 +1,143 @@
+"""One reply: from a mind's prompt through the engine and the parser to the beats of a take."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from bot.engine.protocol import Dialect, Request
+from bot.errors import AsideError, EngineDied
+from bot.her.beats import public
+from bot.her.chatml import STOPS
+from bot.her.guards import repetition
+from bot.her.reply import ReplyParser
+from bot.scenes import prompting
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from bot.engine.protocol import Engine
+    from bot.her.beats import Beat, PublicBeat
+    from bot.scenes.scene import Scene
+    from bot.scenes.turn import Turn
+
+Progress: TypeAlias = "Callable[[tuple[PublicBeat, ...]], Awaitable[None]]"
+"""Is told the public beats that have settled so far, each time there are more."""
+
+_HURRIED_PLANNING = 48  # tokens a second attempt may plan: the first one planned and never spoke
+
+
+class NoWords(AsideError):
+    """Two attempts brought no public beat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long replies may be, and how strictly the model is held to HER's structure."""
+
+    max_tokens: int = 2048
+    planning_tokens: int = 1024
+    guided: bool = True  # hold replies to a grammar where the engine can
+    empty_think: bool = False  # put Qwen3's empty <think> block before the reply
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Performed:
+    """What a performance brought."""
+
+    beats: tuple[Beat, ...]
+    raw: str  # as the model wrote it, its prefill put back
+    seed: int
+    left_out: int  # how many of the oldest turns didn't fit the context
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """Plays characters on an engine. `new_seed` gives a seed for each attempt, 0 to 2**32 - 1."""
+
+    engine: Engine
+    limits: Limits
+    new_seed: Callable[[], int]
+
+    async def reply(self, scene: Scene, character: str, turns: Sequence[Turn], progress: Progress) -> Performed:
+        """Return this character's next turn after `turns`.
+
+        An engine that dies in the middle is asked once more; so is one that brought no public beat, with little
+        room for planning. Raises NoWords where that failed too, and EngineError.
+        """
+        fitted = await self.fitted(scene, character, turns)
+        request = self._request(scene, character, fitted)
+        others = _others(scene, character, turns)
+        beats, raw = await self._attempt(scene, character, others, request, progress)
+        if not public(beats):
+            request = replace(request, seed=self.new_seed(), planning_tokens=_HURRIED_PLANNING)
+            beats, raw = await self._attempt(scene, character, others, request, progress)
+        if not public(beats):
+            raise NoWords(f"{character} was lost in thought and said nothing. Try again, or say it another way.")
+        return Performed(beats, raw, request.seed, len(fitted.left_out))
+
+    async def fitted(self, scene: Scene, character: str, turns: Sequence[Turn]) -> prompting.Fitted:
+        """Return the prompt for this character's next turn, cut to the context. Raises PromptTooLong, EngineError."""
+        return await prompting.fitted(
+            scene.scenario, character, turns, self.engine, self._room, empty_think=self.limits.empty_think
+        )
+
+    @property
+    def _room(self) -> int:
+        """Tokens kept free for a reply: the whole limit, but never more than half of a small context."""
+        return min(self.limits.max_tokens, self.engine.info.context // 2)
+
+    def _request(self, scene: Scene, character: str, fitted: prompting.Fitted) -> Request:
+        info = self.engine.info
+        return Request(
+            prompt=fitted.prompt,
+            mind=f"{scene.id}/{character}",
+            guild=str(scene.place.guild_id),
+            seed=self.new_seed(),
+            max_tokens=self._room,
+            planning_tokens=self.limits.planning_tokens,
+            stop=STOPS,
+            grammar=prompting.grammar(character, info.dialect) if self._held(info.dialect) else None,
+        )
+
+    def _held(self, dialect: Dialect) -> bool:
+        """Whether a grammar holds the reply. A stand-in never knew HER's structure, so it is always held where it can."""
+        return self.engine.info.well_formed and (self.limits.guided or dialect is Dialect.STAND_IN)
+
+    async def _attempt(
+        self, scene: Scene, character: str, others: Sequence[str], request: Request, progress: Progress
+    ) -> tuple[tuple[Beat, ...], str]:
+        def parser() -> ReplyParser:
+            return ReplyParser(
+                character,
+                others,
+                prefilled=bool(request.prompt.prefill),
+                well_formed=request.grammar is not None,
+                aliases=scene.character(character).aliases,
+            )
+
+        try:
+            return await self._stream(request, parser(), progress)
+        except EngineDied:
+            return await self._stream(request, parser(), progress)
+
+    async def _stream(self, request: Request, parser: ReplyParser, progress: Progress) -> tuple[tuple[Beat, ...], str]:
+        raw = [request.prompt.prefill]
+        shown: tuple[PublicBeat, ...] = ()
+        async with aclosing(self.engine.generate(request)) as chunks:
+            async for chunk in chunks:
+                raw.append(chunk.text)
+                parser.feed(chunk.text)
+                if (settled := public(parser.beats)) != shown:
+                    shown = settled
+                    await progress(shown)
+                if parser.stopped or repetition("".join(raw[-400:])):
+                    break
+        return parser.close().beats, "".join(raw)
+
+
+def _others(scene: Scene, character: str, turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Return everyone the model must not speak for: the rest of the cast, and people under their own names."""
+    names = (*(other.name for other in scene.scenario.characters), *(turn.speaker for turn in turns))
+    return tuple(name for name in dict.fromkeys(names) if name != character)

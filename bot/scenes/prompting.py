@@ -1,0 +1,83 @@
+"""A mind as the prompt an engine takes, in the model's dialect, no longer than the context allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.engine.protocol import Dialect
+from bot.errors import PromptTooLong
+from bot.her import mind, stand_in
+from bot.her.chatml import chatml
+from bot.her.grammar import her_grammar, stand_in_grammar
+from bot.scenes import minds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.engine.protocol import Engine
+    from bot.her.prompt import Prompt
+    from bot.library.scenario import Scenario
+    from bot.scenes.turn import Turn
+
+BLOCK = 8  # turns that leave a full context together, so that what stays begins alike for a while and is remembered
+_CHARACTERS_A_TOKEN = 8  # more than any language has; bounds how much of a long story is worth counting
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A prompt that fits, and the oldest turns that had to leave for it. A memory of the scene would begin there."""
+
+    prompt: Prompt
+    left_out: tuple[Turn, ...]
+
+
+def prompt(
+    scenario: Scenario, character: str, turns: Sequence[Turn], dialect: Dialect, *, empty_think: bool = False
+) -> Prompt:
+    """Return the prompt for this character's next turn after `turns`. Raises KeyError where nobody is called that."""
+    person = scenario.character(character)
+    sheet, heard = minds.sheet(scenario, person), minds.heard(character, turns)
+    if dialect is Dialect.STAND_IN:
+        return chatml(stand_in.messages(sheet, minds.examples(person), heard))
+    return chatml(mind.messages(sheet, heard), empty_think=empty_think)
+
+
+def grammar(character: str, dialect: Dialect) -> str:
+    """Return the GBNF that holds a reply of this character to HER's structure."""
+    return stand_in_grammar(character) if dialect is Dialect.STAND_IN else her_grammar(character)
+
+
+async def fitted(
+    scenario: Scenario, character: str, turns: Sequence[Turn], engine: Engine, room: int, *, empty_think: bool = False
+) -> Fitted:
+    """Return the prompt with as many of the latest turns as leave `room` tokens of the context for the reply.
+
+    The oldest leave in blocks of BLOCK; the system message and the latest turn never do.
+    Raises PromptTooLong where even those leave no room.
+    """
+    budget = engine.info.context - room
+    last = max(0, len(turns) - 1)
+    first = _first_worth_counting(turns, budget)
+    while True:
+        start = min(first, last)
+        kept = prompt(scenario, character, turns[start:], engine.info.dialect, empty_think=empty_think)
+        if await engine.count(kept) <= budget:
+            return Fitted(kept, tuple(turns[:start]))
+        if first >= last:
+            raise PromptTooLong(
+                f"{character}'s sheet and the latest line leave no room for a reply in the model's context of "
+                f"{engine.info.context} tokens: shorten the scenario, or set a larger `engine.context`."
+            )
+        first += BLOCK
+
+
+def _first_worth_counting(turns: Sequence[Turn], budget: int) -> int:
+    """Return the index, a multiple of BLOCK, before which no turn can fit, so that a long story is not counted whole."""
+    characters = 0
+    for index in range(len(turns) - 1, -1, -1):
+        take = turns[index].take
+        characters += sum(len(beat.text) for beat in take.beats) if take else 0
+        if characters > budget * _CHARACTERS_A_TOKEN:
+            return (index // BLOCK + 1) * BLOCK
+    return 0
