@@ -15,6 +15,7 @@ AsideError                  its text is one sentence for a person: what happened
 │   └── PromptTooLong       the prompt does not fit the context
 ├── WeightsError            a model couldn't be fetched or stored
 ├── StoreError              the database can't be opened or used
+├── NoWords                 the model was asked twice and neither spoke nor acted
 └── PostingError            Discord refused what Aside wanted to post
     └── MissingPermission   … since the bot lacks a permission, named, in a channel, named
 """
@@ -70,6 +71,10 @@ class EngineBusy(EngineError):
 
 class PromptTooLong(EngineError):
     """The prompt leaves no room for a reply in the model's context."""
+
+
+class NoWords(AsideError):
+    """The model was asked twice and brought no public beat."""
 
 
 class WeightsError(AsideError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.engine.protocol import Dialect, Request
-from bot.errors import AsideError, EngineDied
+from bot.errors import EngineDied, NoWords
 from bot.her.beats import public
 from bot.her.chatml import STOPS
 from bot.her.guards import repetition
@@ -26,10 +26,6 @@ Progress: TypeAlias = "Callable[[tuple[PublicBeat, ...]], Awaitable[None]]"
 """Is told the public beats that have settled so far, each time there are more."""
 
 _HURRIED_PLANNING = 48  # tokens a second attempt may plan: the first one planned and never spoke
-
-
-class NoWords(AsideError):
-    """Two attempts brought no public beat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +98,7 @@ class Performance:
         )
 
     def _held(self, dialect: Dialect) -> bool:
-        """Whether a grammar holds the reply. A stand-in never knew HER's structure, so it is always held where it can."""
+        """Whether a grammar holds the reply; always for a stand-in, which never knew HER's structure."""
         return self.engine.info.well_formed and (self.limits.guided or dialect is Dialect.STAND_IN)
 
     async def _attempt(

@@ -73,7 +73,7 @@ async def fitted(
 
 
 def _first_worth_counting(turns: Sequence[Turn], budget: int) -> int:
-    """Return the index, a multiple of BLOCK, before which no turn can fit, so that a long story is not counted whole."""
+    """Return the index, a multiple of BLOCK, before which no turn can fit: a long story is not counted whole."""
     characters = 0
     for index in range(len(turns) - 1, -1, -1):
         take = turns[index].take
