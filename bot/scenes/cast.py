@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Refused, UnknownName
 from bot.her.guards import plain_name
-from bot.library.names import nearest, normal
+from bot.library.names import nearest, normal, spoken_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,15 +18,11 @@ _NARRATORS = {"environment", "narrator"}
 
 
 def find(scene: Scene, name: str) -> Part:
-    """Return the part that `name` means, in any case, without accents, or by an alias.
+    """Return the part that `name` means, in any spelling it may be called by.
 
     Raises UnknownName, naming the nearest.
     """
-    spoken = {
-        normal(spelling): character.name
-        for character in reversed(scene.scenario.characters)
-        for spelling in (*character.aliases, character.name)
-    }
+    spoken = spoken_names(scene.scenario.characters)
     if character := spoken.get(normal(name)):
         return scene.part(character)
     names = [part.character for part in scene.parts]
@@ -70,8 +66,8 @@ def speaker(scene: Scene, user_id: int, display_name: str) -> str:
     if part := scene.part_of(user_id):
         return part.character
     name = plain_name(display_name)
-    taken = {normal(spelling) for one in scene.scenario.characters for spelling in (one.name, *one.aliases)}
-    return f"{name} (player)" if normal(name) in taken | _NARRATORS else name
+    taken = _NARRATORS | spoken_names(scene.scenario.characters).keys()
+    return f"{name} (player)" if normal(name) in taken else name
 
 
 def with_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:

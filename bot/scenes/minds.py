@@ -1,4 +1,4 @@
-"""What a character may know of a scene, in the order it learnt it. A mind's prompt is made from this and nothing else."""
+"""What a character may know of a scene, in the order it learnt it. Its prompt is made from this and nothing else."""
 
 from __future__ import annotations
 

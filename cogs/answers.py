@@ -1,0 +1,47 @@
+"""How interactions are answered: at once, privately unless said otherwise, and with one sentence where they fail."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import discord
+from discord import app_commands
+
+from bot.errors import AsideError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_log = logging.getLogger(__name__)
+_UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost."
+_LONGEST = 2000
+
+
+async def privately(interaction: discord.Interaction, text: str, *, files: Sequence[discord.File] = ()) -> None:
+    """Answer so that only the person who asked sees it."""
+    if interaction.response.is_done():
+        await interaction.followup.send(text[:_LONGEST], ephemeral=True, files=list(files))
+    else:
+        await interaction.response.send_message(text[:_LONGEST], ephemeral=True, files=list(files))
+
+
+async def publicly(interaction: discord.Interaction, text: str) -> None:
+    """Answer so that the whole channel sees it."""
+    await interaction.response.send_message(text[:_LONGEST])
+
+
+async def complain(interaction: discord.Interaction, error: Exception) -> None:
+    """Tell the person who asked, in one sentence, why it didn't work; the log has the rest."""
+    cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
+    if isinstance(cause, AsideError):
+        sentence = str(cause)
+    elif isinstance(cause, app_commands.AppCommandError):
+        sentence = f"That doesn't work here: {cause}"
+    else:
+        _log.error("An interaction failed", exc_info=cause)
+        sentence = _UNEXPECTED
+    try:
+        await privately(interaction, sentence)
+    except discord.HTTPException as refused:
+        _log.warning("A person could not be told that their request failed: %s", refused)

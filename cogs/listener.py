@@ -1,0 +1,138 @@
+"""Hears what is said in the channels where scenes are under way, and what becomes of it later."""
+
+from __future__ import annotations
+
+import logging
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import discord
+from discord.ext import commands
+
+from bot.errors import AsideError
+from bot.library.names import addressed, spoken_names
+from bot.scenes.director import Address
+from bot.scenes.scene import SceneState
+from bot.scenes.theatre import Said
+
+if TYPE_CHECKING:
+    from bot.scenes.scene import Scene
+    from bot.scenes.theatre import Theatre
+
+_log = logging.getLogger(__name__)
+_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
+_CATCH_UP = 100  # messages looked at for each scene after a start
+_STALE = timedelta(hours=1)  # what is older was heard, but nobody waits for an answer to it any more
+_NUDGE = "…"  # what a person says who only mentions a character
+
+
+class Listener(commands.Cog):
+    """Hands every line in a scene's channel to the theatre, and edits and deletions of it too."""
+
+    def __init__(self, bot: commands.Bot, theatre: Theatre) -> None:
+        self._bot = bot
+        self._theatre = theatre
+
+    @commands.Cog.listener()
+    async def on_ready(self) -> None:
+        """Play what was owed, and hear what was said while nobody listened."""
+        self._theatre.play_owed()
+        for scene in self._theatre.scenes():
+            try:
+                await self._catch_up(scene)
+            except (discord.HTTPException, AsideError) as error:
+                _log.warning("Scene %d: what was said meanwhile could not be read: %s", scene.id, error)
+
+    @commands.Cog.listener()
+    async def on_message(self, message: discord.Message) -> None:
+        """Hear a line."""
+        if (scene := self._theatre.at(message.channel.id)) is not None and _is_spoken(message):
+            await self._hear(scene, message)
+
+    @commands.Cog.listener()
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        """Take over the new words of a line; pins, previews and the like change none."""
+        if self._theatre.at(payload.channel_id) is not None and _is_spoken(payload.message):
+            await self._theatre.reword(payload.message_id, self._words(payload.message))
+
+    @commands.Cog.listener()
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """Take a deleted message out of the story."""
+        if self._theatre.at(payload.channel_id) is not None:
+            await self._theatre.withdraw(payload.message_id)
+
+    @commands.Cog.listener()
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        """Take deleted messages out of the story."""
+        if self._theatre.at(payload.channel_id) is not None:
+            for message_id in sorted(payload.message_ids):
+                await self._theatre.withdraw(message_id)
+
+    @commands.Cog.listener()
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """End the scene whose channel is gone, and those in its threads."""
+        for scene in self._theatre.scenes():
+            if channel.id in (scene.place.channel_id, scene.place.parent_id):
+                await self._theatre.end(scene, 0, moderates=True)
+
+    @commands.Cog.listener()
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """End the scene whose thread is gone."""
+        if (scene := self._theatre.at(payload.thread_id)) is not None:
+            await self._theatre.end(scene, 0, moderates=True)
+
+    async def _hear(self, scene: Scene, message: discord.Message) -> None:
+        words = self._words(message)
+        said = Said(message.author.id, message.author.display_name, message.id, words)
+        stale = discord.utils.utcnow() - message.created_at > _STALE
+        await self._theatre.hear(scene, said, Address() if stale else self._address(scene, message))
+
+    def _address(self, scene: Scene, message: discord.Message) -> Address:
+        """Return whom a message speaks to: `@name` and character roles in order, the bot, the message replied to."""
+        roles = {part.role_id: part.character for part in scene.parts if part.role_id}
+        text = re.sub(r"<@&(\d+)>", lambda role: f"@{roles.get(int(role[1]), '')}", message.content)
+        reference = message.reference
+        return Address(
+            characters=addressed(text, spoken_names(scene.scenario.characters)),
+            bot=self._own_mention().search(message.content) is not None or self._own_role(message) is not None,
+            reply_to=reference.message_id if reference and message.type is discord.MessageType.reply else None,
+        )
+
+    def _words(self, message: discord.Message) -> str:
+        """Return the text with mentions written out, and without those of the bot itself, which nobody speaks."""
+        spoken = message.clean_content.replace("\u200b", "")
+        for name in (self._own_name(message), self._own_role(message)):
+            if name:
+                spoken = re.sub(rf"@{re.escape(name)}[,:]?[ \t]*", "", spoken)
+        mentioned = bool(message.content.strip()) and not spoken.strip()
+        return _NUDGE if mentioned else spoken.strip()
+
+    def _own_name(self, message: discord.Message) -> str | None:
+        me = message.guild.me if message.guild else self._bot.user
+        return me.display_name if me and self._own_mention().search(message.content) else None
+
+    def _own_role(self, message: discord.Message) -> str | None:
+        """Return the name of the bot's own role where the message mentions it: people pick it instead of the bot."""
+        own = message.guild.self_role if message.guild else None
+        return own.name if own is not None and own in message.role_mentions else None
+
+    def _own_mention(self) -> re.Pattern[str]:
+        return re.compile(rf"<@!?{self._bot.user.id if self._bot.user else 0}>")
+
+    async def _catch_up(self, scene: Scene) -> None:
+        if scene.state is not SceneState.PLAYING:
+            return
+        channel = self._bot.get_channel(scene.place.channel_id) or await self._bot.fetch_channel(scene.place.channel_id)
+        if not isinstance(channel, discord.TextChannel | discord.Thread):
+            return
+        last = await self._theatre.last_heard(scene)
+        after = discord.Object(last) if last else scene.started_at
+        async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True):
+            if _is_spoken(message):
+                await self._hear(scene, message)
+
+
+def _is_spoken(message: discord.Message) -> bool:
+    """Whether a message is a person's own words: no bot, webhook, notice of Discord's, forward or bare attachment."""
+    return not (message.author.bot or message.webhook_id) and message.type in _SPOKEN and bool(message.content)
