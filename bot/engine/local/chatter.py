@@ -1,0 +1,30 @@
+"""llama.cpp's own log, kept off the terminal: it goes to standard error, which the bot logs at DEBUG."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import sys
+
+import llama_cpp
+
+_LINES = 400
+
+
+class Chatter:
+    """Receives llama.cpp's log and keeps the latest of it. Keep a reference while llama.cpp runs."""
+
+    def __init__(self) -> None:
+        self._lines: collections.deque[str] = collections.deque(maxlen=_LINES)
+        self._callback = llama_cpp.llama_log_callback(self._hear)
+        llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    @property
+    def text(self) -> str:
+        """The latest that was said."""
+        return "".join(self._lines)
+
+    def _hear(self, _level: int, text: bytes, _data: object) -> None:
+        line = text.decode("utf-8", "replace")
+        self._lines.append(line)
+        sys.stderr.write(line)

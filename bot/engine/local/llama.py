@@ -1,0 +1,197 @@
+"""A thin, typed face on the low-level functions of llama-cpp-python. Only the worker process imports this."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import llama_cpp as lib
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from bot.her.prompt import PromptPart
+
+GGML_TYPES = {"f16": 1, "q4_0": 2, "q8_0": 8}
+FLASH_ATTENTION = {"auto": -1, "off": 0, "on": 1}
+_PIECE_BYTES = 256
+
+
+class LoadError(Exception):
+    """llama.cpp could not load the model, or make a context for it."""
+
+
+class DecodeError(Exception):
+    """A step failed in a way that leaves the context in doubt."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPlan:
+    """Measures of a context. `tokens` is what one sequence may hold."""
+
+    tokens: int
+    sequences: int
+    threads: int
+    batch: int
+    cache_type: str
+    flash_attention: str
+    unified: bool
+
+
+class Model:
+    """A loaded model and its vocabulary."""
+
+    def __init__(self, path: Path, gpu_layers: int, progress: Callable[[float], None]) -> None:
+        lib.llama_backend_init()
+        params = lib.llama_model_default_params()
+        params.n_gpu_layers = gpu_layers
+        self._callback = lib.llama_progress_callback(lambda done, _data: _tell(progress, done))
+        params.progress_callback = self._callback
+        handle = lib.llama_model_load_from_file(str(path).encode(), params)
+        if not handle:
+            raise LoadError(f"llama.cpp could not load {path.name}")
+        self.handle: Any = handle
+        self.vocabulary: Any = lib.llama_model_get_vocab(handle)
+        self.size = lib.llama_vocab_n_tokens(self.vocabulary)
+        self._pieces: dict[int, bytes] = {}
+
+    @property
+    def layers(self) -> int:
+        """Repeating layers and the output layer: what can be offloaded."""
+        return int(lib.llama_model_n_layer(self.handle)) + 1
+
+    @property
+    def trained_context(self) -> int:
+        """Tokens of context it was trained with."""
+        return int(lib.llama_model_n_ctx_train(self.handle))
+
+    @property
+    def writes_text(self) -> bool:
+        """False for encoders."""
+        return lib.llama_model_has_decoder(self.handle) and not lib.llama_model_has_encoder(self.handle)
+
+    def tokenize(self, parts: Sequence[PromptPart]) -> list[int]:
+        """Tokens of a prompt. Only control parts may become control tokens."""
+        from bot.her.prompt import Control
+
+        tokens: list[int] = []
+        for part in parts:
+            control = isinstance(part, Control)
+            tokens += self.encode(part.token if isinstance(part, Control) else part.text, control=control)
+        if lib.llama_vocab_get_add_bos(self.vocabulary):
+            start = lib.llama_vocab_bos(self.vocabulary)
+            if tokens[:1] != [start]:
+                tokens.insert(0, start)
+        return tokens
+
+    def encode(self, text: str, *, control: bool = False) -> list[int]:
+        """Tokens of `text`; control tokens spelt in it stay text unless `control`."""
+        data = text.encode("utf-8", "replace")
+        room = len(data) + 8
+        buffer = (ctypes.c_int32 * room)()
+        count = lib.llama_tokenize(self.vocabulary, data, len(data), buffer, room, False, control)
+        if count < 0:
+            room = -count
+            buffer = (ctypes.c_int32 * room)()
+            count = lib.llama_tokenize(self.vocabulary, data, len(data), buffer, room, False, control)
+        return list(buffer[:count])
+
+    def piece(self, token: int) -> bytes:
+        """The bytes that `token` stands for; nothing for a control token."""
+        if token not in self._pieces:
+            buffer = ctypes.create_string_buffer(_PIECE_BYTES)
+            count = lib.llama_token_to_piece(self.vocabulary, token, buffer, _PIECE_BYTES, 0, False)
+            if count < 0:
+                buffer = ctypes.create_string_buffer(-count)
+                count = lib.llama_token_to_piece(self.vocabulary, token, buffer, -count, 0, False)
+            self._pieces[token] = buffer.raw[:count]
+        return self._pieces[token]
+
+    def ends(self, token: int) -> bool:
+        """Whether a reply is over when this was drawn: an end-of-turn token, or any other control token."""
+        v = self.vocabulary
+        return bool(lib.llama_vocab_is_eog(v, token) or lib.llama_vocab_is_control(v, token))
+
+    def knows_control(self, spelling: str) -> bool:
+        """Whether `spelling` is one control token of this model."""
+        tokens = self.encode(spelling, control=True)
+        return len(tokens) == 1 and bool(lib.llama_vocab_is_control(self.vocabulary, tokens[0]))
+
+
+class Context:
+    """The cache of all sequences, and the batch they are decoded in."""
+
+    def __init__(self, model: Model, plan: ContextPlan) -> None:
+        params = lib.llama_context_default_params()
+        params.n_ctx = plan.tokens * plan.sequences
+        params.n_batch = params.n_ubatch = plan.batch
+        params.n_seq_max = plan.sequences
+        params.n_threads = params.n_threads_batch = plan.threads
+        params.type_k = params.type_v = GGML_TYPES[plan.cache_type]
+        params.flash_attn_type = FLASH_ATTENTION[plan.flash_attention]
+        params.kv_unified = plan.unified
+        params.no_perf = True
+        handle = lib.llama_init_from_model(model.handle, params)
+        if not handle:
+            raise LoadError(f"llama.cpp could not make a context of {params.n_ctx:,} tokens")
+        self.handle: Any = handle
+        self._memory: Any = lib.llama_get_memory(handle)
+        self._model = model
+        self.capacity = plan.batch
+        self._batch = lib.llama_batch_init(plan.batch, 0, 1)
+        self.tokens_each = lib.llama_n_ctx_seq(handle)
+
+    def clear_batch(self) -> None:
+        """Begin a new step."""
+        self._batch.n_tokens = 0
+
+    @property
+    def room(self) -> int:
+        """Tokens that still fit into this step."""
+        return self.capacity - int(self._batch.n_tokens)
+
+    def add(self, sequence: int, position: int, tokens: Sequence[int], *, draw: bool) -> int:
+        """Put tokens of one sequence into the step; `draw`: the last one's logits are wanted. Returns its index."""
+        batch = self._batch
+        for offset, token in enumerate(tokens):
+            index = batch.n_tokens
+            batch.token[index] = token
+            batch.pos[index] = position + offset
+            batch.n_seq_id[index] = 1
+            batch.seq_id[index][0] = sequence
+            batch.logits[index] = 0
+            batch.n_tokens = index + 1
+        if draw:
+            batch.logits[batch.n_tokens - 1] = 1
+        return int(batch.n_tokens) - 1
+
+    def decode(self) -> bool:
+        """Run the step. False: no room in the cache, nothing was changed. Raises DecodeError."""
+        status = lib.llama_decode(self.handle, self._batch)
+        if status not in (0, 1):
+            raise DecodeError(f"llama_decode failed with status {status}")
+        return bool(status == 0)
+
+    def logits(self, index: int) -> npt.NDArray[np.float32]:
+        """The logits at an index that `add` returned. Valid until the next step."""
+        return np.ctypeslib.as_array(lib.llama_get_logits_ith(self.handle, index), shape=(self._model.size,))
+
+    def keep(self, sequence: int, tokens: int) -> bool:
+        """Forget all but the first `tokens` of a sequence.
+
+        False where this kind of cache can't do that, so that all of the sequence is forgotten.
+        """
+        if lib.llama_memory_seq_rm(self._memory, sequence, tokens, -1):
+            return True
+        lib.llama_memory_seq_rm(self._memory, sequence, -1, -1)
+        return False
+
+
+def _tell(progress: Callable[[float], None], done: float) -> bool:
+    progress(done)
+    return True

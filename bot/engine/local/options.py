@@ -1,0 +1,31 @@
+"""What can be chosen about the local engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from bot.engine.protocol import Dialect, Sampling  # noqa: TC001 - settings are mapped onto this by its types
+
+CacheType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
+FlashAttention: TypeAlias = Literal["auto", "on", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalOptions:
+    """Settings of the local engine, each with a default that fits itself to the machine."""
+
+    model: str = "demo"  # a name of the catalogue, the path of a GGUF file, or hf:OWNER/REPO/FILE.gguf
+    dialect: Dialect | None = None  # None: the catalogue's word for it, else HER
+    sampling: Sampling | None = None  # None: the catalogue's word for it, else HER's
+    context: int | None = None  # tokens of one mind, prompt and reply together; None: as memory allows
+    minds: int = 4  # replies generated at once, each with a context of its own
+    gpu_layers: int | Literal["auto", "all"] = "auto"  # auto: all that fit on a GPU, where there is one
+    cache_type: CacheType = "f16"  # how keys and values are kept
+    flash_attention: FlashAttention = "auto"
+    threads: int | None = None  # None: one for each core
+    queue: int = 64  # replies that may wait for their turn; more are refused with EngineBusy
+    hung_after: float = 20.0  # seconds without a sign of life after which the worker is killed
+    step_limit: float = 300.0  # seconds one step of the model may take before the worker is killed
+    ready_within: float = 60.0  # seconds a request waits for a worker that is being restarted
+    check_memory: bool = True  # refuse to load what can't fit, by the model's header

@@ -1,0 +1,82 @@
+"""One reply on its way from the worker to who asked for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, TypeAlias
+
+from bot.engine.local.frames import Began, Failed, Finished, Wrote
+from bot.engine.protocol import Chunk
+from bot.errors import EngineError, PromptTooLong
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.engine.local.frames import Generate
+    from bot.errors import EngineDied
+
+News: TypeAlias = Began | Wrote | Finished | Failed
+
+
+class Stream:
+    """A reply's order, and what has come of it so far."""
+
+    def __init__(self, order: Generate) -> None:
+        self.order = order
+        self.sent = False  # whether the worker there is knows of it
+        self.over = False
+        self._news: deque[Wrote | Finished | Failed] = deque()
+        self._something = asyncio.Event()
+        self._error: EngineDied | None = None
+        self._began = False
+        self._shown = False
+        self._tries_left = 1
+
+    def put(self, news: News) -> None:
+        """Take an event from the worker."""
+        if isinstance(news, Began):
+            self._began = True
+        else:
+            self._news.append(news)
+            self._something.set()
+
+    def survive(self, died: EngineDied) -> None:
+        """The worker is gone: wait for the next one, or end with `died` where text was shown or it was tried before."""
+        self._news.clear()
+        if self.over or not self.sent:
+            return
+        if self._shown or (self._began and not self._tries_left):
+            self.fail(died)
+        elif self._began:
+            self._tries_left -= 1
+        self.sent = self._began = False
+
+    def fail(self, error: EngineDied) -> None:
+        """End the reply."""
+        if not self.over:
+            self._error = error
+            self._something.set()
+
+    async def pieces(self) -> AsyncGenerator[Chunk, None]:
+        """Yield the reply as it comes. Raises PromptTooLong, EngineDied or another EngineError."""
+        while not self.over:
+            await self._something.wait()
+            if self._error:
+                self.over = True
+                raise self._error
+            self._something.clear()
+            while self._news:
+                yield self._chunk(self._news.popleft())
+
+    def _chunk(self, news: Wrote | Finished | Failed) -> Chunk:
+        match news:
+            case Wrote():
+                self._shown = True
+                return Chunk(news.text)
+            case Finished():
+                self.over = True
+                return Chunk("", news.finish)
+            case Failed():
+                self.over = True
+                raise (PromptTooLong if news.fault == "prompt" else EngineError)(news.text)

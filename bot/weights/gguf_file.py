@@ -1,0 +1,268 @@
+"""What a GGUF file's header says, read without touching the tensors, however large the file.
+
+The layout is llama.cpp's (version 2 and 3): magic, version, number of tensors, number of key-value pairs, the pairs,
+then for each tensor its name, shape, type and offset, then the data from the next multiple of `general.alignment`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
+
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+
+from bot.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Value: TypeAlias = int | float | bool | str
+
+_SCALARS: Final = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_STRING: Final = 8
+_ARRAY: Final = 9
+_SPLIT: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
+_LARGEST_STRING: Final = 64 * 2**20
+_LARGEST_COUNT: Final = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One tensor as the header announces it. `size` is in bytes, or None where this program doesn't know the type."""
+
+    name: str
+    offset: int
+    size: int | None
+
+    @property
+    def layer(self) -> int | None:
+        """The layer it belongs to; None for embeddings and output."""
+        found = re.match(r"blk\.(\d+)\.", self.name)
+        return int(found[1]) if found else None
+
+
+@dataclass(frozen=True)
+class GgufFile:
+    """The header of one GGUF file."""
+
+    path: Path
+    bytes_there: int
+    data_start: int
+    values: dict[str, Value]
+    lengths: dict[str, int]  # of arrays, which are skipped
+    tensors: tuple[Tensor, ...]
+
+    @property
+    def architecture(self) -> str:
+        """Such as `qwen3`; empty where the file doesn't say."""
+        return str(self.values.get("general.architecture", ""))
+
+    @property
+    def name(self) -> str:
+        """The name people know the model by: the header's, else the file's."""
+        return str(self.values.get("general.name", "")).strip() or self.path.stem
+
+    @property
+    def layers(self) -> int:
+        """Number of repeating layers."""
+        return self._number("block_count")
+
+    @property
+    def context(self) -> int:
+        """Tokens of context the model was trained with."""
+        return self._number("context_length")
+
+    @property
+    def kv_heads(self) -> int:
+        """Heads of keys and values."""
+        return self._number("attention.head_count_kv") or self.heads
+
+    @property
+    def heads(self) -> int:
+        """Heads of attention."""
+        return self._number("attention.head_count")
+
+    @property
+    def head_size(self) -> tuple[int, int]:
+        """Numbers in one head's key and in one head's value."""
+        usual = self._number("embedding_length") // max(1, self.heads)
+        return (self._number("attention.key_length") or usual, self._number("attention.value_length") or usual)
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens."""
+        return self.lengths.get("tokenizer.ggml.tokens", 0) or self._number("vocab_size")
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether its makers say how to talk to it."""
+        return "tokenizer.chat_template" in self.values
+
+    @cached_property
+    def bytes_needed(self) -> int:
+        """Least size of the whole file, in bytes, by its header."""
+        return max((self.data_start + t.offset + (t.size or 0) for t in self.tensors), default=self.data_start)
+
+    @property
+    def complete(self) -> bool:
+        """False for a file that was cut off."""
+        return self.bytes_there >= self.bytes_needed
+
+    def _number(self, key: str) -> int:
+        value = self.values.get(f"{self.architecture}.{key}", 0)
+        return int(value) if isinstance(value, int | float) else 0
+
+
+def read_header(path: Path) -> GgufFile:
+    """Read the header of `path`. Raises ModelFileError where there is no file, or one that is no GGUF."""
+    try:
+        with path.open("rb") as file:
+            return _Header(path, file).read()
+    except FileNotFoundError as error:
+        raise ModelFileError(
+            f"There is no model file {path}: check the path, or name a model of the catalogue."
+        ) from error
+    except OSError as error:
+        raise ModelFileError(f"The model file {path} can't be read ({error.strerror or error}).") from error
+
+
+def parts(path: Path) -> tuple[Path, ...]:
+    """Return all files of the model that `path` begins: more than one where it is split (`…-00001-of-00003.gguf`)."""
+    found = _SPLIT.search(path.name)
+    if not found:
+        return (path,)
+    stem, total = path.name[: found.start()], int(found[2])
+    return tuple(path.with_name(f"{stem}-{number:05}-of-{total:05}.gguf") for number in range(1, total + 1))
+
+
+def check(path: Path) -> tuple[GgufFile, ...]:
+    """Return the headers of all parts of the model at `path`.
+
+    Raises ModelFileError where one is missing, is no GGUF, is cut off, or is no model that writes text.
+    """
+    headers = tuple(read_header(part) for part in parts(path))
+    for header in headers:
+        if not header.complete:
+            raise ModelFileError(
+                f"The model file {header.path} is cut off: {header.bytes_there:,} of {header.bytes_needed:,} bytes "
+                "are there; fetch it again."
+            )
+    if not any(header.tensors for header in headers):
+        raise ModelFileError(f"The model file {path} holds a vocabulary but no weights: choose another file.")
+    if "bert" in headers[0].architecture or headers[0].architecture in {"clip", "t5encoder"}:
+        raise ModelFileError(f"The model in {path} ({headers[0].architecture}) can't write text: choose another one.")
+    return headers
+
+
+class _Header:
+    """Reads one header from the front."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path = path
+        self._file = file
+        self._size = path.stat().st_size
+
+    def read(self) -> GgufFile:
+        self._check_magic()
+        version, tensor_count, value_count = self._unpack("<IQQ")
+        if version not in (2, 3):
+            raise ModelFileError(f"The model file {self._path} has GGUF version {version}, which is not supported.")
+        if max(tensor_count, value_count) > self._size:
+            raise self._broken()
+        values: dict[str, Value] = {}
+        lengths: dict[str, int] = {}
+        for _ in range(value_count):
+            self._pair(values, lengths)
+        tensors = tuple(self._tensor() for _ in range(tensor_count))
+        alignment = int(values.get("general.alignment", 32)) or 32
+        start = -(-self._file.tell() // alignment) * alignment
+        return GgufFile(self._path, self._size, start, values, lengths, tensors)
+
+    def _check_magic(self) -> None:
+        magic = self._file.read(4)
+        if magic == b"GGUF":
+            return
+        seen = magic + self._file.read(60)
+        if seen.lstrip()[:1] == b"<":
+            hint = "it is a web page: what was saved is an error or a login page"
+        elif seen.startswith(b"version https://git-lfs"):
+            hint = "it is a pointer to the real file: fetch it with git lfs or from the hub"
+        elif not seen:
+            hint = "it is empty"
+        else:
+            hint = "it begins with something else"
+        raise ModelFileError(f"The file {self._path} is no GGUF model; {hint}.")
+
+    def _pair(self, values: dict[str, Value], lengths: dict[str, int]) -> None:
+        key = self._string()
+        (kind,) = self._unpack("<I")
+        if kind == _ARRAY:
+            lengths[key] = self._skip_array()
+        elif kind == _STRING:
+            values[key] = self._string()
+        else:
+            values[key] = self._scalar(kind)
+
+    def _scalar(self, kind: int) -> Value:
+        if kind not in _SCALARS:
+            raise self._broken()
+        value: Value = self._unpack(_SCALARS[kind])[0]
+        return value
+
+    def _skip_array(self) -> int:
+        kind, count = self._unpack("<IQ")
+        if count > _LARGEST_COUNT:
+            raise self._broken()
+        if kind in _SCALARS:
+            self._file.seek(count * struct.calcsize(_SCALARS[kind]), 1)
+        elif kind == _STRING:
+            for _ in range(count):
+                self._take(self._length())
+        else:
+            raise self._broken()
+        return int(count)
+
+    def _tensor(self) -> Tensor:
+        name = self._string()
+        (dimensions,) = self._unpack("<I")
+        if dimensions > 8:
+            raise self._broken()
+        shape = self._unpack(f"<{dimensions}Q")
+        kind, offset = self._unpack("<IQ")
+        return Tensor(name, offset, _bytes(shape, kind))
+
+    def _string(self) -> str:
+        return self._take(self._length()).decode("utf-8", "replace")
+
+    def _length(self) -> int:
+        (length,) = self._unpack("<Q")
+        if length > _LARGEST_STRING:
+            raise self._broken()
+        return int(length)
+
+    def _unpack(self, layout: str) -> tuple[int, ...]:
+        return struct.unpack(layout, self._take(struct.calcsize(layout)))
+
+    def _take(self, count: int) -> bytes:
+        taken = self._file.read(count)
+        if len(taken) < count:
+            raise ModelFileError(f"The model file {self._path} is cut off within its header; fetch it again.")
+        return taken
+
+    def _broken(self) -> ModelFileError:
+        return ModelFileError(f"The header of the model file {self._path} is broken; fetch it again.")
+
+
+def _bytes(shape: tuple[int, ...], kind: int) -> int | None:
+    """Size in bytes of a tensor; None where the type is newer than this program."""
+    try:
+        block, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
+    except (ValueError, KeyError):
+        return None
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count // block * size
