@@ -30,7 +30,11 @@ class UserInputError(AsideError):
 
 
 class DocumentError(UserInputError):
-    """A YAML file is wrong. The text names file, line, fault and remedy."""
+    """A YAML file is wrong. The text names file, line, fault and remedy; `faults` has one such text for each fault."""
+
+    def __init__(self, text: str, faults: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.faults = faults or (text,)
 
 
 class SettingsError(DocumentError):

@@ -1,0 +1,10 @@
+"""YAML files that people write: read, checked against a pydantic model, and complained about by file and line."""
+
+from __future__ import annotations
+
+from bot.documents.checking import check, complaint, read_document
+from bot.documents.fault import Fault, Spot
+from bot.documents.source import MAX_BYTES, read_text
+from bot.documents.tree import Tree, parse
+
+__all__ = ["MAX_BYTES", "Fault", "Spot", "Tree", "check", "complaint", "parse", "read_document", "read_text"]

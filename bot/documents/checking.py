@@ -1,0 +1,118 @@
+"""A document checked against a pydantic model; every complaint a sentence with file, line, fault and remedy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from rapidfuzz import process
+
+from bot.documents.fault import Fault
+from bot.documents.saying import kind_of, sentence
+from bot.documents.shape import Shape
+from bot.documents.source import read_text
+from bot.documents.tree import Tree, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from bot.errors import DocumentError
+
+Model = TypeVar("Model", bound=BaseModel)
+Steps = tuple[str | int, ...]
+
+
+def read_document(
+    path: Path, model: type[Model], error: type[DocumentError], defaults: Mapping[str, object] | None = None
+) -> Model:
+    """Return what the YAML file at `path` says, as a `model`.
+
+    `defaults` stand in for keys that the file leaves out. Raises `error`, its text one sentence for a person.
+    """
+    try:
+        tree = parse(read_text(path), str(path))
+        if isinstance(tree.data, dict):
+            tree.data = {**(defaults or {}), **tree.data}
+        checked = check(tree, model)
+    except Fault as fault:
+        checked = [fault]
+    if isinstance(checked, list):
+        raise complaint(checked, error) from None
+    return checked
+
+
+def check(tree: Tree, model: type[Model]) -> Model | list[Fault]:
+    """Return the tree as a `model`, or everything that is wrong with it, in the order it stands there."""
+    if not isinstance(tree.data, dict):
+        found = "empty" if tree.data is None else f"{kind_of(tree.data)} as a whole"
+        return [Fault(tree.spot(()), f"the file is {found}: write `key: value` lines")]
+    try:
+        return model.model_validate(tree.data)
+    except ValidationError as error:
+        return _faults(tree, Shape(model), error.errors(include_url=False))
+
+
+def complaint(faults: Sequence[Fault], error: type[DocumentError]) -> DocumentError:
+    """Return `error` with the first fault as its sentence, the number and lines of the others behind it."""
+    others = faults[1:]
+    texts = tuple(str(fault) for fault in faults)
+    if not others:
+        return error(texts[0], texts)
+    lines = ", ".join(dict.fromkeys(str(fault.spot.line or fault.spot.source) for fault in others))
+    more = "1 more fault" if len(others) == 1 else f"{len(others)} more faults"
+    return error(f"{texts[0].removesuffix('.')} ({more}: line {lines}).", texts)
+
+
+def _faults(tree: Tree, shape: Shape, errors: Sequence[Any]) -> list[Fault]:
+    """One fault a place: the branches of a union that all refuse a value are told together."""
+    places: dict[Steps, list[Any]] = {}
+    for error in errors:
+        places.setdefault(_place(tree, error["loc"]), []).append(error)
+    faults = [fault for place, found in places.items() for fault in _told(tree, shape, place, found)]
+    return sorted(faults, key=lambda fault: (fault.spot.line or 0, fault.spot.column or 0))
+
+
+def _place(tree: Tree, location: Steps) -> Steps:
+    """The path in the document of a location in the model, which names the branches of unions too."""
+    place: Steps = ()
+    for step in location:
+        if (*place, step) in tree.spots:
+            place = (*place, step)
+    return place
+
+
+def _told(tree: Tree, shape: Shape, place: Steps, errors: Sequence[Any]) -> list[Fault]:
+    missing = [error for error in errors if error["type"] == "missing"]
+    faults = [_missing(tree, shape, place, error["loc"]) for error in missing]
+    unknown = [error for error in errors if error["type"] == "extra_forbidden"]
+    if unknown:
+        faults.append(_unknown(tree, shape, place, unknown[0]["loc"]))
+    others = [
+        error for error in errors if error not in missing and error not in unknown and not _moot(tree, place, error)
+    ]
+    if others:
+        faults.append(Fault(tree.spot(place), sentence(place, tree.value(place), tree.spot(place), others)))
+    return faults
+
+
+def _moot(tree: Tree, place: Steps, error: Any) -> bool:
+    """Whether the list seems too short to pydantic only since entries of it are wrong, which is told of each."""
+    entries = tree.value(place)
+    return error["type"] == "too_short" and isinstance(entries, list) and len(entries) >= error["ctx"]["min_length"]
+
+
+def _missing(tree: Tree, shape: Shape, place: Steps, location: Steps) -> Fault:
+    key = str(location[-1])
+    description = shape.keys(location[:-1]).get(key)
+    about = f" ({description})" if description else ""
+    return Fault(replace(tree.spot(place), column=None), f"`{key}` is missing: add `{key}: …`{about}")
+
+
+def _unknown(tree: Tree, shape: Shape, place: Steps, location: Steps) -> Fault:
+    key = str(location[-1])
+    known = list(shape.keys(location[:-1]))
+    near = process.extractOne(key.casefold(), known, score_cutoff=70)
+    remedy = f"write `{near[0]}`" if near else f"take it out, or use one of {', '.join(known)}"
+    return Fault(tree.keys.get(place) or tree.spot(place), f"`{key[:40]}` is no key here: {remedy}")

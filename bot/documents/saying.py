@@ -1,0 +1,96 @@
+"""Pydantic's complaints about a value, in words that say what to write instead."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.documents.fault import Spot
+
+_QUOTABLE = 24  # characters of a wrong value that are quoted; what is longer may be a secret in the wrong place
+
+_EXPECTED = {
+    "string_type": "text",
+    "string_unicode": "text without half characters",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "model_type": "a group of keys",
+    "model_attributes_type": "a group of keys",
+    "dict_type": "a group of keys",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a smaller number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "union_tag_invalid": "one whose `kind` is {expected_tags}",
+    "path_type": "a path",
+}
+
+
+def sentence(place: tuple[str | int, ...], value: object, spot: Spot, errors: Sequence[Any]) -> str:
+    """Return what is wrong with the value at `place`, and what to write; `errors` are pydantic's about it."""
+    name = _name(place)
+    for error in errors:
+        if special := _special(name, value, error):
+            return special
+    expected = " or ".join(dict.fromkeys(filter(None, (_expected(error) for error in errors))))
+    if not expected:
+        return f"{name} can't be used: {errors[0]['msg']}"
+    if value is None:
+        return f"{name} is empty: write {expected}, or take the line out"
+    if expected == "text" and not isinstance(value, (list, dict)):
+        return f'{name} must be text, and YAML reads this as {kind_of(value)}: put it in quotes, "{spot.written}"'
+    written = " ".join(spot.written.split()) if spot.written and len(spot.written) <= _QUOTABLE else None
+    return f"{name} must be {expected}, not {f'`{written}`' if written else kind_of(value)}"
+
+
+def kind_of(value: object) -> str:
+    """Return what a plain value is, in a person's words."""
+    kinds = {bool: "true or false", int: "a number", float: "a number", str: "this text", list: "a list"}
+    if isinstance(value, datetime.date):
+        return "a date"
+    return "nothing" if value is None else kinds.get(type(value), "a group of keys")
+
+
+def _name(place: tuple[str | int, ...]) -> str:
+    if not place:
+        return "the file"
+    if isinstance(place[-1], int):
+        return f"entry {place[-1] + 1} of `{place[-2]}`" if len(place) > 1 else f"entry {place[-1] + 1}"
+    return f"`{place[-1]}`"
+
+
+def _special(name: str, value: object, error: Any) -> str | None:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "string_too_long":
+        return f"{name} has {len(str(value))} characters: shorten it to {context['max_length']}"
+    if kind == "string_too_short":
+        return f"{name} is empty: write something"
+    if kind == "too_long":
+        return f"{name} has {context['actual_length']} entries: leave at most {context['max_length']}"
+    if kind == "too_short":
+        return f"{name} has too few entries: give at least {context['min_length']}"
+    return None
+
+
+def _expected(error: Any) -> str | None:
+    template = _EXPECTED.get(error["type"])
+    if template is None:
+        return None
+    context = {key: str(value).replace("'", "`") for key, value in error.get("ctx", {}).items()}
+    return template.format(**context)

@@ -1,0 +1,66 @@
+"""What a pydantic model allows at a place of a document, read from the model's JSON schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import BaseModel
+
+Schema: TypeAlias = dict[str, Any]
+
+
+class Shape:
+    """The places of a document of one model."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self._root = model.model_json_schema()
+        self._named: dict[str, Schema] = self._root.get("$defs", {})
+
+    def at(self, path: tuple[str | int, ...]) -> list[Schema]:
+        """Return the alternatives that the value at `path` may be. Steps that name a branch of a union choose it."""
+        here = list(self._alternatives(self._root))
+        for step in path:
+            chosen = [branch for schema in here if (branch := self._branch(schema, step))]
+            inner = [schema for outer in here for schema in self._inside(outer, step)]
+            here = [schema for found in (chosen or inner) for schema in self._alternatives(found)] or here
+        return here
+
+    def keys(self, path: tuple[str | int, ...]) -> dict[str, str]:
+        """Return the keys that may stand in the mapping at `path`, each with its description."""
+        properties = [schema.get("properties", {}) for schema in self.at(path)]
+        return {key: found.get("description", "") for each in properties for key, found in each.items()}
+
+    def leaves(self, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        """Yield the path of every value that holds no keys of its own, those in lists left out."""
+        for key in self.keys(path):
+            inner = (*path, key)
+            yield from self.leaves(inner) if self.keys(inner) else [inner]
+
+    def takes_list(self, path: tuple[str | int, ...]) -> bool:
+        """Whether the value at `path` may be a list."""
+        return any(schema.get("type") == "array" for schema in self.at(path))
+
+    def _alternatives(self, schema: Schema) -> Iterator[Schema]:
+        if "$ref" in schema:
+            yield from self._alternatives(self._named[schema["$ref"].rpartition("/")[2]])
+        elif branches := schema.get("anyOf") or schema.get("oneOf"):
+            if "discriminator" in schema:
+                yield {"discriminator": schema["discriminator"]}
+            for branch in branches:
+                yield from self._alternatives(branch)
+        else:
+            yield schema
+
+    @staticmethod
+    def _branch(schema: Schema, step: str | int) -> Schema | None:
+        reference = schema.get("discriminator", {}).get("mapping", {}).get(step)
+        return {"$ref": reference} if reference else None
+
+    @staticmethod
+    def _inside(schema: Schema, step: str | int) -> Iterator[Schema]:
+        found = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+        if found:
+            yield found

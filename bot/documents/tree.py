@@ -1,0 +1,201 @@
+"""YAML text as plain data that remembers which line each value stands in.
+
+Reads a careful subset: one document, keys that are text, no key twice, no tags, aliases only as far as they stay small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import yaml
+
+from bot.documents.fault import Fault, Spot
+from bot.documents.wording import TOO_DEEP, refuse_control_characters, syntax_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Path: TypeAlias = tuple[str | int, ...]
+
+MAX_DEPTH = 40
+MAX_WEIGHT = 10 * 1024 * 1024  # characters, and 16 for each value, once every alias has been written out
+LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_CORE = "tag:yaml.org,2002:"
+_PLAIN = frozenset({"str", "int", "float", "bool", "null", "timestamp"})
+
+
+@dataclass(slots=True)
+class Tree:
+    """Plain data (dict, list, str, int, float, bool, date, None) and the spot of each value, by its path."""
+
+    data: object
+    spots: dict[Path, Spot] = field(default_factory=dict)
+    keys: dict[Path, Spot] = field(default_factory=dict)  # of the key, where the value is a mapping's
+
+    def spot(self, path: Path) -> Spot:
+        """Return the spot of the value at `path`, or of the nearest value around it."""
+        while path and path not in self.spots:
+            path = path[:-1]
+        return self.spots[path]
+
+    def value(self, path: Path) -> object:
+        """Return the value at `path`. Raises KeyError or IndexError."""
+        value: Any = self.data
+        for step in path:
+            value = value[step]
+        return value
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value as it is put together. An alias shares the node of its anchor, so nodes form no circles."""
+
+    spot: Spot
+    anchor: str | None = None
+    value: object = None
+    items: list[_Node] | None = None
+    entries: dict[str, _Node] | None = None
+    keys: dict[str, Spot] = field(default_factory=dict)
+    key: str | None = None  # of an entry whose value comes next
+    weight: int = 16
+    depth: int = 0  # of the values inside
+
+
+def parse(text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader] = LOADER) -> Tree:
+    """Return the tree of a YAML text; its data is None where the text says nothing. Raises Fault."""
+    refuse_control_characters(text, source)
+    try:
+        root = _Composer(text, source, loader).compose()
+    except yaml.YAMLError as error:
+        raise syntax_fault(error, text, source) from None
+    tree = Tree(None, {(): Spot(source, 1)})
+    if root is not None:
+        tree.data = _plain(root, (), tree)
+    return tree
+
+
+class _Composer:
+    """Puts nodes together from YAML's events, which come one at a time, however deep or long the text is."""
+
+    def __init__(self, text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader]) -> None:
+        self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
+        self._source = source
+        self._anchors: dict[str, _Node | None] = {}  # None: still open
+        self._open: list[_Node] = []
+        self._root: _Node | None = None
+
+    def compose(self) -> _Node | None:
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent) and self._root is not None:
+                raise Fault(self._spot(event), "a second document begins: keep one, and take the line `---` out")
+            if isinstance(event, yaml.CollectionStartEvent):
+                self._begin(event)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._place(self._open.pop())
+            elif isinstance(event, yaml.ScalarEvent):
+                self._place(self._scalar(event))
+            elif isinstance(event, yaml.AliasEvent):
+                self._place(self._alias(event))
+        return None if self._root is not None and self._root.spot.written == "" else self._root
+
+    def _spot(self, event: yaml.Event, written: str | None = None) -> Spot:
+        mark = event.start_mark
+        return Spot(self._source, mark.line + 1, mark.column + 1, written) if mark else Spot(self._source)
+
+    def _begin(self, event: yaml.CollectionStartEvent) -> None:
+        spot = self._spot(event)
+        self._refuse_depth(spot, 0)
+        if event.tag not in (None, "!", _CORE + "map", _CORE + "seq"):
+            raise _meaningless_tag(spot, event.tag)
+        node = _Node(spot, event.anchor)
+        if isinstance(event, yaml.MappingStartEvent):
+            node.entries = {}
+        else:
+            node.items = []
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        self._open.append(node)
+
+    def _refuse_depth(self, spot: Spot, depth: int) -> None:
+        if len(self._open) + depth >= MAX_DEPTH:
+            raise Fault(spot, TOO_DEEP)
+
+    def _scalar(self, event: yaml.ScalarEvent) -> _Node:
+        spot = self._spot(event, event.value)
+        return _Node(spot, event.anchor, _value(event, spot), weight=len(event.value) + 16)
+
+    def _alias(self, event: yaml.AliasEvent) -> _Node:
+        spot = self._spot(event)
+        name = event.anchor
+        if name not in self._anchors:
+            raise Fault(spot, f"`*{name}` names nothing: text that begins with `*` must stand in quotes")
+        node = self._anchors[name]
+        if node is None:
+            raise Fault(spot, f"`*{name}` stands inside what it names: write it out")
+        self._refuse_depth(spot, node.depth)
+        return node
+
+    def _place(self, node: _Node) -> None:
+        if node.anchor:
+            self._anchors[node.anchor] = node
+        if not self._open:
+            self._root = node
+            return
+        parent = self._open[-1]
+        parent.weight += node.weight
+        parent.depth = max(parent.depth, node.depth + 1)
+        if parent.weight > MAX_WEIGHT:
+            raise Fault(node.spot, "the aliases (`*name`) make this text explode: write out what is meant")
+        if parent.items is not None:
+            parent.items.append(node)
+        elif parent.key is None:
+            parent.key = self._key(parent, node)
+        elif parent.entries is not None:
+            parent.entries[parent.key] = node
+            parent.key = None
+
+    @staticmethod
+    def _key(parent: _Node, node: _Node) -> str:
+        key = node.spot.written
+        if key is None:
+            raise Fault(node.spot, "a list or a group of keys stands where a key must be text: put it in quotes")
+        if earlier := parent.keys.get(key):
+            raise Fault(node.spot, f"the key `{key[:40]}` stands here twice, first in line {earlier.line}: keep one")
+        parent.keys[key] = node.spot
+        return key
+
+
+_RESOLVER = yaml.resolver.Resolver()
+_CONSTRUCTOR = yaml.constructor.SafeConstructor()
+
+
+def _value(event: yaml.ScalarEvent, spot: Spot) -> object:
+    tag = event.tag
+    if tag is None or tag == "!":
+        tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call] # of PyYAML
+    kind = tag.removeprefix(_CORE)
+    if event.tag not in (None, "!") and kind not in _PLAIN:
+        raise _meaningless_tag(spot, event.tag)
+    if kind not in _PLAIN:
+        return event.value
+    try:
+        value: object = _CONSTRUCTOR.construct_object(yaml.ScalarNode(tag, event.value))
+    except (ValueError, KeyError, yaml.YAMLError):
+        return event.value  # looks like a number or a date and is none
+    return value
+
+
+def _meaningless_tag(spot: Spot, tag: str) -> Fault:
+    return Fault(spot, f"the tag `{tag.replace(_CORE, '!!')[:40]}` has no meaning here: take it out")
+
+
+def _plain(node: _Node, path: Path, tree: Tree) -> object:
+    tree.spots[path] = node.spot
+    if node.items is not None:
+        return [_plain(item, (*path, index), tree) for index, item in enumerate(node.items)]
+    if node.entries is not None:
+        tree.keys.update({(*path, key): spot for key, spot in node.keys.items()})
+        return {key: _plain(value, (*path, key), tree) for key, value in node.entries.items()}
+    return node.value

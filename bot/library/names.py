@@ -1,0 +1,136 @@
+"""Names as people write them: which spelling means whom, and whom a line speaks to.
+
+A name matches in any case, with or without accents, dots and underscores: `@mr. bennet` means Mr Bennet.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from rapidfuzz import fuzz, process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from bot.library.scenario import Character
+
+_APOSTROPHES = "’‘ʼʹ′´`＇"
+_HYPHENS = "‐‑‒–—−－"
+_UNDECOMPOSED = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+_UNIFIED = str.maketrans({**dict.fromkeys(_APOSTROPHES, "'"), **dict.fromkeys(_HYPHENS, "-")})
+_ACCENT = re.compile("[\u0300-\u036f]+")  # not every combining mark: some scripts spell with theirs
+_SEPARATOR = r"[\s._·•・‧]"
+_SEPARATORS = re.compile(rf"{_SEPARATOR}+")
+
+_TITLES = frozenset(
+    "the mr mrs ms miss mx dr doctor prof professor sir dame lord lady master madam madame mme mlle monsieur "  # noqa: SIM905 - one a line would fill a page
+    "mademoiselle captain capt colonel col major general lieutenant lt sergeant sgt king queen prince princess duke "
+    "duchess count countess baron baroness earl father mother brother sister uncle aunt saint st rev reverend "
+    "inspector herr frau fraulein don dona senor senora signor signora".split()
+)
+_TITLES_BEHIND = ("先生", "小姐", "夫人", "太太", "さん", "ちゃん", "様", "くん", "씨")
+_PARTICLES = frozenset({"of", "the", "and", "von", "van", "de", "der", "den", "du", "da", "di", "la", "le", "jr", "sr"})
+
+# Written without spaces, or with endings stuck to a name: no boundary can be asked for next to these.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_CODE = re.compile(r"(?<![\\`])(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_NOT_SPOKEN = re.compile(r"<(?:@[!&]?|#|a?:\w+:)\d+>|https?://\S+")
+_NOWHERE = " \ufffc "
+
+
+def normal(name: str) -> str:
+    """Return the form under which names are compared: NFKC, without case, accents, dots and underscores, one kind of
+    apostrophe and hyphen, single spaces. Applying it twice changes nothing. Empty where nothing of a name is left."""
+    return _SEPARATORS.sub(" ", _folded(name)).strip()
+
+
+def spoken_names(cast: Sequence[Character]) -> dict[str, str]:
+    """Return what each character of a cast may be called, in normal form, with the name of the character meant.
+
+    Full names come before aliases, and both before what is made of a name by leaving its title or all but its first
+    or last word out; such a short form counts only where it fits a single character of the cast.
+    """
+    spoken: dict[str, str] = {}
+    for spellings in ((lambda c: (c.name,)), (lambda c: c.aliases)):
+        for character in cast:
+            for spelling in spellings(character):
+                spoken.setdefault(normal(spelling), character.name)
+    claims: dict[str, set[str]] = {}
+    for character in cast:
+        for short in set(_short_forms(normal(character.name))):
+            claims.setdefault(short, set()).add(character.name)
+    for short, claimants in claims.items():
+        if len(claimants) == 1:
+            spoken.setdefault(short, *claimants)
+    spoken.pop("", None)
+    return spoken
+
+
+def addressed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the characters that `text` speaks to by `@name`, each once, in the order of mention.
+
+    `names` is what `spoken_names` gives. The longest name that fits counts, and only as a whole word; nothing counts
+    inside code, addresses of mail or web, and Discord's own mentions.
+    """
+    patterns = [(_pattern(name), character) for name, character in names.items()]
+    spoken = _folded(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
+    return tuple(dict.fromkeys(_mentions(spoken, patterns)))
+
+
+def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
+    """Return those of `names` that `name` may have been meant for, best first, at most `limit`."""
+    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=normal, score_cutoff=60, limit=limit)
+    return [candidate for candidate, _, _ in found]
+
+
+def _folded(text: str) -> str:
+    """Return text in the letters of a normal form, its separators still standing."""
+    text = unicodedata.normalize("NFKC", text.translate(_UNIFIED)).translate(_UNIFIED).casefold()
+    text = "".join(_UNDECOMPOSED.get(letter, letter) for letter in text if unicodedata.category(letter) != "Cf")
+    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", text)))
+
+
+def _short_forms(name: str) -> Iterator[str]:
+    words = name.split()
+    while len(words) > 1 and words[0] in _TITLES:
+        words = words[1:]
+    yield " ".join(words)
+    for word in (words[0], words[-1]) if words else ():
+        if len(word) > 1 and word not in _PARTICLES and word not in _TITLES:
+            yield word
+    for title in _TITLES_BEHIND:
+        if name.endswith(title) and name != title:
+            yield name.removesuffix(title).strip()
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    words = (re.escape(word) for word in name.split())
+    return re.compile(rf"{_SEPARATOR}{{1,3}}".join(words))
+
+
+def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[str]:
+    end = 0
+    for at in re.finditer("@", text):
+        if at.start() != end and _is_inside_word(text, at.start()):
+            continue
+        matches = ((pattern.match(text, at.end()), character) for pattern, character in patterns)
+        whole = [(match.end(), character) for match, character in matches if match and _ends_word(text, match.end())]
+        if whole:
+            end, character = max(whole, key=lambda found: found[0])
+            yield character
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    """Whether the `@` there belongs to an address of mail, such as bob@example.org."""
+    before = text[:at].rstrip("_+%-")
+    return bool(before) and before[-1].isalnum() and not _UNSPACED.match(before[-1])
+
+
+def _ends_word(text: str, end: int) -> bool:
+    after = text[end : end + 1]
+    return not after.isalnum() or bool(_UNSPACED.match(after) or _UNSPACED.match(text[end - 1]))
