@@ -1,0 +1,146 @@
+"""A scripted OpenAI-compatible completions server on loopback, for the remote engine and everything above it.
+
+It speaks as llama-server does: server-sent events, one token an event, `/tokenize`, `/props`. A token is what
+`tokens_of` cuts: four characters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from aiohttp import web
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Body: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of the server's."""
+
+    text: str = ""
+    status: int = 200
+    error: str = ""  # with another status: its message
+    breaks_after: int | None = None  # tokens after which the connection is cut
+    html: bool = False
+    pause: float = 0.0  # seconds between tokens
+
+
+Answers: TypeAlias = "str | Answer | Callable[[Body], str | Answer]"
+
+
+def tokens_of(text: str) -> list[str]:
+    """Cut a text into this server's tokens."""
+    return [text[start : start + 4] for start in range(0, len(text), 4)]
+
+
+@dataclass
+class CompletionsServer:
+    """`async with CompletionsServer(["a reply"]) as server:` then `server.url`. The last answer is given for ever."""
+
+    answers: list[Answers]
+    models: tuple[str, ...] = ("HER-32B",)
+    key: str = ""
+    context: int = 4096
+    can_tokenize: bool = True
+    asked: list[Body] = field(default_factory=list)
+    broken_off: int = 0  # answers that the client didn't wait for
+    url: str = ""
+
+    async def __aenter__(self) -> Self:
+        app = web.Application()
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/props", self._props)
+        app.router.add_post("/v1/completions", self._complete)
+        if self.can_tokenize:
+            app.router.add_post("/tokenize", self._tokenize)
+        self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = self._runner.addresses[0][:2]
+        self.url = f"http://{host}:{port}/v1"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+
+    async def _models(self, request: web.Request) -> web.Response:
+        if refusal := self._refusal(request):
+            return refusal
+        return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
+
+    async def _props(self, _request: web.Request) -> web.Response:
+        return web.json_response({"default_generation_settings": {"n_ctx": self.context}})
+
+    async def _tokenize(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        return web.json_response({"tokens": list(range(len(tokens_of(body["content"]))))})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.asked.append(body)
+        if refusal := self._refusal(request):
+            return refusal
+        if body["model"] not in self.models:
+            return _error(404, f"The model `{body['model']}` does not exist.")
+        if len(tokens_of(body["prompt"])) >= self.context:
+            return _error(400, "the request exceeds the available context size", "exceed_context_size_error")
+        answer = self._answer(body)
+        if answer.html:
+            return web.Response(text="<html>Welcome to nginx!</html>", content_type="text/html")
+        if answer.status != 200:
+            return _error(answer.status, answer.error)
+        return await self._stream(request, body, answer)
+
+    async def _stream(self, request: web.Request, body: Body, answer: Answer) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        text, finish = _until_stop(answer.text, body.get("stop", []))
+        tokens = tokens_of(text)
+        if len(tokens) > body["max_tokens"]:
+            tokens, finish = tokens[: body["max_tokens"]], "length"
+        try:
+            for number, token in enumerate(tokens):
+                if number == answer.breaks_after:
+                    if request.transport:
+                        request.transport.abort()
+                    return response
+                await _event(response, {"choices": [{"index": 0, "text": token, "finish_reason": None}]})
+                await asyncio.sleep(answer.pause)
+            await _event(response, {"choices": [{"index": 0, "text": "", "finish_reason": finish}]})
+            usage = {"prompt_tokens": len(tokens_of(body["prompt"])), "completion_tokens": len(tokens)}
+            await _event(response, {"choices": [], "usage": usage})
+            await response.write(b"data: [DONE]\n\n")
+        except (asyncio.CancelledError, ConnectionError):
+            self.broken_off += 1
+            raise
+        return response
+
+    def _answer(self, body: Body) -> Answer:
+        entry = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        said = entry(body) if callable(entry) else entry
+        return Answer(said) if isinstance(said, str) else said
+
+    def _refusal(self, request: web.Request) -> web.Response | None:
+        if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
+            return _error(401, "Invalid API Key")
+        return None
+
+
+def _error(status: int, message: str, kind: str = "error") -> web.Response:
+    return web.json_response({"error": {"code": status, "message": message, "type": kind}}, status=status)
+
+
+def _until_stop(text: str, stops: list[str]) -> tuple[str, str]:
+    cut = min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))
+    return text[:cut], "stop"
+
+
+async def _event(response: web.StreamResponse, body: Body) -> None:
+    await response.write(b"data: " + json.dumps(body).encode() + b"\n\n")
