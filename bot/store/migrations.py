@@ -1,0 +1,173 @@
+"""The schema, as the numbered steps that led to it. A step that has shipped never changes: a change is a new step."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from typing import TYPE_CHECKING, TypeAlias
+
+from bot.errors import StoreError
+from bot.store import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
+    from bot.store.database import Database
+    from bot.store.transaction import Transaction
+
+Migration: TypeAlias = "Callable[[Transaction], Awaitable[None]]"
+
+STRICT = "STRICT" if sqlite3.sqlite_version_info >= (3, 37) else ""
+
+
+async def scenes_turns_posts(transaction: Transaction) -> None:
+    """1: scenes with their cast, turns with takes and beats, posts and webhooks."""
+    for statement in (*_SCENES, *_TURNS, *_POSTS):
+        await transaction.execute(statement)
+
+
+# A scenario is stored once, however many scenes play it; its key is the SHA-256 of its JSON.
+# Ids of scenes, turns and takes are never used again (AUTOINCREMENT): buttons on Discord carry them for ever.
+_SCENES = (
+    f"""CREATE TABLE scenarios (hash TEXT PRIMARY KEY, json TEXT NOT NULL) {STRICT}""",
+    f"""CREATE TABLE scenes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        guild_id INTEGER NOT NULL,
+        channel_id INTEGER NOT NULL,
+        parent_id INTEGER,
+        scenario TEXT NOT NULL REFERENCES scenarios (hash),
+        state TEXT NOT NULL,
+        thoughts TEXT NOT NULL,
+        planning TEXT NOT NULL,
+        history_cut_told INTEGER NOT NULL DEFAULT 0,
+        started_at INTEGER NOT NULL,
+        last_message_id INTEGER
+    ) {STRICT}""",
+    "CREATE UNIQUE INDEX scenes_open ON scenes (channel_id) WHERE state <> 'ended'",
+    "CREATE INDEX scenes_scenario ON scenes (scenario)",
+    "CREATE INDEX scenes_guild ON scenes (guild_id)",
+    f"""CREATE TABLE scene_gms (
+        scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        user_id INTEGER NOT NULL,
+        PRIMARY KEY (scene_id, position)
+    ) {STRICT}""",
+    "CREATE INDEX scene_gms_user ON scene_gms (user_id)",
+    f"""CREATE TABLE parts (
+        scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        character TEXT NOT NULL,
+        player_id INTEGER,
+        role_id INTEGER,
+        PRIMARY KEY (scene_id, position)
+    ) {STRICT}""",
+    "CREATE INDEX parts_player ON parts (player_id)",
+)
+_TURNS = (
+    f"""CREATE TABLE turns (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        speaker TEXT NOT NULL,
+        state TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        take_id INTEGER REFERENCES takes (id) ON DELETE SET NULL,
+        author_id INTEGER,
+        message_id INTEGER UNIQUE,
+        answers_id INTEGER REFERENCES turns (id) ON DELETE SET NULL,
+        fault TEXT
+    ) {STRICT}""",
+    "CREATE INDEX turns_scene ON turns (scene_id, id)",
+    "CREATE INDEX turns_author ON turns (author_id)",
+    "CREATE INDEX turns_answers ON turns (answers_id)",
+    "CREATE INDEX turns_take ON turns (take_id)",
+    "CREATE INDEX turns_owed ON turns (scene_id, id) WHERE state = 'thinking'",
+    f"""CREATE TABLE takes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        turn_id INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        raw TEXT NOT NULL,
+        seed INTEGER,
+        UNIQUE (turn_id, number)
+    ) {STRICT}""",
+    f"""CREATE TABLE beats (
+        take_id INTEGER NOT NULL REFERENCES takes (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('speech', 'action', 'thought', 'planning')),
+        text TEXT NOT NULL,
+        PRIMARY KEY (take_id, position)
+    ) {STRICT}""",
+)
+_POSTS = (
+    f"""CREATE TABLE posts (
+        message_id INTEGER PRIMARY KEY,
+        channel_id INTEGER NOT NULL,
+        turn_id INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+        take_id INTEGER REFERENCES takes (id) ON DELETE SET NULL,
+        part INTEGER NOT NULL,
+        purpose TEXT NOT NULL,
+        webhook_id INTEGER
+    ) {STRICT}""",
+    "CREATE INDEX posts_turn ON posts (turn_id)",
+    "CREATE INDEX posts_take ON posts (take_id)",
+    f"""CREATE TABLE webhooks (
+        id INTEGER PRIMARY KEY,
+        token TEXT NOT NULL,
+        channel_id INTEGER NOT NULL,
+        character TEXT
+    ) {STRICT}""",
+    "CREATE UNIQUE INDEX webhooks_character ON webhooks (channel_id, ifnull(character, ''))",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts,)
+
+
+async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring the schema to the latest version, each step in a transaction of its own that also stores its number.
+
+    A database that holds something is copied first, to a file beside it. Raises StoreError: where it is from a newer
+    Aside, or where a step fails, which leaves the database as the step before left it.
+    """
+    async with database.reading() as reading:
+        version: int = await reading.value("PRAGMA user_version")
+    if version > len(migrations):
+        raise StoreError(
+            f"{database.path} was written by a newer Aside (schema {version}, this one knows {len(migrations)}): "
+            "update Aside, or name another database in aside.yaml."
+        )
+    if 0 < version < len(migrations):
+        await _copy(database, database.path.with_name(f"{database.path.name}.schema-{version}"))
+    await _foreign_keys(database, "OFF")  # a step may have to build a table anew under the same name
+    try:
+        for number, migration in enumerate(migrations[version:], start=version + 1):
+            await _step(database, number, migration)
+    finally:
+        await _foreign_keys(database, "ON")
+
+
+async def _step(database: Database, number: int, migration: Migration) -> None:
+    async with database.transaction() as transaction:
+        await migration(transaction)
+        if await transaction.row("PRAGMA foreign_key_check"):
+            raise StoreError(f"{database.path} can't be brought to schema {number}: rows point nowhere; report this.")
+        await transaction.execute(f"PRAGMA user_version = {number}")
+
+
+async def _foreign_keys(database: Database, switch: str) -> None:
+    async with database.reading() as reading:
+        await reading.execute(f"PRAGMA foreign_keys = {switch}")
+
+
+async def _copy(database: Database, target: Path) -> None:
+    try:
+        await asyncio.to_thread(_empty_private_file, target)
+    except OSError as error:
+        raise faults.of_system(error, target) from error
+    async with database.reading() as reading:
+        await reading.execute("VACUUM INTO ?", str(target))
+
+
+def _empty_private_file(path: Path) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))

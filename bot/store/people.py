@@ -1,0 +1,78 @@
+"""What people may ask of those who keep their words: to hand them out, and to delete them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.store.repository import Repository
+from bot.store.values import time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PersonsLine:
+    """One line of a person's as it is handed out to them. `message_id` is None for a narration."""
+
+    guild_id: int
+    channel_id: int
+    scene_id: int
+    message_id: int | None
+    speaker: str
+    said_at: datetime
+    text: str
+
+
+class PeopleRepository(Repository):
+    """People's rights over what is stored of them."""
+
+    async def lines_of(self, user_id: int) -> list[PersonsLine]:
+        """Return everything this person said in any scene, in order; also what was taken out of the story."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows(
+                "SELECT scenes.guild_id, scenes.channel_id, turns.*, takes.raw FROM turns"
+                " JOIN scenes ON scenes.id = turns.scene_id JOIN takes ON takes.id = turns.take_id"
+                " WHERE turns.author_id = ? ORDER BY turns.id",
+                user_id,
+            )
+        return [
+            PersonsLine(
+                guild_id=row["guild_id"],
+                channel_id=row["channel_id"],
+                scene_id=row["scene_id"],
+                message_id=row["message_id"],
+                speaker=row["speaker"],
+                said_at=time(row["created_at"]),
+                text=row["raw"],
+            )
+            for row in rows
+        ]
+
+    async def forget_person(self, user_id: int) -> int:
+        """Delete everything this person said in any scene, and their part in scenes that have ended.
+
+        Returns how many lines there were. In scenes that are under way they keep their part until they give it up.
+        """
+        async with self._database.transaction() as transaction:
+            lines = await transaction.execute("DELETE FROM turns WHERE author_id = ?", user_id)
+            await transaction.execute(
+                "UPDATE parts SET player_id = NULL WHERE player_id = ?"
+                " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
+                user_id,
+            )
+            await transaction.execute(
+                "DELETE FROM scene_gms WHERE user_id = ? AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
+                user_id,
+            )
+        await self._database.empty_log()
+        return lines
+
+    async def forget_server(self, guild_id: int) -> int:
+        """Delete every scene of a server with all that was said in it; return how many scenes there were."""
+        async with self._database.transaction() as transaction:
+            scenes = await transaction.execute("DELETE FROM scenes WHERE guild_id = ?", guild_id)
+            await transaction.execute("DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)")
+        await self._database.empty_log()
+        return scenes

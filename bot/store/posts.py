@@ -1,0 +1,63 @@
+"""Which Discord message shows which part of which take, and the webhooks that persona posts go through."""
+
+from __future__ import annotations
+
+from bot.scenes.ports import PersonaWebhook, Post
+from bot.store.repository import Repository
+
+
+class PostRepository(Repository):
+    """What `bot.scenes.ports.Posts` asks for."""
+
+    async def add_post(self, post: Post) -> None:
+        """Store one posted message, in place of what was known of it."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "INSERT OR REPLACE INTO posts (message_id, channel_id, turn_id, take_id, part, purpose, webhook_id)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                *(post.message_id, post.channel_id, post.turn_id, post.take_id),
+                *(post.part, post.purpose, post.webhook_id),
+            )
+
+    async def posts(self, turn_id: int) -> list[Post]:
+        """Return a turn's posted messages in the order they stand in: that of their ids."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows("SELECT * FROM posts WHERE turn_id = ? ORDER BY message_id", turn_id)
+        return [
+            Post(
+                message_id=row["message_id"],
+                channel_id=row["channel_id"],
+                turn_id=row["turn_id"],
+                take_id=row["take_id"],
+                part=row["part"],
+                purpose=row["purpose"],
+                webhook_id=row["webhook_id"],
+            )
+            for row in rows
+        ]
+
+    async def forget_post(self, message_id: int) -> None:
+        """Forget a message that is gone."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute("DELETE FROM posts WHERE message_id = ?", message_id)
+
+    async def webhooks(self, channel_id: int) -> list[PersonaWebhook]:
+        """Return the webhooks made for that channel, the common one first."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows(
+                "SELECT * FROM webhooks WHERE channel_id = ? ORDER BY character IS NOT NULL, id", channel_id
+            )
+        return [PersonaWebhook(row["id"], row["token"], row["channel_id"], row["character"]) for row in rows]
+
+    async def save_webhook(self, webhook: PersonaWebhook) -> None:
+        """Store a webhook, in place of an earlier one for the same channel and character."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "INSERT OR REPLACE INTO webhooks (id, token, channel_id, character) VALUES (?, ?, ?, ?)",
+                *(webhook.id, webhook.token, webhook.channel_id, webhook.character),
+            )
+
+    async def forget_webhook(self, webhook_id: int) -> None:
+        """Forget a webhook that is gone."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute("DELETE FROM webhooks WHERE id = ?", webhook_id)

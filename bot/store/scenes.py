@@ -1,0 +1,158 @@
+"""Scenes with their game masters and casts. A scenario that many scenes play is one row, and one object in memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from pydantic import ValidationError
+
+from bot.errors import Refused, StoreError
+from bot.library.scenario import Scenario
+from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.scene import Part, Place, Scene, SceneState
+from bot.store.repository import Repository, id_list
+from bot.store.values import microseconds, time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from bot.store.database import Database
+    from bot.store.transaction import Row, Transaction
+
+
+class SceneRepository(Repository):
+    """The scenes' part of `bot.scenes.ports.SceneStore`."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._scenarios: WeakValueDictionary[str, Scenario] = WeakValueDictionary()
+
+    async def add_scene(
+        self, place: Place, scenario: Scenario, gm_ids: Sequence[int], parts: Sequence[Part], now: datetime
+    ) -> Scene:
+        """Store a scene that begins. Raises Refused where one is under way in that channel already."""
+        async with self._database.transaction() as transaction:
+            await _refuse_second(transaction, place.channel_id)
+            scene_id = await transaction.insert(
+                "INSERT INTO scenes (guild_id, channel_id, parent_id, scenario, state, thoughts, planning, started_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                *(place.guild_id, place.channel_id, place.parent_id),
+                await self._keep(transaction, scenario),
+                *(SceneState.PLAYING, RevealPolicy().thoughts, RevealPolicy().planning, microseconds(now)),
+            )
+            await _write_cast(transaction, scene_id, gm_ids, parts)
+            scenes = await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id)
+        return scenes[0]
+
+    async def save_scene(self, scene: Scene) -> None:
+        """Store a scene's state, game masters, parts, reveal policy and flags.
+
+        Raises StoreError where the scene is gone, and Refused where it is opened again beside another one.
+        """
+        async with self._database.transaction() as transaction:
+            if scene.state is not SceneState.ENDED:
+                await _refuse_second(transaction, scene.place.channel_id, scene.id)
+            changed = await transaction.execute(
+                "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ? WHERE id = ?",
+                *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_told, scene.id),
+            )
+            if not changed:
+                raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
+            await transaction.execute("DELETE FROM scene_gms WHERE scene_id = ?", scene.id)
+            await transaction.execute("DELETE FROM parts WHERE scene_id = ?", scene.id)
+            await _write_cast(transaction, scene.id, scene.gm_ids, scene.parts)
+
+    async def open_scenes(self) -> list[Scene]:
+        """Return every scene that has not ended."""
+        async with self._database.reading() as reading:
+            return await self._scenes(reading, "SELECT * FROM scenes WHERE state <> 'ended' ORDER BY id")
+
+    async def scene(self, scene_id: int) -> Scene | None:
+        """Return one scene, ended or not."""
+        async with self._database.reading() as reading:
+            return next(iter(await self._scenes(reading, "SELECT * FROM scenes WHERE id = ?", scene_id)), None)
+
+    async def _scenes(self, reading: Transaction, query: str, *values: int | None) -> list[Scene]:
+        rows = await reading.rows(query, *values)
+        scenarios = await self._read_scenarios(reading, {row["scenario"] for row in rows})
+        gm_ids, parts = await _read_casts(reading, [row["id"] for row in rows])
+        return [_scene(row, scenarios[row["scenario"]], gm_ids[row["id"]], parts[row["id"]]) for row in rows]
+
+    async def _keep(self, transaction: Transaction, scenario: Scenario) -> str:
+        """Store a scenario unless it is stored, and return its key."""
+        json = scenario.model_dump_json()
+        key = hashlib.sha256(json.encode()).hexdigest()
+        await transaction.execute(
+            "INSERT INTO scenarios (hash, json) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", key, json
+        )
+        self._scenarios.setdefault(key, scenario)
+        return key
+
+    async def _read_scenarios(self, reading: Transaction, keys: set[str]) -> dict[str, Scenario]:
+        found: dict[str, Scenario] = {}
+        for key in keys:
+            found[key] = self._scenarios.get(key) or _scenario(
+                await reading.value("SELECT json FROM scenarios WHERE hash = ?", key)
+            )
+            self._scenarios[key] = found[key]
+        return found
+
+
+def _scenario(json: str) -> Scenario:
+    try:
+        return Scenario.model_validate_json(json)
+    except ValidationError as error:
+        raise StoreError("A scenario in the database can't be read: update Aside, or report this.") from error
+
+
+def _scene(row: Row, scenario: Scenario, gm_ids: Sequence[int], parts: Sequence[Part]) -> Scene:
+    return Scene(
+        id=row["id"],
+        place=Place(row["guild_id"], row["channel_id"], row["parent_id"]),
+        scenario=scenario,
+        gm_ids=tuple(gm_ids),
+        parts=tuple(parts),
+        started_at=time(row["started_at"]),
+        state=SceneState(row["state"]),
+        reveal=RevealPolicy(thoughts=Where(row["thoughts"]), planning=Where(row["planning"])),
+        history_cut_told=bool(row["history_cut_told"]),
+    )
+
+
+async def _refuse_second(transaction: Transaction, channel_id: int, itself: int = 0) -> None:
+    query = "SELECT id FROM scenes WHERE channel_id = ? AND state <> 'ended' AND id <> ?"
+    if await transaction.row(query, channel_id, itself):
+        raise Refused("A scene is under way in this channel already: end it before another one begins.")
+
+
+async def _write_cast(transaction: Transaction, scene_id: int, gm_ids: Sequence[int], parts: Sequence[Part]) -> None:
+    await transaction.insert_all(
+        "INSERT INTO scene_gms (scene_id, position, user_id) VALUES (?, ?, ?)",
+        [(scene_id, position, user_id) for position, user_id in enumerate(gm_ids)],
+    )
+    await transaction.insert_all(
+        "INSERT INTO parts (scene_id, position, character, player_id, role_id) VALUES (?, ?, ?, ?, ?)",
+        [(scene_id, number, part.character, part.player_id, part.role_id) for number, part in enumerate(parts)],
+    )
+
+
+async def _read_casts(
+    reading: Transaction, scene_ids: Sequence[int]
+) -> tuple[dict[int, list[int]], dict[int, list[Part]]]:
+    gm_ids: dict[int, list[int]] = defaultdict(list)
+    parts: dict[int, list[Part]] = defaultdict(list)
+    for row in await reading.rows(
+        "SELECT * FROM scene_gms WHERE scene_id IN (SELECT value FROM json_each(?)) ORDER BY scene_id, position",
+        id_list(scene_ids),
+    ):
+        gm_ids[row["scene_id"]].append(row["user_id"])
+    for row in await reading.rows(
+        "SELECT * FROM parts WHERE scene_id IN (SELECT value FROM json_each(?)) ORDER BY scene_id, position",
+        id_list(scene_ids),
+    ):
+        parts[row["scene_id"]].append(Part(row["character"], row["player_id"], row["role_id"]))
+    return gm_ids, parts

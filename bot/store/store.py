@@ -1,0 +1,50 @@
+"""The store's front door."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.store.database import Database
+from bot.store.migrations import migrate
+from bot.store.people import PeopleRepository
+from bot.store.posts import PostRepository
+from bot.store.scenes import SceneRepository
+from bot.store.turns import TurnRepository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+
+class Store(SceneRepository, TurnRepository, PostRepository, PeopleRepository):
+    """Everything Aside remembers, in one SQLite file: a `SceneStore` and the `Posts` of `bot.scenes.ports`.
+
+    Made by `await Store.open(path)`, ended by `await store.close()`, or by leaving `async with`.
+    """
+
+    @classmethod
+    async def open(cls, path: Path, *, patience: float = 5.0) -> Self:
+        """Open the store at `path`, made where there is none, and bring it to the latest schema.
+
+        `patience` is how many seconds to wait for other programs' locks. Raises StoreError; nothing stays open then.
+        """
+        database = await Database.open(path, patience=patience)
+        try:
+            await migrate(database)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
+
+    async def close(self) -> None:
+        """Wait for what is being stored, then close the file. Twice does nothing."""
+        await self._database.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.errors import StoreError
+from bot.store.database import Database
+from bot.store.migrations import MIGRATIONS, migrate
+from bot.store.store import Store
+from tests.store.conftest import NOON, begin, from_outside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bot.store.transaction import Transaction
+
+
+async def moods(transaction: Transaction) -> None:
+    """Give every turn a mood."""
+    await transaction.execute("ALTER TABLE turns ADD COLUMN mood TEXT")
+
+
+async def takes_anew(transaction: Transaction) -> None:
+    """Build a table that others point to anew, as SQLite demands for greater changes."""
+    await transaction.execute("CREATE TABLE takes_new (id INTEGER PRIMARY KEY, turn_id INTEGER, raw TEXT)")
+    await transaction.execute("INSERT INTO takes_new SELECT id, turn_id, raw FROM takes")
+    await transaction.execute("DROP TABLE takes")
+    await transaction.execute("ALTER TABLE takes_new RENAME TO takes")
+
+
+async def half_done(transaction: Transaction) -> None:
+    """Fail after a change."""
+    await transaction.execute("ALTER TABLE turns ADD COLUMN half TEXT")
+    await transaction.execute("ALTER TABLE no_such_table ADD COLUMN other TEXT")
+
+
+async def pointing_nowhere(transaction: Transaction) -> None:
+    """Leave rows without what they point to."""
+    await transaction.execute("DELETE FROM scenes")
+
+
+async def upgrade(path: Path, *steps: object) -> None:
+    database = await Database.open(path)
+    try:
+        await migrate(database, (*MIGRATIONS, *steps))  # type: ignore[arg-type]
+    finally:
+        await database.close()
+
+
+def columns(path: Path, table: str) -> list[object]:
+    return [row[1] for row in from_outside(path, f"PRAGMA table_info({table})")]
+
+
+@pytest.fixture
+async def played(path: Path) -> Path:
+    """A database of the first schema with something in it."""
+    async with await Store.open(path) as store:
+        scene = await begin(store)
+        await store.add_narration(scene.id, "It rains.", None, NOON)
+    return path
+
+
+async def test_a_new_file_is_brought_from_nothing_to_the_latest_schema(path: Path) -> None:
+    await (await Store.open(path)).close()
+    assert from_outside(path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
+    assert not list(path.parent.glob("*.schema-*"))
+
+
+async def test_opening_again_changes_nothing(played: Path) -> None:
+    before = from_outside(played, "SELECT * FROM sqlite_master")
+    await (await Store.open(played)).close()
+    assert from_outside(played, "SELECT * FROM sqlite_master") == before
+
+
+async def test_an_older_database_is_copied_and_then_brought_up(played: Path) -> None:
+    await upgrade(played, moods)
+    assert "mood" in columns(played, "turns")
+    copy = played.with_name("aside.db.schema-1")
+    assert "mood" not in columns(copy, "turns")
+    assert from_outside(copy, "SELECT count(*) FROM turns") == [(1,)]
+    assert copy.stat().st_mode & 0o077 == 0
+
+
+async def test_a_table_may_be_built_anew_without_losing_what_points_to_it(played: Path) -> None:
+    await upgrade(played, takes_anew)
+    assert from_outside(played, "SELECT text FROM beats") == [("It rains.",)]
+
+
+@pytest.mark.parametrize("step", [half_done, pointing_nowhere])
+async def test_a_step_that_fails_leaves_the_database_as_it_was(played: Path, step: object) -> None:
+    with pytest.raises(StoreError):
+        await upgrade(played, moods, step)
+    assert from_outside(played, "PRAGMA user_version") == [(2,)]
+    assert "mood" in columns(played, "turns")
+    assert "half" not in columns(played, "turns")
+    assert from_outside(played, "SELECT count(*) FROM scenes") == [(1,)]
+
+
+async def test_a_failed_upgrade_can_be_tried_again(played: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(StoreError):
+            await upgrade(played, half_done)
+    await upgrade(played, moods)
+    assert "mood" in columns(played, "turns")
+
+
+async def test_a_copy_that_cannot_be_made_stops_the_upgrade(played: Path) -> None:
+    played.with_name("aside.db.schema-1").mkdir()
+    with pytest.raises(StoreError, match=r"schema-1 is a folder"):
+        await upgrade(played, moods)
+    assert "mood" not in columns(played, "turns")
+
+
+async def test_a_database_of_a_newer_aside_is_left_alone(played: Path) -> None:
+    from_outside(played, "PRAGMA user_version = 99")
+    with pytest.raises(StoreError, match=r"newer Aside.*update Aside"):
+        await Store.open(played)
+    assert from_outside(played, "PRAGMA user_version") == [(99,)]
+
+
+async def test_foreign_keys_hold_after_an_upgrade(played: Path) -> None:
+    await upgrade(played, moods)
+    database = await Database.open(played)
+    await migrate(database, (*MIGRATIONS, moods))
+    try:
+        with pytest.raises(StoreError) as caught:
+            async with database.transaction() as transaction:
+                await transaction.execute("UPDATE turns SET scene_id = 99")
+        assert isinstance(caught.value.__cause__, sqlite3.IntegrityError)
+    finally:
+        await database.close()

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.errors import StoreError
+from bot.her.beats import speech
+from bot.scenes.ports import PersonaWebhook, Post
+from tests.store.conftest import NOON
+
+if TYPE_CHECKING:
+    from bot.scenes.scene import Scene
+    from bot.scenes.turn import Turn
+    from bot.store.store import Store
+
+
+@pytest.fixture
+async def reply(store: Store, scene: Scene) -> Turn:
+    owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
+    return await store.keep_take(owed.id, (speech("Lizzy!"),), "", 1)
+
+
+async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(store: Store, reply: Turn) -> None:
+    take_id = reply.take.id if reply.take else None
+    spoken = Post(901, 500, reply.id, take_id, 0, "persona", webhook_id=7)
+    more = Post(902, 500, reply.id, take_id, 1, "persona", webhook_id=7)
+    private = Post(903, 9000, reply.id, take_id, 0, "gm")
+    for post in (private, more, spoken):
+        await store.add_post(post)
+    assert await store.posts(reply.id) == [spoken, more, private]
+
+
+async def test_a_message_stored_again_takes_the_place_of_what_was_known_of_it(store: Store, reply: Turn) -> None:
+    await store.add_post(Post(901, 500, reply.id, None, 0, "fault"))
+    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
+    assert [post.purpose for post in await store.posts(reply.id)] == ["persona"]
+
+
+async def test_a_message_that_is_gone_is_forgotten(store: Store, reply: Turn) -> None:
+    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
+    await store.forget_post(901)
+    await store.forget_post(901)
+    assert await store.posts(reply.id) == []
+    assert await store.turn_by_message(901) is None
+
+
+async def test_a_post_of_no_turn_is_refused(store: Store) -> None:
+    with pytest.raises(StoreError):
+        await store.add_post(Post(901, 500, 99, None, 0, "persona"))
+
+
+async def test_a_channel_has_a_common_webhook_and_some_of_characters(store: Store) -> None:
+    own = PersonaWebhook(1, "secret-1", 500, "Mr Darcy")
+    common = PersonaWebhook(2, "secret-2", 500)
+    elsewhere = PersonaWebhook(3, "secret-3", 501)
+    for webhook in (own, common, elsewhere):
+        await store.save_webhook(webhook)
+    assert await store.webhooks(500) == [common, own]
+    assert await store.webhooks(501) == [elsewhere]
+
+
+async def test_a_new_webhook_takes_the_place_of_the_old_one(store: Store) -> None:
+    for character in (None, "Mr Darcy"):
+        await store.save_webhook(PersonaWebhook(1, "old", 500, character))
+        await store.save_webhook(PersonaWebhook(2, "new", 500, character))
+        assert await store.webhooks(500) == [PersonaWebhook(2, "new", 500, character)]
+        await store.forget_webhook(2)
+
+
+async def test_no_log_tells_a_webhooks_token(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    await store.save_webhook(PersonaWebhook(1, "secret", 500))
+    assert await store.webhooks(500)
+    assert "secret" not in caplog.text
+
+
+async def test_a_webhook_that_is_gone_is_forgotten(store: Store) -> None:
+    await store.save_webhook(PersonaWebhook(1, "secret", 500))
+    await store.forget_webhook(1)
+    assert await store.webhooks(500) == []
