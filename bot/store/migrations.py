@@ -23,7 +23,7 @@ STRICT = "STRICT" if sqlite3.sqlite_version_info >= (3, 37) else ""
 
 
 async def scenes_turns_posts(transaction: Transaction) -> None:
-    """1: scenes with their cast, turns with takes and beats, posts and webhooks."""
+    """1: scenes with their cast, turns with takes and beats, posts and webhooks, facts."""
     for statement in (*_SCENES, *_TURNS, *_POSTS):
         await transaction.execute(statement)
 
@@ -119,6 +119,7 @@ _POSTS = (
         character TEXT
     ) {STRICT}""",
     "CREATE UNIQUE INDEX webhooks_character ON webhooks (channel_id, ifnull(character, ''))",
+    f"CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) {STRICT}",
 )
 
 MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts,)
