@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.her.beats import Beat, BeatKind, PrivateBeat
+from bot.her.beats import Beat, BeatKind, PrivateBeat, PublicBeat
 
 
 class Where(StrEnum):
@@ -56,6 +56,14 @@ class RevealPolicy:
         wanted = Where.SPOILER if audience is Audience.CHANNEL else Where.GM
         private = (beat for beat in beats if isinstance(beat, PrivateBeat))
         return tuple(Revealed(beat, audience) for beat in private if self.where(beat.kind) is wanted)
+
+    def shown(self, beats: tuple[Beat, ...]) -> tuple[PublicBeat | Revealed, ...]:
+        """Return what this policy shows to the channel, in order: the public beats, and the private ones it frees."""
+        return tuple(
+            Revealed(beat, Audience.CHANNEL) if isinstance(beat, PrivateBeat) else beat
+            for beat in beats
+            if not isinstance(beat, PrivateBeat) or self.where(beat.kind) is Where.SPOILER
+        )
 
 
 def for_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:

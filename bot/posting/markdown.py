@@ -1,0 +1,50 @@
+"""Escaping: text that shows as it is, whatever Discord would make of it, and never reaches for anybody.
+
+Discord's own readers differ in what a backslash protects: bars and backticks are looked for in the raw text. So
+bars are kept apart by a space of no width as well, and addresses are treated like any other text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bot.posting.letters import NOTHING, clean, is_blank
+
+_PING = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
+_TOKEN = re.compile(r"<(?=@[!&]?\d|#\d|t:-?\d|/[^<>]*:\d|id:\w)")
+_SPECIAL = str.maketrans({**{mark: f"\\{mark}" for mark in "\\*_~`["}, "|": f"\\|{NOTHING}"})
+_ADDRESS = re.compile(r"(https?://[^\s<>\\`*]+)")
+_LINE_START = re.compile(r"^([ \t]*)(?:(#{1,3}|-#|>>>|[>+-])|(\d+)\.)(?=\s|$)", re.MULTILINE)
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+NOBODY = "Someone"
+"""What a person or character is called whose name has nothing to see in it."""
+
+
+def neutral(text: str) -> str:
+    """Return text that mentions nobody and nothing: no everyone, user, role, channel, command or time. It looks the
+    same, and its other markdown still works."""
+    return _TOKEN.sub(f"<{NOTHING}", _PING.sub(f"@{NOTHING}", text))
+
+
+def apart(text: str) -> str:
+    """Return text in which no two bars touch, so that none begins or ends a spoiler. It looks the same."""
+    return re.sub(r"\|(?=\|)", f"|{NOTHING}", text)
+
+
+def literal(text: str) -> str:
+    """Return text that shows exactly as it is: nothing in it formats, mentions, or ends what it stands in."""
+    pieces = _ADDRESS.split(clean(text))
+    pieces[::2] = (piece.translate(_SPECIAL) for piece in pieces[::2])
+    pieces[1::2] = (address.replace("|", f"|{NOTHING}") for address in pieces[1::2])
+    return neutral(_LINE_START.sub(_escaped_start, "".join(pieces)))
+
+
+def name(text: str) -> str:
+    """Return a person's or character's name as `literal` text on a single line, or NOBODY where none can be seen."""
+    one_line = " ".join(_BIDI.sub("", clean(text)).split())
+    return NOBODY if is_blank(one_line) else literal(one_line)
+
+
+def _escaped_start(found: re.Match[str]) -> str:
+    indent, mark, number = found.groups()
+    return f"{indent}\\{mark}" if mark else f"{indent}{number}\\."

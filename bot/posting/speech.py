@@ -1,0 +1,142 @@
+"""A character's speech: it keeps the ordinary markdown that models write, but only what is whole.
+
+Emphasis and code that are opened and never closed would reach into what follows, an action or a spoiler; they are
+escaped. Bars never make a spoiler, headings and the like are left as text, and nothing mentions anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.posting.letters import clean, is_blank
+from bot.posting.markdown import apart, neutral
+from bot.posting.split import Mark, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_FENCE = re.compile(r"```(?:([\w+.#-]{0,32})\n)?(.*?)```|^```(?:([\w+.#-]{0,32})\n)?(.*)\Z", re.DOTALL | re.MULTILINE)
+_PARAGRAPHS = re.compile(r"(\n\s*\n)")
+_TOKEN = re.compile(
+    r"""
+    (?P<escape>\\[!-/:-@\[-`{-~])                              # a mark that is escaped already
+  | (?P<backslash>\\)
+  | (?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^`]*[^`\s][^`]*)(?P=ticks)(?!`)
+  | (?P<tick>`+)
+  | (?P<address>https?://[^\s<>\\`*]+)
+  | (?P<start>^[ \t]*(?:\#{1,3}|-\#|>>>)(?=\s))                # heading, small print, a quotation without an end
+  | (?P<bullet>^[ \t]*\*(?=[ ]))
+  | (?P<delimiter>\*+|_+|~~+)
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_EMPHASIS = frozenset(("*", "**", "_", "__", "~~"))
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Text, code, or a delimiter of emphasis that may open or close."""
+
+    text: str
+    code: str = ""  # the ticks around it
+    opens: bool = False
+    closes: bool = False
+    partner: int | None = None
+
+
+def speech_runs(text: str) -> list[Run]:
+    """Return speech as runs whose marks are its emphasis, its code and its fences."""
+    runs: list[Run] = []
+    text, at = neutral(clean(text)), 0
+    for fence in _FENCE.finditer(text):
+        language, content = (fence[1], fence[2]) if fence[2] is not None else (fence[3], fence[4])
+        if is_blank(content):
+            continue
+        runs += _prose(text[at : fence.start()])
+        runs.append(Run(content.strip("\n"), (Mark(f"```{language or ''}\n", "\n```", verbatim=True),)))
+        at = fence.end()
+    return runs + _prose(text[at:])
+
+
+def _prose(text: str) -> list[Run]:
+    return [run for paragraph in _PARAGRAPHS.split(text) for run in _paragraph(paragraph)]
+
+
+def _paragraph(text: str) -> Iterator[Run]:
+    """Give the runs of a paragraph, within which emphasis must end."""
+    pieces = list(_pieces(text))
+    _pair(pieces)
+    marks: tuple[Mark, ...] = ()
+    for at, piece in enumerate(pieces):
+        if piece.partner is None:
+            shown = _escaped(piece.text) if piece.opens or piece.closes else piece.text
+            code = (Mark(piece.code, piece.code),) if piece.code else ()
+            yield Run(apart(shown), marks + code)
+        elif piece.partner > at:
+            marks = (*marks, Mark(piece.text, piece.text))
+        else:
+            marks = marks[:-1]
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    at = 0
+    for found in _TOKEN.finditer(text):
+        if found.start() > at:
+            yield _Piece(text[at : found.start()])
+        at = found.end()
+        kind, whole = found.lastgroup, found[0]
+        if kind == "delimiter":
+            yield from _delimiters(whole, text[: found.start()][-1:], text[at : at + 1])
+        elif found["code"]:
+            yield _Piece(found["code"], code=found["ticks"])
+        elif kind in ("backslash", "tick"):
+            yield _Piece(_escaped(whole))
+        elif kind == "start":
+            indent = len(whole) - len(whole.lstrip())
+            yield _Piece(f"{whole[:indent]}\\{whole[indent:]}")
+        else:
+            yield _Piece(whole)
+    if text[at:]:
+        yield _Piece(text[at:])
+
+
+def _delimiters(run: str, before: str, after: str) -> Iterator[_Piece]:
+    """Give what a run of asterisks, underscores or tildes may be: `***` is `**` and `*`."""
+    opens, closes = bool(after.strip()), bool(before.strip())
+    if run == "_":
+        if before.isalnum() and after.isalnum():
+            yield _Piece(run)  # within a word it means nothing
+            return
+        opens, closes = opens and not before.isalnum(), closes and not after.isalnum()
+    parts = (run[:2], run[2:]) if run in ("***", "___") else (run,)
+    if closes and not opens:
+        parts = parts[::-1]
+    for part in parts:
+        if part in _EMPHASIS and (opens or closes):
+            yield _Piece(part, opens=opens, closes=closes)
+        else:
+            yield _Piece(_escaped(part))
+
+
+def _pair(pieces: Sequence[_Piece]) -> None:
+    """Give each delimiter that closes an open one its partner; those in between that are open stay without."""
+    open_at: list[int] = []
+    for at, piece in enumerate(pieces):
+        if piece.closes and (opener := _opener(pieces, open_at, at)) is not None:
+            del open_at[open_at.index(opener) :]
+            pieces[opener].partner, piece.partner = at, opener
+        elif piece.opens:  # of two that are open, the later one is meant
+            open_at[:] = [*(other for other in open_at if pieces[other].text != piece.text), at]
+
+
+def _opener(pieces: Sequence[_Piece], open_at: Sequence[int], at: int) -> int | None:
+    for opener in reversed(open_at):
+        if pieces[opener].text == pieces[at].text and opener < at - 1:
+            return opener
+    return None
+
+
+def _escaped(marks: str) -> str:
+    return "".join(f"\\{mark}" for mark in marks)
