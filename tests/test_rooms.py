@@ -16,7 +16,7 @@ ROOMS = {
     "bot.her": set(),
     "bot.documents": {"bot.errors"},
     "bot.settings": {"bot.errors", "bot.documents"},
-    "bot.logs": {"bot.settings"},
+    "bot.logs": {"bot.errors", "bot.settings"},
     "bot.library": {"bot.errors", "bot.documents", "bot.shipped"},
     "bot.weights": {"bot.errors", "bot.documents", "bot.shipped", "bot.engine.protocol"},
     "bot.engine": {"bot.errors", "bot.her", "bot.weights", "bot.shipped"},

@@ -6,5 +6,6 @@ from bot.documents.checking import check, complaint, read_document
 from bot.documents.fault import Fault, Spot
 from bot.documents.source import MAX_BYTES, read_text
 from bot.documents.tree import Tree, parse
+from bot.documents.variables import overlay
 
-__all__ = ["MAX_BYTES", "Fault", "Spot", "Tree", "check", "complaint", "parse", "read_document", "read_text"]
+__all__ = ["MAX_BYTES", "Fault", "Spot", "Tree", "check", "complaint", "overlay", "parse", "read_document", "read_text"]

@@ -46,7 +46,7 @@ def read_document(
 def check(tree: Tree, model: type[Model]) -> Model | list[Fault]:
     """Return the tree as a `model`, or everything that is wrong with it, in the order it stands there."""
     if not isinstance(tree.data, dict):
-        found = "empty" if tree.data is None else f"{kind_of(tree.data)} as a whole"
+        found = "empty" if tree.data is None else f"{kind_of(tree.data)} and no group of keys"
         return [Fault(tree.spot(()), f"the file is {found}: write `key: value` lines")]
     try:
         return model.model_validate(tree.data)
@@ -60,9 +60,9 @@ def complaint(faults: Sequence[Fault], error: type[DocumentError]) -> DocumentEr
     texts = tuple(str(fault) for fault in faults)
     if not others:
         return error(texts[0], texts)
-    lines = ", ".join(dict.fromkeys(str(fault.spot.line or fault.spot.source) for fault in others))
+    places = (f"line {fault.spot.line}" if fault.spot.line else fault.spot.source for fault in others)
     more = "1 more fault" if len(others) == 1 else f"{len(others)} more faults"
-    return error(f"{texts[0].removesuffix('.')} ({more}: line {lines}).", texts)
+    return error(f"{texts[0].removesuffix('.')} ({more}: {', '.join(dict.fromkeys(places))}).", texts)
 
 
 def _faults(tree: Tree, shape: Shape, errors: Sequence[Any]) -> list[Fault]:

@@ -35,7 +35,7 @@ _EXPECTED = {
     "greater_than_equal": "at least {ge}",
     "less_than": "less than {lt}",
     "less_than_equal": "at most {le}",
-    "union_tag_invalid": "one whose `kind` is {expected_tags}",
+    "union_tag_not_found": "a group of keys",
     "path_type": "a path",
 }
 
@@ -59,7 +59,7 @@ def sentence(place: tuple[str | int, ...], value: object, spot: Spot, errors: Se
 
 def kind_of(value: object) -> str:
     """Return what a plain value is, in a person's words."""
-    kinds = {bool: "true or false", int: "a number", float: "a number", str: "this text", list: "a list"}
+    kinds = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list"}
     if isinstance(value, datetime.date):
         return "a date"
     return "nothing" if value is None else kinds.get(type(value), "a group of keys")
@@ -77,6 +77,8 @@ def _special(name: str, value: object, error: Any) -> str | None:
     kind, context = error["type"], error.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
+    if kind == "union_tag_invalid":
+        return f"{context['discriminator']} of {name} must be one of {context['expected_tags']}".replace("'", "`")
     if kind == "string_too_long":
         return f"{name} has {len(str(value))} characters: shorten it to {context['max_length']}"
     if kind == "string_too_short":

@@ -29,9 +29,10 @@ class Shape:
         return here
 
     def keys(self, path: tuple[str | int, ...]) -> dict[str, str]:
-        """Return the keys that may stand in the mapping at `path`, each with its description."""
+        """Return the keys that may stand in the mapping at `path`, each with its description; no secrets among them."""
         properties = [schema.get("properties", {}) for schema in self.at(path)]
-        return {key: found.get("description", "") for each in properties for key, found in each.items()}
+        found = {key: schema for each in properties for key, schema in each.items()}
+        return {key: schema.get("description", "") for key, schema in found.items() if not self._is_secret(schema)}
 
     def leaves(self, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         """Yield the path of every value that holds no keys of its own, those in lists left out."""
@@ -53,6 +54,9 @@ class Shape:
                 yield from self._alternatives(branch)
         else:
             yield schema
+
+    def _is_secret(self, schema: Schema) -> bool:
+        return any(alternative.get("writeOnly") for alternative in self._alternatives(schema))
 
     @staticmethod
     def _branch(schema: Schema, step: str | int) -> Schema | None:

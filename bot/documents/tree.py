@@ -40,6 +40,13 @@ class Tree:
             path = path[:-1]
         return self.spots[path]
 
+    def forget(self, path: Path) -> None:
+        """Take the value at `path` out. Raises KeyError."""
+        group = self.value(path[:-1])
+        if isinstance(group, dict):
+            del group[path[-1]]
+        self.spots = {place: spot for place, spot in self.spots.items() if place[: len(path)] != path}
+
     def value(self, path: Path) -> object:
         """Return the value at `path`. Raises KeyError or IndexError."""
         value: Any = self.data

@@ -1,0 +1,107 @@
+"""Settings from `aside.yaml`, `.env` and the environment, or one sentence on what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, SecretStr
+
+from bot.documents import Fault, Spot, Tree, check, complaint, overlay, parse, read_text
+from bot.errors import SettingsError
+from bot.settings.model import RemoteEngineSettings, Settings
+from bot.settings.values import API_KEY, TOKEN, clean_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILES = ("aside.yaml", "aside.yml")
+PREFIX = "ASIDE_"
+CONFIG = "ASIDE_CONFIG"
+_SECRETS = {TOKEN: ("discord", "token"), API_KEY: ("engine", "api_key")}
+
+
+def load_settings(
+    path: Path | None = None, environ: Mapping[str, str] = os.environ, folder: Path | None = None
+) -> Settings:
+    """Return the settings of the file at `path`, with variables over them. Reads files, so not for the event loop.
+
+    Without a path, `ASIDE_CONFIG` names the file; without that it is `aside.yaml` in `folder` (default: the working
+    folder), where there is one. Of variables, `environ` counts before `.env` in that folder.
+    Raises SettingsError, whose text never quotes a secret.
+    """
+    home = folder or Path()
+    try:
+        variables = {**_env_file(home / ".env"), **environ}
+        tree = _tree(_config(path, variables, home))
+        faults = _misplaced(tree)
+        faults += overlay(tree, Settings, variables, PREFIX, elsewhere=_SECRETS, others=(CONFIG,))
+        checked = check(tree, Settings)
+        if isinstance(checked, list):
+            faults += checked
+        elif not faults:
+            return _with_secrets(checked, variables)
+    except Fault as fault:
+        faults = [fault]
+    raise complaint(faults, SettingsError)
+
+
+def _env_file(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    values = dotenv_values(stream=StringIO(read_text(path)), interpolate=False)
+    return {name: value or "" for name, value in values.items()}
+
+
+def _config(path: Path | None, variables: Mapping[str, str], home: Path) -> Path | None:
+    if path is not None:
+        return path
+    if (named := variables.get(CONFIG)) is None:
+        return next((home / name for name in FILES if (home / name).exists()), None)
+    if not named.strip():
+        raise Fault(Spot(CONFIG), "the variable is empty: give it the path of the settings file, or unset it")
+    return Path(named.strip()).expanduser()
+
+
+def _tree(path: Path | None) -> Tree:
+    tree = parse(read_text(path), str(path)) if path else Tree(None, {(): Spot("the settings")})
+    if tree.data is None:
+        tree.data = {}
+    if isinstance(tree.data, dict):  # a group whose lines are all commented out
+        tree.data = {
+            key: value for key, value in tree.data.items() if value is not None or key not in Settings.model_fields
+        }
+    return tree
+
+
+def _misplaced(tree: Tree) -> list[Fault]:
+    """Take secrets out of the tree, wherever they are likely to be put, and tell where they belong."""
+    faults = []
+    for variable, (group, key) in _SECRETS.items():
+        for place in ((group, key), (key,)):
+            if spot := tree.keys.get(place):
+                tree.forget(place)
+                faults.append(Fault(spot, f"a secret must not stand in this file: put it into the variable {variable}"))
+    return faults
+
+
+def _with_secrets(settings: Settings, variables: Mapping[str, str]) -> Settings:
+    if token := _read_secret(TOKEN, variables):
+        settings = settings.model_copy(update={"discord": _with(settings.discord, "token", token)})
+    if isinstance(settings.engine, RemoteEngineSettings) and (key := _read_secret(API_KEY, variables)):
+        settings = settings.model_copy(update={"engine": _with(settings.engine, "api_key", key)})
+    return settings
+
+
+def _with(group: BaseModel, key: str, secret: str) -> BaseModel:
+    return group.model_copy(update={key: SecretStr(secret)})
+
+
+def _read_secret(variable: str, variables: Mapping[str, str]) -> str:
+    try:
+        return clean_secret(variables.get(variable, ""))
+    except ValueError as error:
+        raise Fault(Spot(variable), str(error)) from None

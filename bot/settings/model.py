@@ -1,0 +1,142 @@
+"""What can be set, with defaults such that nothing needs to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+
+from bot.settings.values import API_KEY, TOKEN, Addresses, Folders, Guilds, Home, Level, Secret, Switch, WebAddress
+
+
+class Group(BaseModel):
+    """Base of all settings: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
+
+
+class DiscordSettings(Group):
+    """How Aside goes to Discord, and where it may play."""
+
+    token: Secret = Field(default=None, description=f"from {TOKEN} only")
+    proxy: WebAddress | None = Field(default=None, repr=False, description="proxy for everything that goes to Discord")
+    mention_roles: bool = Field(default=True, description="make a role for each character, so that `@` completes names")
+    guilds: Guilds | None = Field(
+        default=None, description="ids of the servers to play on; left out: every server that invites the bot"
+    )
+
+
+class EngineSettings(Group):
+    """Base of the kinds of engines."""
+
+    def options(self) -> dict[str, Any]:
+        """Return plain data with the fields of that kind's own options (`LocalOptions`, `RemoteOptions`)."""
+        return self.model_dump(exclude={"kind"})
+
+
+class SamplingSettings(Group):
+    """How tokens are drawn, in place of what the model's makers recommend."""
+
+    temperature: float = Field(default=0.7, ge=0, le=5)
+    top_p: float = Field(default=0.9, gt=0, le=1)
+    top_k: int = Field(default=0, ge=0)
+    min_p: float = Field(default=0.0, ge=0, lt=1)
+    repeat_penalty: float = Field(default=1.0, gt=0, le=3)
+
+
+class LocalEngineSettings(EngineSettings):
+    """A model on this machine, through llama.cpp."""
+
+    kind: Literal["local"] = "local"
+    model: str = Field(default="demo", min_length=1, description="a name, a GGUF file, or hf:OWNER/REPO/FILE.gguf")
+    dialect: Literal["her", "stand-in"] | None = Field(default=None, description="how the model is spoken to")
+    sampling: SamplingSettings | None = None
+    context: Annotated[int, Field(ge=512)] | None = Field(
+        default=None, description="tokens of one mind, prompt and reply together; left out: what memory allows"
+    )
+    minds: int = Field(default=4, ge=1, le=64, description="replies generated at once")
+    gpu_layers: Annotated[int, Field(ge=0)] | Literal["auto", "all"] = Field(
+        default="auto", description="layers on the GPU"
+    )
+    cache_type: Literal["f16", "q8_0", "q4_0"] = Field(default="f16", description="how keys and values are kept")
+    flash_attention: Switch = "auto"
+    threads: PositiveInt | None = Field(default=None, description="left out: one for each core")
+    queue: PositiveInt = Field(default=64, description="replies that may wait for their turn")
+    hung_after: float = Field(default=20.0, gt=0, description="seconds without a sign of life until a restart")
+    step_limit: float = Field(default=300.0, gt=0, description="seconds that one step of the model may take")
+    ready_within: float = Field(default=60.0, gt=0, description="seconds a reply waits for a restart")
+    check_memory: bool = Field(default=True, description="refuse to load what can't fit")
+
+
+class RemoteEngineSettings(EngineSettings):
+    """A model behind an OpenAI-compatible completions server."""
+
+    kind: Literal["remote"] = "remote"
+    base_url: Addresses = Field(min_length=1, description="the server's address up to and with /v1, or a list of them")
+    model: str = Field(min_length=1, description="the model's name on that server")
+    api_key: Secret = Field(default=None, description=f"from {API_KEY} only")
+    dialect: Literal["her", "stand-in"] = Field(default="her", description="how the model is spoken to")
+    context: int = Field(default=32768, ge=512, description="tokens of one mind, prompt and reply together")
+
+
+class PlaySettings(Group):
+    """How replies are made."""
+
+    max_tokens: int = Field(default=2048, ge=32, le=32768, description="the longest reply, planning included")
+    planning_tokens: int = Field(default=1024, ge=0, le=32768, description="planning is closed by force after these")
+    guided: bool = Field(default=True, description="hold replies to a grammar where the engine can")
+    empty_think: bool = Field(default=False, description="put Qwen3's empty <think> block before each reply")
+
+    @model_validator(mode="after")
+    def _leaves_room_for_words(self) -> PlaySettings:
+        if self.planning_tokens >= self.max_tokens:
+            raise ValueError("`planning_tokens` must be smaller than `max_tokens`, or no room is left for words")
+        return self
+
+    def limits(self) -> dict[str, Any]:
+        """Return plain data with the fields of a performance's `Limits`."""
+        return self.model_dump()
+
+
+class LibrarySettings(Group):
+    """Where scenarios are looked for, besides those that ship."""
+
+    folders: Folders = Field(default=(), description="folders with scenarios of your own")
+
+
+class StoreSettings(Group):
+    """Where scenes are remembered."""
+
+    path: Home = Field(default=Path("aside.db"), description="the database's file")
+
+
+class LoggingSettings(Group):
+    """What is logged, where."""
+
+    level: Level = "INFO"
+    file: Home | None = Field(default=None, description="a file that gets the log too")
+
+
+def _kind(engine: object) -> object:
+    if not isinstance(engine, dict) or "kind" in engine:
+        return engine
+    return {"kind": "remote" if "base_url" in engine else "local", **engine}
+
+
+class Settings(Group):
+    """Everything that can be set. `Settings()` is what holds where nobody set anything."""
+
+    discord: DiscordSettings = DiscordSettings()
+    engine: Annotated[
+        LocalEngineSettings | RemoteEngineSettings, Field(discriminator="kind"), BeforeValidator(_kind)
+    ] = LocalEngineSettings()
+    play: PlaySettings = PlaySettings()
+    library: LibrarySettings = LibrarySettings()
+    store: StoreSettings = StoreSettings()
+    logging: LoggingSettings = LoggingSettings()
+
+    @property
+    def engine_named(self) -> bool:
+        """Whether somebody chose the model, rather than taking the default."""
+        return "model" in self.engine.model_fields_set
