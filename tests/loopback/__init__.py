@@ -1,0 +1,42 @@
+"""A Discord on loopback for testing bots made with discord.py, unpatched: real HTTP, real WebSocket, real TLS.
+
+    async with LoopbackDiscord() as discord:
+        guild = discord.guild("Longbourn", bot_permissions="manage_webhooks")
+        stage = discord.text_channel(guild, "drawing-room")
+        lizzy = discord.person("Elizabeth", guild, permissions="manage_guild")
+        bot = MyBot(connector=discord.connector(), guild_ready_timeout=0.1)
+        async with discord.running(bot):
+            outcome = await lizzy.slash(stage, "scene start", scenario="emma")
+            assert outcome.ephemeral and "begins" in outcome.text
+            lizzy.say(stage, "Good evening!")
+            reply = await discord.until(lambda: [m for m in stage.messages if m.webhook])
+            await lizzy.press(reply[0], "Try again")
+        assert discord.violations == []
+
+A bot in another process: give it `discord.environment()`, and discord.py `proxy=discord.proxy_url`.
+Misfortune: `discord.faults.fail("execute_webhook", after_work=True)`, `await discord.gateway.close()`, …
+Time: `discord.clock.advance(15 * 60)`. Secrets: `lizzy.ever_saw()` has every text in every state she could have read.
+Where to look: `entities.py` and `conversation.py` what there is, `actors.py` what people do, `routes/` what bots may do
+(`router.py` shows how to add to it), `rules/` and `openapi.py` what is refused, `gateway.py`, `faults.py`.
+"""
+
+from .actors import Person
+from .conversation import Message
+from .entities import Channel, Guild, Privileged, Role
+from .outcome import Choice, Outcome
+from .picker import NotOffered
+from .server import EVERY_INTENT, LoopbackDiscord
+
+__all__ = [
+    "EVERY_INTENT",
+    "Channel",
+    "Choice",
+    "Guild",
+    "LoopbackDiscord",
+    "Message",
+    "NotOffered",
+    "Outcome",
+    "Person",
+    "Privileged",
+    "Role",
+]

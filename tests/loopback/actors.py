@@ -1,0 +1,261 @@
+"""People: what a person does on Discord, and what they see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import payloads, speech
+from .conversation import InteractionKind, Message, strings, walk_components
+from .outcome import Choice, Outcome
+from .picker import NotOffered, find, pick, resolve
+from .routes.drafts import attachment
+from .rules.commands import MESSAGE, USER
+from .rules.components import BUTTON, LABEL, LINK, ROW, SELECT
+from .rules.messages import MESSAGE as LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .entities import Channel, Guild, Json, Member, Role, User
+    from .server import LoopbackDiscord
+
+
+class Person:
+    """Somebody with a client in their hands. Verbs that wait for the bot are awaited, the others are done at once."""
+
+    def __init__(self, discord: LoopbackDiscord, user: User) -> None:
+        self.user = user
+        self._discord = discord
+        self._world = discord.world
+
+    @property
+    def id(self) -> int:
+        return self.user.id
+
+    @property
+    def name(self) -> str:
+        return self.user.display_name
+
+    @property
+    def mention(self) -> str:
+        return self.user.mention
+
+    def __repr__(self) -> str:
+        return f"<Person {self.name}>"
+
+    def member_of(self, guild: Guild) -> Member:
+        return guild.members[self.user.id]
+
+    # Writing
+
+    def say(
+        self,
+        channel: Channel,
+        text: str = "",
+        *,
+        reply_to: Message | None = None,
+        files: Mapping[str, bytes] | None = None,
+        sticker: str = "",
+        forward: Message | None = None,
+    ) -> Message:
+        """Write into a channel, or with `reply_to` answer a message (which pings its author, as clients do)."""
+        if not self._world.may(self.user, "send_messages", channel):
+            raise NotOffered(f"{self.name} can't write in {channel.name}")
+        if len(text) > LONGEST:
+            raise NotOffered(f"people can write {LONGEST} characters")
+        attached = tuple(
+            attachment(self._world.clock.snowflake(), channel, name, content, self._world.files)
+            for name, content in (files or {}).items()
+        )
+        extra = self._sticker(sticker) | (_forwarded(forward) if forward else {})
+        draft = speech.Draft(text, attachments=attached, reply_to=reply_to, extra=extra)
+        member = channel.guild.members[self.user.id] if channel.guild else None
+        sender = speech.Sender(self.user, member.shown_name if member else self.name)
+        if channel.thread:
+            channel.thread.archived = False
+        return speech.post(self._world, channel, sender, draft)
+
+    def _sticker(self, name: str) -> Json:
+        sticker = {"id": str(self._world.clock.snowflake()), "name": name, "format_type": 1}
+        return {"sticker_items": [sticker]} if name else {}
+
+    def edit(self, message: Message, text: str) -> None:
+        """Change one's own message."""
+        assert message.author is self.user
+        now = message.now
+        draft = speech.Draft(text, now.embeds, now.components, now.attachments, now.flags, reply_to=message.reply_to)
+        speech.edit(self._world, message, draft)
+
+    def delete(self, message: Message) -> None:
+        """Take away one's own message or, with Manage Messages, somebody else's."""
+        if message.author is not self.user or message.webhook:
+            self._world.require(self.user, "manage_messages", message.channel)
+        speech.delete(self._world, message)
+
+    def starts_typing(self, channel: Channel) -> None:
+        self._world.start_typing(self.user, channel)
+
+    def start_thread(self, channel: Channel, name: str, *, private: bool = False) -> Channel:
+        """Open a thread in a channel, or a post in a forum."""
+        return self._world.thread(channel, name, self.user, private=private)
+
+    # Commands, buttons, forms
+
+    async def slash(self, channel: Channel, line: str, /, **options: Any) -> Outcome:
+        """Use a command: `slash(stage, "scene start", scenario="emma")`. Options take people, roles, channels too."""
+        picked = pick(self._world, self.user, channel, line, options)
+        return await self._interact(InteractionKind.COMMAND, channel, picked.data)
+
+    async def autocomplete(self, channel: Channel, line: str, /, **options: Any) -> list[Choice]:
+        """What is offered while the last of `options` is being typed."""
+        picked = pick(self._world, self.user, channel, line, options, focused=list(options)[-1])
+        outcome = await self._interact(InteractionKind.AUTOCOMPLETE, channel, picked.data)
+        if outcome.failed:
+            raise AssertionError("Loading options failed")
+        return [Choice(each["name"], each["value"]) for each in outcome.interaction.choices or []]
+
+    async def context_menu(self, target: Message | Person, name: str, *, channel: Channel | None = None) -> Outcome:
+        """Use a command from a message's or (in `channel`) a person's menu."""
+        resolved: Json = {}
+        if isinstance(target, Message):
+            place, kind = target.channel, MESSAGE
+            resolved["messages"] = {str(target.id): payloads.message(target, self._world)}
+        else:
+            assert channel, "say in which channel"
+            place, kind = channel, USER
+            resolve(resolved, self._world, place, target.user)
+        command = find(self._world, self.user, place, name, kind)
+        data: Json = {"id": str(command.id), "name": name, "type": kind, "target_id": str(target.id)}
+        return await self._interact(InteractionKind.COMMAND, place, data | {"resolved": resolved})
+
+    async def press(self, message: Message, button: str) -> Outcome:
+        """Press a button, named by its label or its custom id."""
+        part = self._component(message, button)
+        if part["type"] != BUTTON or part.get("style") == LINK:
+            raise NotOffered(f"{button!r} is no button that tells the bot anything")
+        data = {"custom_id": part["custom_id"], "component_type": BUTTON, "id": part["id"]}
+        return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
+
+    async def choose(self, message: Message, select: str, *values: str | Person | Role | Channel) -> Outcome:
+        """Choose from a menu, named by placeholder or custom id: options by label or value, people, roles, channels."""
+        part = self._component(message, select)
+        resolved: Json = {}
+        chosen = []
+        for value in values:
+            if isinstance(value, str):
+                by_name = {each["label"]: each["value"] for each in part.get("options") or []}
+                if part["type"] != SELECT or value not in {*by_name, *by_name.values()}:
+                    raise NotOffered(f"the menu has no {value!r}, only {', '.join(by_name)}")
+                chosen.append(by_name.get(value, value))
+            else:
+                thing = value.user if isinstance(value, Person) else value
+                resolve(resolved, self._world, message.channel, thing)
+                chosen.append(str(thing.id))
+        data = {"custom_id": part["custom_id"], "component_type": part["type"], "id": part["id"], "values": chosen}
+        if resolved:
+            data["resolved"] = resolved
+        return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
+
+    async def submit_modal(self, outcome: Outcome, fields: Mapping[str, str]) -> Outcome:
+        """Fill in the form that `outcome` opened, inputs named by label or custom id, and send it."""
+        modal = outcome.modal
+        assert modal, "no form is open"
+        data = {"custom_id": modal["custom_id"], "components": _filled(modal["components"], dict(fields))}
+        before = outcome.interaction
+        return await self._interact(InteractionKind.MODAL, before.channel, data, before.source)
+
+    def _component(self, message: Message, name: str) -> Json:
+        if not self.can_see(message):
+            raise NotOffered(f"{self.name} can't see {message!r}")
+        parts = [part for part in walk_components(message.now.components) if part["type"] not in {ROW, LABEL}]
+        for part in parts:
+            if name in {part.get("label"), part.get("custom_id"), part.get("placeholder")}:
+                if part.get("disabled"):
+                    raise NotOffered(f"{name!r} is disabled")
+                return part
+        there = ", ".join(str(part.get("label") or part.get("custom_id")) for part in parts) or "nothing"
+        raise NotOffered(f"{message!r} has no {name!r}, but {there}")
+
+    async def _interact(
+        self, kind: InteractionKind, channel: Channel, data: Json, source: Message | None = None
+    ) -> Outcome:
+        interaction = self._world.interaction(kind, self.user, channel, data, source)
+        outcome = Outcome(interaction)
+        await self._discord.answered(outcome)
+        return outcome
+
+    # Seeing
+
+    @property
+    def dm(self) -> Channel:
+        """The DM with the bot."""
+        return self._world.dm(self.user)
+
+    @property
+    def dms(self) -> list[Message]:
+        """What stands in the DM with the bot."""
+        return self.dm.messages
+
+    def can_see(self, message: Message) -> bool:
+        """Whether the message stands, for this person."""
+        here = self._world.may(self.user, "view_channel read_message_history", message.channel)
+        return here and not message.deleted and message.only_for in {None, self.user}
+
+    def sees(self, channel: Channel) -> list[Message]:
+        """What stands in a channel for this person, ephemeral answers included, oldest first."""
+        return [message for message in channel.history if self.can_see(message)]
+
+    def ever_saw(self) -> str:
+        """Every text this person could ever have read: all states of all messages, choices, forms, names of threads."""
+        texts = [text for message in self._readable() for text in message.ever()]
+        for interaction in self._world.interactions.values():
+            if interaction.user is self.user:
+                texts += strings([interaction.choices, interaction.modal])
+        texts += [
+            each.name for each in self._world.channels.values() if self._world.may(self.user, "view_channel", each)
+        ]
+        return "\n".join(texts)
+
+    def _readable(self) -> list[Message]:
+        messages = [each for each in self._world.messages.values() if each.only_for in {None, self.user}]
+        return [each for each in messages if self._world.may(self.user, "view_channel", each.channel)]
+
+
+def _forwarded(message: Message) -> Json:
+    now = message.now
+    snapshot: Json = {
+        "type": 0,
+        "content": now.content,
+        "embeds": list(now.embeds),
+        "mentions": [],
+        "mention_roles": [],
+    }
+    snapshot |= {"attachments": list(now.attachments), "flags": 0, "edited_timestamp": None}
+    snapshot["timestamp"] = "2026-01-01T00:00:00+00:00"
+    reference = {"type": 1, "message_id": str(message.id), "channel_id": str(message.channel.id)}
+    return {"message_snapshots": [{"message": snapshot}], "message_reference": reference}
+
+
+def _filled(components: list[Json], fields: dict[str, str]) -> list[Json]:
+    """A form's components as they are sent back."""
+    filled = []
+    for part in components:
+        if part["type"] == ROW:
+            filled.append(
+                {"type": ROW, "id": 1, "components": [_input(each, each, fields) for each in part["components"]]}
+            )
+        elif part["type"] == LABEL:
+            filled.append({"type": LABEL, "id": 1, "component": _input(part["component"], part, fields)})
+    if fields:
+        raise NotOffered(f"the form has no {', '.join(fields)}")
+    return filled
+
+
+def _input(part: Json, labelled: Json, fields: dict[str, str]) -> Json:
+    value = part.get("value") or ""
+    for name in (labelled.get("label"), part["custom_id"]):
+        if name in fields:
+            value = fields.pop(name)
+    if (part.get("required", True) and not value) or len(value) > (part.get("max_length") or 4000):
+        raise NotOffered(f"{labelled.get('label')!r} can't be {value!r}")
+    return {"type": part["type"], "custom_id": part["custom_id"], "value": value, "id": 1}

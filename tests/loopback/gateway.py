@@ -1,0 +1,211 @@
+"""The WebSocket side: HELLO, IDENTIFY, RESUME, heartbeats, and every way a connection can end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import WSMsgType, web
+
+from . import payloads
+from .compression import packer
+from .entities import Privileged
+from .sessions import CONTENT, MEMBERS, PRESENCES, Session, members_chunk
+
+if TYPE_CHECKING:
+    from .compression import Packer
+    from .entities import Json
+    from .world import Event, World
+
+HEARTBEAT_EVERY = 41_250  # milliseconds
+PRIVILEGED = {MEMBERS: Privileged.MEMBERS, PRESENCES: Privileged.PRESENCES, CONTENT: Privileged.CONTENT}
+HEARTBEAT, IDENTIFY, PRESENCE, VOICE, RESUME, RECONNECT, MEMBER_REQUEST, INVALID, HELLO, ACK = (
+    *(1, 2, 3, 4, 6, 7, 8, 9),
+    *(10, 11),
+)
+
+
+class Gateway:
+    """Tells connected bots what happens in the world."""
+
+    def __init__(self, world: World, token: str) -> None:
+        self.sessions: dict[str, Session] = {}
+        self.identified = 0  # how often a bot has begun a session
+        self.resumed = 0
+        self.closed_with: list[int] = []  # codes with which connections were refused
+        self._world = world
+        self._token = token
+        self._sockets: dict[str, web.WebSocketResponse] = {}
+        self._twice: dict[str, int] = {}
+        self._held: dict[str, tuple[int, list[Event]]] = {}
+        world.announce = self.announce
+
+    # What the world says
+
+    def announce(self, event: Event) -> None:
+        """Tell every session that may know of `event`, subject to what the test has ordered."""
+        if event.name in self._held:
+            count, held = self._held[event.name]
+            held.append(event)
+            if len(held) == count:
+                del self._held[event.name]
+                for each in reversed(held):
+                    self._tell(each)
+            return
+        self._tell(event)
+        if self._twice.get(event.name):
+            self._twice[event.name] -= 1
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        for session in self.sessions.values():
+            if session.hears(event, self._world):
+                session.tell(event.name, session.wording(event, self._world))
+
+    # What tests order
+
+    def repeat(self, event: str, times: int = 1) -> None:
+        """Tell the next `times` events of this name twice, as Discord does now and then."""
+        self._twice[event] = times
+
+    def reverse(self, event: str, count: int = 2) -> None:
+        """Hold the next `count` events of this name and tell them in the wrong order."""
+        self._held[event] = (count, [])
+
+    async def close(self, code: int = 4000) -> None:
+        """Break every connection. The bot may resume, and is then told what it missed."""
+        for socket in list(self._sockets.values()):
+            await socket.close(code=code)
+
+    def reconnect(self) -> None:
+        """Ask every bot to connect anew and resume."""
+        for session in self.sessions.values():
+            session.send(RECONNECT)
+
+    def invalidate(self, *, resumable: bool = False) -> None:
+        """Declare every session invalid. Unless `resumable`, the bot begins anew and never hears what it missed."""
+        for session in list(self.sessions.values()):
+            session.send(INVALID, resumable)
+            if not resumable:
+                del self.sessions[session.id]
+
+    def forget(self) -> None:
+        """Lose every session silently: who tries to resume is told to begin anew."""
+        self.sessions.clear()
+
+    # The connection
+
+    async def handle(self, request: web.Request) -> web.WebSocketResponse:
+        """Serve one connection from HELLO to its end."""
+        socket = web.WebSocketResponse(heartbeat=None, max_msg_size=4096 * 4)
+        await socket.prepare(request)
+        outbox: asyncio.Queue[Json | None] = asyncio.Queue()
+        outbox.put_nowait({"op": HELLO, "d": {"heartbeat_interval": HEARTBEAT_EVERY}, "t": None, "s": None})
+        writer = asyncio.create_task(_write(socket, outbox, packer(request.query.get("compress", ""))))
+        session: Session | None = None
+        try:
+            async for received in socket:
+                if received.type is not WSMsgType.TEXT:
+                    continue
+                packet = json.loads(received.data)
+                session = await self._receive(packet, session, socket, outbox) or session
+        finally:
+            if session and session.outbox is outbox:
+                session.outbox = None
+                self._sockets.pop(session.id, None)
+            outbox.put_nowait(None)
+            await writer
+        return socket
+
+    async def _receive(
+        self, packet: Json, session: Session | None, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]
+    ) -> Session | None:
+        op, data = packet["op"], packet.get("d") or {}
+        if op == HEARTBEAT:
+            outbox.put_nowait({"op": ACK, "d": None, "t": None, "s": None})
+        elif op in {IDENTIFY, RESUME}:
+            if code := self._turned_away(op, data):
+                self.closed_with.append(code)
+                await socket.close(code=code)
+                return None
+            return self._identify(data, socket, outbox) if op == IDENTIFY else self._resume(data, socket, outbox)
+        elif op == MEMBER_REQUEST and session:
+            guild = self._world.guilds.get(int(_only(data["guild_id"])))
+            if guild:
+                session.tell("GUILD_MEMBERS_CHUNK", members_chunk(guild, data))
+        elif op not in {PRESENCE, VOICE}:
+            await socket.close(code=4001)
+        return None
+
+    def _turned_away(self, op: int, data: Json) -> int | None:
+        """The code to close with where the token is wrong or an intent is not switched on in the portal."""
+        if data["token"] != self._token:
+            return 4004
+        if op == IDENTIFY and any(
+            data["intents"] & bit and name not in self._world.portal for bit, name in PRIVILEGED.items()
+        ):
+            return 4014
+        return None
+
+    def _identify(self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]) -> Session:
+        world = self._world
+        self.identified += 1
+        first, of = data.get("shard") or (0, 1)
+        session = Session(f"session-{world.clock.snowflake()}", data["intents"], (first, of), outbox=outbox)
+        self.sessions[session.id] = session
+        self._sockets[session.id] = socket
+        guilds = [each for each in world.guilds.values() if world.bot.id in each.members]
+        guilds = [each for each in guilds if (each.id >> 22) % of == first]
+        ready: Json = {
+            "v": 10,
+            "user": payloads.user(world.bot),
+            "guilds": [{"id": str(each.id), "unavailable": True} for each in guilds],
+            "session_id": session.id,
+            "session_type": "normal",
+            "resume_gateway_url": "wss://gateway-loopback.discord.gg",
+            "shard": [first, of],
+            "application": {"id": str(world.bot.id), "flags": application_flags(world)},
+        }
+        session.tell("READY", ready)
+        for guild in guilds:
+            session.tell("GUILD_CREATE", session.guild(guild, world))
+        return session
+
+    def _resume(self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]) -> Session | None:
+        session = self.sessions.get(data["session_id"])
+        if session is None:
+            outbox.put_nowait({"op": INVALID, "d": False, "t": None, "s": None})
+            return None
+        self.resumed += 1
+        session.outbox = outbox
+        self._sockets[session.id] = socket
+        for packet in [each for each in session.told if each["s"] > data["seq"]]:
+            outbox.put_nowait(packet)
+        session.tell("RESUMED", {"_trace": []})
+        return session
+
+
+def application_flags(world: World) -> int:
+    """The flags that tell a bot which privileged intents its portal grants (the variants for small bots)."""
+    flags = {Privileged.PRESENCES: 1 << 13, Privileged.MEMBERS: 1 << 15, Privileged.CONTENT: 1 << 19}
+    return sum(flags[each] for each in world.portal)
+
+
+async def _write(socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None], pack: Packer) -> None:
+    """Send what is put into `outbox` until a None comes."""
+    while (packet := await outbox.get()) is not None:
+        packed = pack(json.dumps(packet))
+        if socket.closed:
+            continue
+        try:
+            if isinstance(packed, bytes):
+                await socket.send_bytes(packed)
+            else:
+                await socket.send_str(packed)
+        except ConnectionError:
+            continue  # the bot has hung up; what it missed waits in its session
+
+
+def _only(value: Any) -> Any:
+    return value[0] if isinstance(value, list) else value

@@ -1,0 +1,124 @@
+"""Checks what the client sends against Discord's own OpenAPI description, where there is one.
+
+The description is Discord's and not part of this project: `ASIDE_DISCORD_OPENAPI` names the file, otherwise it is
+looked for in a folder `shared` beside the checkout. Where it is in neither place these checks are off; `rules` stay.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from .refusals import Fault, Refusal
+
+if TYPE_CHECKING:
+    from .router import Route
+
+BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[3] / "shared" / "discord-openapi.json"
+NAME = "urn:discord"
+# discord.py sends these although the description does not know them, and Discord does not mind.
+NSFW = {"nsfw"}
+EXTRAS = {
+    "sync_commands": NSFW,
+    "sync_guild_commands": NSFW,
+    "create_command": NSFW,
+    "create_guild_command": NSFW,
+    "edit_command": NSFW,
+    "edit_message": {"tts"},
+    "edit_webhook_message": {"tts"},
+    "edit_original": {"tts"},
+    "edit_follow_up": {"tts"},
+    "start_thread": {"type", "tts", "use_nested_fields"},
+}
+SMALLEST_ID = 1 << 40
+LARGE_NUMBERS = {"permissions", "default_member_permissions", "nonce"}
+
+
+class Description:
+    """Discord's description of its API, made strict: keys it does not name are faults."""
+
+    def __init__(self, text: str) -> None:
+        self._document = json.loads(text)
+        _forbid_unknown_keys(self._document)
+        self._registry = Registry().with_resource(NAME, DRAFT202012.create_resource(self._document))
+        self._validators: dict[tuple[str, str], Draft202012Validator | None] = {}
+
+    def check(self, route: Route, body: Any) -> None:
+        """Refuse a body that the description of this route does not allow."""
+        validator = self._validator(route.method.lower(), _described(route.path))
+        if validator is None:
+            return
+        error = best_match(validator.iter_errors(_without_extras(route.name, body)))
+        if error is not None:
+            path = ".".join(str(step) for step in error.absolute_path) or "body"
+            raise Refusal(50035, faults=[Fault(path, "OPENAPI", error.message[:500])])
+
+    def _validator(self, method: str, path: str) -> Draft202012Validator | None:
+        key = (method, path)
+        if key not in self._validators:
+            operation = self._document["paths"].get(path, {}).get(method, {})
+            described = "application/json" in operation.get("requestBody", {}).get("content", {})
+            steps = [path.replace("~", "~0").replace("/", "~1"), method, "requestBody", "content", "application~1json"]
+            pointer = {"$ref": f"{NAME}#/paths/{'/'.join(steps)}/schema".replace("{", "%7B").replace("}", "%7D")}
+            self._validators[key] = Draft202012Validator(pointer, registry=self._registry) if described else None
+        return self._validators[key]
+
+
+@cache
+def find_description() -> Description | None:
+    """The description, None where there is none."""
+    path = Path(os.environ.get("ASIDE_DISCORD_OPENAPI") or BESIDE_THE_CHECKOUT)
+    return Description(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _described(path: str) -> str:
+    """Our path as the description writes it."""
+    return (
+        path.replace("/webhooks/{application_id}/{interaction_token}", "/webhooks/{webhook_id}/{webhook_token}")
+        .replace("/{emoji}", "/{emoji_name}")
+        .replace("/{thread_id}", "/{channel_id}")
+    )
+
+
+def _forbid_unknown_keys(schema: Any) -> None:
+    """Close every object that lists its properties. (The description combines objects by choice only, never by sum.)"""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict):
+            schema.setdefault("additionalProperties", False)
+        for inner in schema.values():
+            _forbid_unknown_keys(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            _forbid_unknown_keys(inner)
+
+
+def _without_extras(route: str, body: Any) -> Any:
+    """The body without what discord.py is known to add, its whole numbers for ids written as Discord writes them."""
+    body = copy.deepcopy(body)
+    for each in body if isinstance(body, list) else [body]:
+        for key in EXTRAS.get(route, ()):
+            each.pop(key, None)
+    if isinstance(body, dict):
+        if isinstance(body.get("permissions"), str):
+            body["permissions"] = int(body["permissions"])
+        for holder in (body, body.get("data"), body.get("message")):
+            for embed in (holder.get("embeds") or []) if isinstance(holder, dict) else []:
+                embed.pop("flags", None)
+    return _ids_as_text(body)
+
+
+def _ids_as_text(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _ids_as_text(inner, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_ids_as_text(inner, key) for inner in value]
+    return str(value) if type(value) is int and value >= SMALLEST_ID and key not in LARGE_NUMBERS else value

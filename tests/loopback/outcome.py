@@ -1,0 +1,70 @@
+"""What came of an interaction, as the person who began it sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .conversation import Interaction, Message
+    from .entities import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something offered while an option is being typed."""
+
+    name: str
+    value: str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Grows while the bot goes on answering: `messages` are those that stand now, oldest first."""
+
+    interaction: Interaction
+
+    @property
+    def failed(self) -> bool:
+        """Whether the person reads "The application did not respond"."""
+        return self.interaction.answer is None
+
+    @property
+    def thinking(self) -> bool:
+        """Whether the person still reads "… is thinking"."""
+        original = self.interaction.original
+        return original is not None and original.thinking
+
+    @property
+    def messages(self) -> list[Message]:
+        """What the bot has said in answer. A message that a button stood in is none, edited or not."""
+        original = self.interaction.original
+        mine = [original] if original and original is not self.interaction.source else []
+        return [each for each in (*mine, *self.interaction.followups) if not each.deleted and not each.thinking]
+
+    @property
+    def message(self) -> Message:
+        """The first answer."""
+        assert self.messages, "there is no answer" if self.failed else "the answer has no message"
+        return self.messages[0]
+
+    @property
+    def text(self) -> str:
+        """What all answers say, embeds too, lines between them."""
+        return "\n".join("\n".join(text for text in each.now.texts() if text) for each in self.messages)
+
+    @property
+    def ephemeral(self) -> bool:
+        """Whether the answers are for this person alone."""
+        return all(each.ephemeral for each in self.messages)
+
+    @property
+    def modal(self) -> Json | None:
+        """The form that opened."""
+        return self.interaction.modal
+
+    @property
+    def updated(self) -> Message | None:
+        """The message whose button was pressed, where the answer was to change it."""
+        original = self.interaction.original
+        return original if original is self.interaction.source else None

@@ -1,0 +1,158 @@
+"""What Discord's client does before it sends an interaction: finds the command, checks, resolves its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import payloads
+from .entities import THREADS, Channel, Role, User
+from .permissions import in_channel
+from .rules.commands import BOOLEAN, CHAT, GROUP, INTEGER, NUMBER, STRING, SUBCOMMAND
+
+if TYPE_CHECKING:
+    from .conversation import Command
+    from .entities import Json
+    from .world import World
+
+ADMINISTRATOR = 1 << 3
+PLAIN = {STRING: str, INTEGER: int, BOOLEAN: bool, NUMBER: float}
+
+
+class NotOffered(AssertionError):
+    """Discord would not let this person do that: no such command or option for them here, or not with this value."""
+
+
+@dataclass(slots=True)
+class Picked:
+    """A command with its options, ready to be sent."""
+
+    data: Json
+    resolved: Json = field(default_factory=dict)
+
+
+def offered(world: World, user: User, channel: Channel, kind: int = CHAT) -> list[Command]:
+    """The commands that Discord lists for `user` in `channel`; a server's own hide global ones of the same name."""
+    everywhere = {each.name: each for each in world.commands.values() if each.kind == kind and each.guild is None}
+    here = {each.name: each for each in world.commands.values() if each.kind == kind and each.guild is not None}
+    here = {name: each for name, each in here.items() if each.guild is channel.guild}
+    return [each for each in (everywhere | here).values() if _is_for(each, world, user, channel)]
+
+
+def _is_for(command: Command, world: World, user: User, channel: Channel) -> bool:
+    data = command.data
+    contexts = data.get("contexts")
+    if channel.is_dm:
+        return data.get("dm_permission", True) is not False and (contexts is None or 1 in contexts)
+    if contexts is not None and 0 not in contexts:
+        return False
+    allowed = in_channel(user, channel, world.clock.now())
+    needed = data.get("default_member_permissions")
+    if needed is not None and not allowed & ADMINISTRATOR and (int(needed) == 0 or int(needed) & ~allowed):
+        return False
+    place = channel.parent if channel.kind in THREADS and channel.parent else channel
+    return bool(world.may(user, "use_application_commands", channel) and (place.nsfw or not data.get("nsfw")))
+
+
+def find(world: World, user: User, channel: Channel, name: str, kind: int = CHAT) -> Command:
+    """The command that `user` is offered under `name`."""
+    commands = offered(world, user, channel, kind)
+    for each in commands:
+        if each.name == name:
+            return each
+    names = ", ".join(sorted(each.name for each in commands)) or "none"
+    raise NotOffered(f"{user.display_name} is not offered {name!r} in {channel.name}; offered: {names}")
+
+
+def pick(world: World, user: User, channel: Channel, line: str, options: Json, *, focused: str = "") -> Picked:
+    """`line` is the command as typed ("scene start"), `options` its options by name. `focused` is being typed."""
+    first, *rest = line.removeprefix("/").split()
+    command = find(world, user, channel, first)
+    level, path = command.data, []
+    for word in rest:
+        inside = {each["name"]: each for each in level.get("options") or [] if each["type"] in {SUBCOMMAND, GROUP}}
+        if word not in inside:
+            raise NotOffered(f"/{line}: there is no {word!r}, only {', '.join(inside) or 'options'}")
+        level = inside[word]
+        path.append(level)
+    specs: list[Json] = level.get("options") or []
+    if specs and specs[0]["type"] in {SUBCOMMAND, GROUP}:
+        raise NotOffered(f"/{line} needs one of {', '.join(each['name'] for each in specs)} after it")
+    picked = Picked({"id": str(command.id), "name": command.name, "type": CHAT})
+    values = _fill(picked, world, channel, line, specs, options, focused)
+    for each in reversed(path):
+        values = [{"name": each["name"], "type": each["type"], "options": values}]
+    picked.data["options"] = values
+    if command.guild:
+        picked.data["guild_id"] = str(command.guild.id)
+    if picked.resolved:
+        picked.data["resolved"] = picked.resolved
+    return picked
+
+
+def _fill(
+    picked: Picked, world: World, channel: Channel, line: str, specs: list[Json], options: Json, focused: str
+) -> list[Json]:
+    given = {name.replace("_", "-") if name not in _names(specs) else name: value for name, value in options.items()}
+    unknown = given.keys() - _names(specs)
+    missing = {each["name"] for each in specs if each.get("required")} - given.keys()
+    if unknown or (missing and not focused):
+        raise NotOffered(f"/{line}: unknown options {sorted(unknown)}, missing options {sorted(missing)}")
+    filled = []
+    for spec in specs:
+        if spec["name"] in given:
+            value = given[spec["name"]]
+            typing = spec["name"] == focused.replace("_", "-") or spec["name"] == focused
+            sent = value if typing else _value(picked, world, channel, spec, value)
+            filled.append({"name": spec["name"], "type": spec["type"], "value": sent})
+            if typing:
+                filled[-1]["focused"] = True
+    return filled
+
+
+def _names(specs: list[Json]) -> set[str]:
+    return {each["name"] for each in specs}
+
+
+def _value(picked: Picked, world: World, channel: Channel, spec: Json, value: Any) -> Any:
+    """One option's value as Discord sends it, checked as its client checks it."""
+    if spec["type"] in PLAIN:
+        return _plain(spec, value)
+    thing = getattr(value, "user", value)
+    resolve(picked.resolved, world, channel, thing)
+    return str(thing.id)
+
+
+def _plain(spec: Json, value: Any) -> Any:
+    kind = PLAIN[spec["type"]]
+    wrong = not isinstance(value, int | float if kind is float else kind) or (kind is int and value is True)
+    choices = [each["value"] for each in spec.get("choices") or []]
+    if choices:
+        by_name = {each["name"]: each["value"] for each in spec["choices"]}
+        value = by_name.get(value, value)
+        wrong = value not in choices
+    low, high = (("min_length", "max_length") if kind is str else ("min_value", "max_value")) if not wrong else ("", "")
+    size = len(value) if kind is str and not wrong else value
+    if not wrong and kind is not bool:
+        wrong = (low in spec and size < spec[low]) or (high in spec and size > spec[high])
+    if wrong or (kind is str and len(value) > 6000):
+        raise NotOffered(f"option {spec['name']} can't be {value!r}")
+    return value
+
+
+def resolve(resolved: Json, world: World, channel: Channel, thing: User | Role | Channel) -> None:
+    """Describe a user, role or channel that an option names, as Discord does beside the bare ids."""
+    if isinstance(thing, User):
+        resolved.setdefault("users", {})[str(thing.id)] = payloads.user(thing)
+        member = channel.guild.members.get(thing.id) if channel.guild else None
+        if member:
+            rights = in_channel(thing, channel, world.clock.now())
+            data = payloads.member(member, permissions=rights, with_user=False)
+            resolved.setdefault("members", {})[str(thing.id)] = data
+    elif isinstance(thing, Role):
+        resolved.setdefault("roles", {})[str(thing.id)] = payloads.role(thing)
+    elif isinstance(thing, Channel):
+        rights = in_channel(world.bot, thing, world.clock.now())
+        resolved.setdefault("channels", {})[str(thing.id)] = payloads.channel(thing) | {"permissions": str(rights)}
+    else:
+        raise NotOffered(f"{thing!r} is no person, role or channel")

@@ -1,0 +1,53 @@
+"""Rate limits: the headers Discord sends with every answer, and the 429 for who ignores them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LIMITS = {"create_message": (5, 5.0), "execute_webhook": (5, 2.0), "edit_message": (5, 5.0), "delete_message": (5, 1.0)}
+OTHERWISE = (50, 1.0)
+MAJOR = ("channel_id", "guild_id", "webhook_id", "webhook_token", "interaction_token")
+
+
+@dataclass(slots=True)
+class Window:
+    """How many requests a bucket still takes, and until when."""
+
+    left: int
+    ends: float
+
+
+class Rates:
+    """One window for each route and each channel, server or webhook.
+
+    Until `enforced` is set the headers always say that nearly everything is left, so that tests run at full speed.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.enforced = False
+        self._now = now
+        self._windows: dict[tuple[str, ...], Window] = {}
+
+    def count(self, route: str, ids: dict[str, str]) -> tuple[dict[str, str], float | None]:
+        """Count one request: the headers of its answer, and by how many seconds it came too early, if it did."""
+        limit, seconds = LIMITS.get(route, OTHERWISE)
+        now, key = self._now(), (route, *(ids[name] for name in MAJOR if name in ids))
+        window = self._windows.get(key)
+        if window is None or window.ends <= now or not self.enforced:
+            window = self._windows[key] = Window(limit, now + seconds)
+        too_early = window.left <= 0
+        window.left = max(0, window.left - 1)
+        left_for = window.ends - now
+        headers = {
+            "X-RateLimit-Limit": str(limit),
+            "X-RateLimit-Remaining": str(window.left),
+            "X-RateLimit-Reset": f"{window.ends:.3f}",
+            "X-RateLimit-Reset-After": f"{left_for:.3f}",
+            "X-RateLimit-Bucket": hashlib.sha256(route.encode()).hexdigest()[:32],
+        }
+        return headers, left_for if too_early else None

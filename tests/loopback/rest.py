@@ -1,0 +1,183 @@
+"""The HTTP side: takes a request apart, lets faults and limits have their say, calls the route, writes the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from .refusals import NotFoundHere, Refusal, Unauthorized
+from .router import Answer, Call, Route, Upload, find
+
+if TYPE_CHECKING:
+    from .faults import Faults, Order
+    from .openapi import Description
+    from .rates import Rates
+    from .refusals import Fault
+    from .world import World
+
+API = re.compile(r"^/api(/v\d+)?(?=/)")
+UPLOAD = re.compile(r"files\[(\d+)\]")
+TRANSPARENT_DOT = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b4944415478da6364f80f000105010127"
+    "18e3660000000049454e44ae426082"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A request that a correct client never sends."""
+
+    request: str  # "POST /channels/1/messages"
+    code: int
+    text: str
+    faults: tuple[Fault, ...]
+    body: Any
+
+
+@dataclass(slots=True)
+class Seen:
+    """A request that came in, and how it was answered (status 0: not at all)."""
+
+    route: str
+    method: str
+    path: str
+    body: Any
+    at: float
+    status: int = 0
+    code: int | None = None
+
+
+@dataclass(slots=True)
+class Rest:
+    """Answers discord.com and the CDN."""
+
+    world: World
+    token: str
+    faults: Faults
+    rates: Rates
+    description: Description | None
+    seen: list[Seen] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer one request, whatever it is."""
+        if request.host.startswith(("cdn.", "media.")):
+            return self._file(request.path)
+        path = API.sub("", request.path)
+        found = find(request.method, path, self.world.bot.id)
+        record = Seen(found[0].name if found else "", request.method, path, None, self.world.clock.now())
+        self.seen.append(record)
+        headers: dict[str, str] = {}
+        try:
+            if found is None:
+                raise NotFoundHere
+            response = await self._serve(request, *found, record, headers)
+        except Refusal as refusal:
+            response = self._refused(refusal, record)
+        response.headers.update(headers)
+        record.status = response.status
+        return response
+
+    async def _serve(
+        self, request: web.Request, route: Route, ids: dict[str, str], record: Seen, headers: dict[str, str]
+    ) -> web.Response:
+        body, uploads = await _read(request)
+        record.body = body
+        order = self.faults.take(route.name)
+        if order and order.seconds:
+            await asyncio.sleep(order.seconds)
+        if order and not order.after_work and (misfortune := _misfortune(order, request)):
+            return misfortune
+        if route.needs_token and request.headers.get("Authorization") != f"Bot {self.token}":
+            raise Unauthorized
+        counted, too_early = self.rates.count(route.name, ids)
+        headers |= counted
+        if too_early is not None:
+            return _too_many(too_early)
+        answer = self._work(route, ids, request, body, uploads)
+        if order and order.after_work and (misfortune := _misfortune(order, request)):
+            return misfortune
+        return web.Response(status=204) if answer is None else _json(answer, route.status)
+
+    def _work(
+        self, route: Route, ids: dict[str, str], request: web.Request, body: Any, uploads: list[Upload]
+    ) -> Answer:
+        if self.description and body is not None:
+            self.description.check(route, body)
+        items = body if isinstance(body, list) else []
+        call = Call(self.world, route, ids, request.query, body if isinstance(body, dict) else {}, items, uploads)
+        return route.handler(call)
+
+    def _refused(self, refusal: Refusal, record: Seen) -> web.Response:
+        record.code = refusal.code
+        if refusal.mistake:
+            said = f"{record.method} {record.path}"
+            self.violations.append(Violation(said, refusal.code, str(refusal), refusal.faults, record.body))
+        return _json(refusal.payload(), refusal.status)
+
+    def _file(self, path: str) -> web.Response:
+        """What the CDN has: files that somebody attached, and a dot for everybody's face."""
+        for attachment_id, content in self.world.files.items():
+            if f"/{attachment_id}/" in path:
+                return web.Response(body=content)
+        return web.Response(body=TRANSPARENT_DOT, content_type="image/png")
+
+
+async def _read(request: web.Request) -> tuple[Any, list[Upload]]:
+    """The JSON of a request, None where it has none, and its files."""
+    if request.content_type.startswith("multipart/"):
+        return await _read_form(request)
+    raw = await request.read()
+    if not raw:
+        return None, []
+    try:
+        return json.loads(raw), []
+    except ValueError:
+        raise Refusal(50109) from None
+
+
+async def _read_form(request: web.Request) -> tuple[Any, list[Upload]]:
+    form = await request.post()
+    uploads: list[Upload] = []
+    plain: dict[str, Any] = {}
+    for name, value in form.items():
+        match = UPLOAD.match(name)
+        if match and isinstance(value, web.FileField):
+            uploads.append(Upload(int(match[1]), value.filename, value.file.read()))
+        elif isinstance(value, str):
+            plain[name] = value
+    return json.loads(plain["payload_json"]) if "payload_json" in plain else plain, uploads
+
+
+def _misfortune(order: Order, request: web.Request) -> web.Response | None:
+    if order.code is not None:
+        refusal = Refusal(order.code)
+        refusal.mistake = False  # the test's wish, not the client's doing
+        raise refusal
+    if order.retry_after is not None:
+        return _too_many(order.retry_after, via=order.via, whole=order.whole)
+    if order.dropped:
+        if request.transport:
+            request.transport.abort()
+        return web.Response()
+    return web.Response(status=order.status, text="upstream error") if order.status else None
+
+
+def _too_many(retry_after: float, *, via: bool = True, whole: bool = False) -> web.Response:
+    body = {"message": "You are being rate limited.", "retry_after": round(retry_after, 3), "global": whole}
+    response = _json(body, 429)
+    response.headers["Retry-After"] = str(retry_after)
+    if via:
+        response.headers["Via"] = "1.1 google"
+    return response
+
+
+def _json(answer: Any, status: int) -> web.Response:
+    # discord.py reads a body as JSON only where the type is exactly this, with no charset.
+    body = json.dumps(answer).encode()
+    return web.Response(body=body, status=status, headers={"Content-Type": "application/json"})

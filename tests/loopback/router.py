@@ -1,0 +1,152 @@
+"""The table of routes. A new one is a function with `@route`: it gets a `Call` and returns JSON, or None for 204.
+
+    @route("POST", "/channels/{channel_id}/typing")
+    def start_typing(call: Call) -> Answer:
+        channel = call.channel()
+        call.need("send_messages", channel)
+        call.world.start_typing(call.world.bot, channel)
+        return None
+
+Raise `Refusal(code)` to say no as Discord does. The function's name is what `faults` and `requests` know the route by.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .permissions import bits, in_guild
+from .refusals import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .conversation import Message, Webhook
+    from .entities import Channel, Guild, Json, Member, Role
+    from .world import World
+
+Answer = dict[str, Any] | list[dict[str, Any]] | None
+Handler = Callable[["Call"], Answer]
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One address and what happens there."""
+
+    method: str
+    path: str
+    handler: Handler
+    status: int
+    needs_token: bool
+    pattern: re.Pattern[str]
+
+    @property
+    def name(self) -> str:
+        return self.handler.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that came with a request."""
+
+    number: int
+    filename: str
+    content: bytes
+
+
+@dataclass(slots=True)
+class Call:
+    """One request on its way through a route."""
+
+    world: World
+    route: Route
+    ids: dict[str, str]
+    query: Mapping[str, str]
+    body: Json
+    items: list[Json] = field(default_factory=list)  # the body where it is a list
+    uploads: list[Upload] = field(default_factory=list)
+
+    def number(self, key: str) -> int:
+        """An id from the address; 0, which nothing has, where it is no number."""
+        text = self.ids[key]
+        return int(text) if text.isdigit() else 0
+
+    def channel(self, key: str = "channel_id") -> Channel:
+        return _known(self.world.channels.get(self.number(key)), 10003)
+
+    def guild(self) -> Guild:
+        """A guild that the bot is in."""
+        guild = _known(self.world.guilds.get(self.number("guild_id")), 10004)
+        if self.world.bot.id not in guild.members:
+            raise Refusal(50001)
+        return guild
+
+    def member(self, key: str = "user_id") -> Member:
+        user_id = self.world.bot.id if self.ids.get(key) == "@me" else self.number(key)
+        return _known(self.guild().members.get(user_id), 10007)
+
+    def role(self) -> Role:
+        return _known(self.guild().roles.get(self.number("role_id")), 10011)
+
+    def message(self, channel: Channel) -> Message:
+        """A message that stands in `channel` for everybody."""
+        message = self.world.messages.get(self.number("message_id"))
+        if message is None or message.channel is not channel or message.deleted or message.only_for:
+            raise Refusal(10008)
+        return message
+
+    def webhook(self) -> Webhook:
+        """The webhook in the address; its token, where one is given, must be its own."""
+        webhook = _known(self.world.webhooks.get(self.number("webhook_id")), 10015)
+        if "webhook_token" in self.ids and self.ids["webhook_token"] != webhook.token:
+            raise Refusal(50027)
+        return webhook
+
+    def need(self, names: str, channel: Channel) -> None:
+        """Refuse unless the bot has these permissions in `channel`."""
+        self.world.require(self.world.bot, names, channel)
+
+    def need_in_guild(self, names: str) -> None:
+        """Refuse unless the bot has these permissions on the whole server."""
+        guild, wanted = self.guild(), bits(names)
+        if in_guild(guild.members[self.world.bot.id], guild) & wanted != wanted:
+            raise Refusal(50013)
+
+
+TABLE: list[Route] = []
+
+
+def route(method: str, path: str, *, status: int = 200, needs_token: bool = True) -> Callable[[Handler], Handler]:
+    """Enter a function into the table. `needs_token=False` where the address itself holds a token."""
+    pattern = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path) + "$")
+
+    def enter(handler: Handler) -> Handler:
+        TABLE.append(Route(method, path, handler, status, needs_token, pattern))
+        return handler
+
+    return enter
+
+
+def find(method: str, path: str, application_id: int) -> tuple[Route, dict[str, str]] | None:
+    """The route for a request: of those that fit, the one that leaves least open.
+
+    `{application_id}` stands for the bot's own id (or `@me`) and for nothing else.
+    """
+    found: list[tuple[int, Route, dict[str, str]]] = []
+    for each in TABLE:
+        match = each.pattern.match(path) if each.method == method else None
+        if match is None:
+            continue
+        ids = match.groupdict()
+        if ids.get("application_id", "@me") in {str(application_id), "@me"}:
+            found.append((2 * len(ids) - ("application_id" in ids), each, ids))
+    return min(found, key=lambda each: each[0])[1:] if found else None
+
+
+def _known(thing: Thing | None, code: int) -> Thing:
+    if thing is None:
+        raise Refusal(code)
+    return thing

@@ -1,0 +1,102 @@
+"""From a request's body to what a message shall say."""
+
+from __future__ import annotations
+
+import mimetypes
+from typing import TYPE_CHECKING
+
+from ..conversation import COMPONENTS_V2, EPHEMERAL
+from ..refusals import Refusal, form_error
+from ..rules.messages import check_message
+from ..speech import Draft
+
+if TYPE_CHECKING:
+    from ..conversation import Message
+    from ..entities import Channel, Json
+    from ..router import Call
+
+KEPT_FLAGS = 1 << 2 | EPHEMERAL | 1 << 12 | COMPONENTS_V2  # no link previews, ephemeral, silent, layout components
+
+
+def new_draft(call: Call, body: Json, channel: Channel, *, reply_to: Message | None = None) -> Draft:
+    """What a new message shall say, checked."""
+    check_message(body, call.uploads)
+    nonce = body.get("nonce")
+    return Draft(
+        body.get("content") or "",
+        tuple(body.get("embeds") or []),
+        tuple(body.get("components") or []),
+        _attachments(call, body, channel, []),
+        (body.get("flags") or 0) & KEPT_FLAGS,
+        body.get("allowed_mentions"),
+        reply_to,
+        None if nonce is None else str(nonce),
+    )
+
+
+def edited_draft(call: Call, body: Json, message: Message) -> Draft:
+    """What a message shall say after an edit, checked: keys that the request leaves out stay as they were."""
+    now = message.now
+    flags = body["flags"] & KEPT_FLAGS if body.get("flags") is not None else now.flags
+    check_message(body | {"flags": flags}, call.uploads, may_be_empty=True)
+    draft = Draft(
+        body.get("content") or "" if "content" in body else now.content,
+        tuple(body.get("embeds") or []) if "embeds" in body else now.embeds,
+        tuple(body.get("components") or []) if "components" in body else now.components,
+        _attachments(call, body, message.channel, list(now.attachments)),
+        flags | now.flags & EPHEMERAL,
+        body.get("allowed_mentions"),
+        message.reply_to,
+        message.nonce,
+        message.extra,
+    )
+    if not (draft.content.strip() or draft.embeds or draft.components or draft.attachments):
+        raise Refusal(50006)
+    return draft
+
+
+def replied_to(call: Call, body: Json, channel: Channel) -> Message | None:
+    """The message that a new one answers. One that is gone is a fault unless the request says it is not."""
+    reference = body.get("message_reference") or {}
+    if not reference.get("message_id") or reference.get("type") == 1:
+        return None
+    if not call.world.may(call.world.bot, "read_message_history", channel):
+        raise Refusal(160002)
+    target = call.world.messages.get(int(reference["message_id"]))
+    if target is None or target.deleted or target.channel is not channel:
+        if reference.get("fail_if_not_exists", True):
+            raise form_error("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
+        return None
+    if target.kind not in {0, 19, 20, 23}:
+        text = "Cannot reply to a system message"
+        raise form_error("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", text)
+    return target
+
+
+def _attachments(call: Call, body: Json, channel: Channel, before: list[Json]) -> tuple[Json, ...]:
+    """Files that stay (`before`, as far as the body keeps them) and those that came with the request."""
+    listed = body.get("attachments")
+    kept = before if listed is None else [each for each in before if each["id"] in {str(one["id"]) for one in listed}]
+    described = {int(one["id"]): one.get("description") for one in listed or [] if int(one["id"]) < 10}
+    return (*kept, *(_attach(call, upload.number, channel, described.get(upload.number)) for upload in call.uploads))
+
+
+def _attach(call: Call, number: int, channel: Channel, description: str | None) -> Json:
+    upload = next(each for each in call.uploads if each.number == number)
+    return attachment(call.world.clock.snowflake(), channel, upload.filename, upload.content, call.world.files) | (
+        {"description": description} if description else {}
+    )
+
+
+def attachment(number: int, channel: Channel, filename: str, content: bytes, files: dict[int, bytes]) -> Json:
+    """A file as part of a message; its bytes go to the CDN."""
+    files[number] = content
+    url = f"https://cdn.discordapp.com/attachments/{channel.id}/{number}/{filename}"
+    return {
+        "id": str(number),
+        "filename": filename,
+        "size": len(content),
+        "url": url,
+        "proxy_url": url.replace("cdn.discordapp.com", "media.discordapp.net"),
+        "content_type": mimetypes.guess_type(filename)[0] or "application/octet-stream",
+    }

@@ -1,0 +1,42 @@
+"""What Discord accepts, as far as its OpenAPI description does not say it. Each check returns the faults it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..refusals import Fault, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..entities import Json
+
+
+def length(text: str) -> int:
+    """The larger of code points and UTF-16 units, which is the safe way to count."""
+    return max(len(text), len(text.encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def between(body: Json, key: str, most: int, *, least: int = 0, path: str = "") -> list[Fault]:
+    """The faults of a text that must have `least` to `most` characters; a missing one is only too short."""
+    text, where = body.get(key) or "", f"{path}{key}"
+    if not isinstance(text, str):
+        return [Fault(where, "STRING_TYPE_CONVERT", "Could not interpret as string.")]
+    if length(text) > most:
+        return [Fault(where, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")]
+    if length(text.strip()) < least:
+        return [Fault(where, "BASE_TYPE_REQUIRED", "This field is required")]
+    return []
+
+
+def at_most(body: Json, key: str, most: int, *, path: str = "") -> list[Fault]:
+    """The faults of a list that may have `most` entries."""
+    if len(body.get(key) or []) > most:
+        return [Fault(f"{path}{key}", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")]
+    return []
+
+
+def refuse(faults: Iterable[Fault]) -> None:
+    """Raise the refusal of a body with these faults, if there are any."""
+    if found := list(faults):
+        raise Refusal(50035, faults=found)

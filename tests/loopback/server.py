@@ -1,0 +1,252 @@
+"""One Discord on loopback, from its sockets to what tests say to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import aiohttp
+from aiohttp import web
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from . import routes  # noqa: F401 - importing it fills the table of routes
+from .actors import Person
+from .entities import Privileged
+from .faults import Faults
+from .gateway import Gateway
+from .openapi import find_description
+from .permissions import INVITED, bits
+from .proxy import Proxy, is_discord
+from .rates import Rates
+from .rest import Rest, Seen, Violation
+from .routes.interactions import FIRST_ANSWER
+from .trust import client_context, server_context, write_authority
+from .world import World
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from typing import Self
+
+    import discord
+
+    from .clock import Clock
+    from .entities import Channel, Guild, Role, User
+    from .outcome import Outcome
+
+Found = TypeVar("Found")
+EVERY_INTENT = frozenset(Privileged)
+
+
+class LoopbackDiscord:
+    """A Discord to test bots against. Use it as `async with LoopbackDiscord() as discord:`.
+
+    `portal` holds the privileged intents that are switched on for the bot; `patience` is how many seconds the waiting
+    verbs wait for a bot that has deferred its answer.
+    """
+
+    def __init__(self, *, portal: frozenset[Privileged] = EVERY_INTENT, patience: float = 10.0) -> None:
+        self.token = "loopback.bot.token"
+        self.world = World(portal=set(portal))
+        self.gateway = Gateway(self.world, self.token)
+        self.faults = Faults()
+        self.rates = Rates(self.world.clock.now)
+        self.patience = patience
+        self._rest = Rest(self.world, self.token, self.faults, self.rates, find_description())
+        self._runner: web.AppRunner | None = None
+        self._proxy: Proxy | None = None
+        self._port = self._proxy_port = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="loopback-discord-")
+
+    # What happened
+
+    @property
+    def clock(self) -> Clock:
+        return self.world.clock
+
+    @property
+    def bot(self) -> User:
+        """The bot's account."""
+        return self.world.bot
+
+    @property
+    def violations(self) -> list[Violation]:
+        """What no correct client would have sent. A test's end should find none; see `forgive`."""
+        return self._rest.violations
+
+    @property
+    def requests(self) -> list[Seen]:
+        """Every request so far, refused or not."""
+        return self._rest.seen
+
+    @property
+    def refused(self) -> int:
+        """How many requests count towards Discord's ban: 10,000 answers of 401, 403 and 429 in ten minutes."""
+        return sum(each.status in {401, 403, 429} for each in self.requests)
+
+    def asked(self, route: str) -> list[Seen]:
+        """The requests to one route, by its function's name."""
+        return [each for each in self.requests if each.route == route]
+
+    def forgive(self, *codes: int) -> list[Violation]:
+        """Take the violations with these codes (none: all) off the list and return them."""
+        forgiven = [each for each in self.violations if not codes or each.code in codes]
+        self.violations[:] = [each for each in self.violations if each not in forgiven]
+        return forgiven
+
+    # What there is
+
+    def guild(self, name: str = "Loopback", *, bot_permissions: str = INVITED) -> Guild:
+        """A server that the bot is on."""
+        return self.world.guild(name, bot_permissions=bot_permissions)
+
+    def person(
+        self,
+        name: str,
+        guild: Guild | None = None,
+        *,
+        permissions: str = "",
+        roles: tuple[Role, ...] = (),
+        nick: str = "",
+    ) -> Person:
+        """Somebody, on `guild` if one is given, who has `permissions` there on top of @everyone's."""
+        user = self.world.user(name)
+        if guild:
+            own = (self.world.role(guild, f"{name}'s", permissions=bits(permissions)),) if permissions else ()
+            member = self.world.join(guild, user, *roles, *own)
+            member.nick = nick or None
+        return Person(self, user)
+
+    def text_channel(self, guild: Guild, name: str, *, nsfw: bool = False) -> Channel:
+        return self.world.channel(guild, name, nsfw=nsfw)
+
+    # How a bot gets here
+
+    def connector(self) -> aiohttp.TCPConnector:
+        """For a bot in this process: `commands.Bot(connector=discord.connector(), …)`. Each bot needs its own."""
+        return aiohttp.TCPConnector(resolver=_ToLoopback(self._port), ssl=client_context(), limit=0)
+
+    @property
+    def proxy_url(self) -> str:
+        """For a bot in another process, as discord.py's `proxy`."""
+        return f"http://127.0.0.1:{self._proxy_port}"
+
+    def environment(self) -> dict[str, str]:
+        """For a bot in another process: whom to trust, and the token and proxy it must be told in its own way."""
+        return {
+            "SSL_CERT_FILE": str(self._authority_file),
+            "LOOPBACK_DISCORD_PROXY": self.proxy_url,
+            "LOOPBACK_DISCORD_TOKEN": self.token,
+        }
+
+    @contextlib.asynccontextmanager
+    async def running(self, bot: discord.Client, *, within: float = 10.0) -> AsyncIterator[None]:
+        """Log `bot` in, wait until it is ready, and close it in the end."""
+        task = asyncio.create_task(bot.start(self.token))
+        try:
+            await self.until(lambda: task.done() or bot.is_ready(), within, "the bot is ready")
+            if task.done():
+                await task
+            yield
+        finally:
+            await bot.close()
+            with contextlib.suppress(Exception):  # where starting failed, the exception is already on its way
+                await task
+
+    # Waiting
+
+    async def until(self, predicate: Callable[[], Found], within: float = 5.0, what: str = "") -> Found:
+        """Wait until `predicate` returns something true, and return that. Fails after `within` seconds."""
+        deadline = time.monotonic() + within
+        while not (found := predicate()):
+            if time.monotonic() > deadline:
+                last = [f"{each.method} {each.path} -> {each.status}" for each in self.requests[-8:]]
+                raise AssertionError(f"waited {within} s in vain for: {what or predicate}; last requests: {last}")
+            await asyncio.sleep(0.005)
+        return found
+
+    async def quiet(self, seconds: float = 0.2, within: float = 10.0) -> None:
+        """Wait until the bot has asked for nothing for `seconds`: then it probably has nothing more to do."""
+        deadline = time.monotonic() + within
+        count, since = len(self.requests), time.monotonic()
+        while time.monotonic() - since < seconds:
+            assert time.monotonic() < deadline, f"the bot never fell quiet; last: {self.requests[-1:]}"
+            await asyncio.sleep(0.01)
+            if len(self.requests) != count:
+                count, since = len(self.requests), time.monotonic()
+
+    async def answered(self, outcome: Outcome) -> None:
+        """Wait for the first answer, no longer than Discord does, and after a deferral for the real one."""
+        made = outcome.interaction.created_at
+        await _until_or(lambda: not outcome.failed, lambda: self.clock.now() - made > FIRST_ANSWER)
+        deadline = time.monotonic() + self.patience
+        await _until_or(lambda: not outcome.thinking, lambda: time.monotonic() > deadline)
+
+    # Sockets
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_route("*", "/{path:.*}", self._serve)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+        await self._runner.setup()
+        listener = socket.create_server(("127.0.0.1", 0))
+        self._port = listener.getsockname()[1]
+        await web.SockSite(self._runner, listener, ssl_context=server_context()).start()
+        self._proxy = Proxy(self._port)
+        self._proxy_port = await self._proxy.start()
+        write_authority(self._authority_file)
+        return self
+
+    async def __aexit__(self, *_exception: object) -> None:
+        await self.gateway.close(1001)
+        if self._proxy:
+            await self._proxy.close()
+        if self._runner:
+            await self._runner.cleanup()
+        self._folder.cleanup()
+
+    @property
+    def _authority_file(self) -> Path:
+        return Path(self._folder.name) / "authority.pem"
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Upgrade", "").lower() == "websocket":
+            return await self.gateway.handle(request)
+        return await self._rest.handle(request)
+
+
+async def _until_or(done: Callable[[], bool], too_late: Callable[[], bool]) -> None:
+    while not done() and not too_late():  # noqa: ASYNC110 - time is a test's to move, so there is no event to await
+        await asyncio.sleep(0.005)
+
+
+class _ToLoopback(AbstractResolver):
+    """Finds every host of Discord's here, and no other host anywhere."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def resolve(
+        self,
+        host: str,
+        port: int = 0,  # noqa: ARG002 - aiohttp's signature
+        family: socket.AddressFamily = socket.AF_INET,  # noqa: ARG002
+    ) -> list[ResolveResult]:
+        if not is_discord(host):
+            raise OSError(f"the loopback knows no host {host!r}")
+        found: ResolveResult = {
+            "hostname": host,
+            "host": "127.0.0.1",
+            "port": self._port,
+            "family": socket.AF_INET,
+            "proto": 0,
+            "flags": 0,
+        }
+        return [found]
+
+    async def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,135 @@
+"""Gateway sessions: what a connected bot is told, given its intents and what it may see."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import payloads
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from .conversation import Message
+    from .entities import Guild, Json
+    from .world import Event, World
+
+INTENTS = {  # event: (its intent's bit on a server, its intent's bit in DMs)
+    "GUILD_CREATE": (0, None),
+    "GUILD_UPDATE": (0, None),
+    "GUILD_DELETE": (0, None),
+    "GUILD_ROLE_CREATE": (0, None),
+    "GUILD_ROLE_UPDATE": (0, None),
+    "GUILD_ROLE_DELETE": (0, None),
+    "CHANNEL_CREATE": (0, None),
+    "CHANNEL_UPDATE": (0, None),
+    "CHANNEL_DELETE": (0, None),
+    "THREAD_CREATE": (0, None),
+    "THREAD_UPDATE": (0, None),
+    "THREAD_DELETE": (0, None),
+    "THREAD_LIST_SYNC": (0, None),
+    "THREAD_MEMBERS_UPDATE": (0, None),
+    "GUILD_MEMBER_ADD": (1, None),
+    "GUILD_MEMBER_UPDATE": (1, None),
+    "GUILD_MEMBER_REMOVE": (1, None),
+    "WEBHOOKS_UPDATE": (5, None),
+    "MESSAGE_CREATE": (9, 12),
+    "MESSAGE_UPDATE": (9, 12),
+    "MESSAGE_DELETE": (9, 12),
+    "MESSAGE_DELETE_BULK": (9, 12),
+    "CHANNEL_PINS_UPDATE": (0, 12),
+    "MESSAGE_REACTION_ADD": (10, 13),
+    "MESSAGE_REACTION_REMOVE": (10, 13),
+    "TYPING_START": (11, 14),
+    "INTERACTION_CREATE": (None, None),  # None: needs no intent
+}
+MEMBERS, PRESENCES, CONTENT = 1 << 1, 1 << 8, 1 << 15
+# These are told whether or not the bot may see the channel.
+ALWAYS_SEEN = {"INTERACTION_CREATE", "CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE", "WEBHOOKS_UPDATE"}
+
+
+@dataclass(slots=True)
+class Session:
+    """What one identified bot has been told, so that it can resume. `outbox` is None while nobody is connected."""
+
+    id: str
+    intents: int
+    shard: tuple[int, int] = (0, 1)
+    sequence: int = 0
+    told: deque[Json] = field(default_factory=lambda: deque(maxlen=1000))
+    outbox: asyncio.Queue[Json | None] | None = None
+
+    def tell(self, name: str, data: Json) -> None:
+        """Send an event now, or keep it for when the bot resumes."""
+        self.sequence += 1
+        packet: Json = {"op": 0, "t": name, "s": self.sequence, "d": data}
+        self.told.append(packet)
+        if self.outbox is not None:
+            self.outbox.put_nowait(packet)
+
+    def send(self, op: int, data: Any = None) -> None:
+        """Send something that is no event."""
+        if self.outbox is not None:
+            self.outbox.put_nowait({"op": op, "d": data, "t": None, "s": None})
+
+    def hears(self, event: Event, world: World) -> bool:
+        """Whether this session's intents and the bot's sight let it know of `event`."""
+        if event.guild and (event.guild.id >> 22) % self.shard[1] != self.shard[0]:
+            return False
+        if not event.guild and self.shard[0] != 0:
+            return False
+        on_server, in_dms = INTENTS[event.name]
+        bit = on_server if event.guild else in_dms
+        own = event.name == "GUILD_MEMBER_UPDATE" and event.data["user"]["id"] == str(world.bot.id)
+        if bit is not None and not self.intents & 1 << bit and not own:
+            return False
+        if event.guild and world.bot.id not in event.guild.members:
+            return False
+        return not event.channel or event.name in ALWAYS_SEEN or world.may(world.bot, "view_channel", event.channel)
+
+    def wording(self, event: Event, world: World) -> Json:
+        """The event's data as this session may read it."""
+        if event.message is None:
+            if event.name == "GUILD_CREATE" and event.guild:
+                return self.guild(event.guild, world)
+            return event.data
+        message = event.message
+        readable = bool(self.intents & CONTENT) or is_free(message, world)
+        data = payloads.message(message, world, readable=readable)
+        if message.channel.guild:
+            data["guild_id"] = str(message.channel.guild.id)
+            author = message.channel.guild.members.get(message.author.id)
+            if author and message.webhook is None:
+                data["member"] = payloads.member(author, with_user=False)
+        return data
+
+    def guild(self, guild: Guild, world: World) -> Json:
+        """A server as told at the start: without the members intent, the bot is the only member named."""
+        data = payloads.guild(guild, world)
+        if not self.intents & MEMBERS:
+            data["members"] = [each for each in data["members"] if each["user"]["id"] == str(world.bot.id)]
+        return data
+
+
+def is_free(message: Message, world: World) -> bool:
+    """Whether a bot may read this message without the message content intent."""
+    own = message.author is world.bot and message.webhook is None
+    return own or message.channel.is_dm or world.bot in message.mentions
+
+
+def members_chunk(guild: Guild, asked: Json) -> Json:
+    """The answer to a request for members: by ids, or by the beginning of a name."""
+    wanted = {str(each) for each in _as_list(asked.get("user_ids"))}
+    query = str(asked.get("query") or "").lower()
+    found = [each for each in guild.members.values() if not wanted or str(each.user.id) in wanted]
+    found = [each for each in found if each.shown_name.lower().startswith(query) or each.user.name.startswith(query)]
+    limit = int(asked.get("limit") or 0) or len(found)
+    known = {str(each.user.id) for each in found}
+    data: Json = {"guild_id": str(guild.id), "members": [payloads.member(each) for each in found[:limit]]}
+    data |= {"chunk_index": 0, "chunk_count": 1, "not_found": sorted(wanted - known), "presences": []}
+    return data | ({"nonce": asked["nonce"]} if "nonce" in asked else {})
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]

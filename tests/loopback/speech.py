@@ -1,0 +1,163 @@
+"""What is said: posting, editing and deleting messages, and whom they mention."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from .conversation import EPHEMERAL, LOADING, Message, MessageKind, MessageState, walk_components
+from .permissions import bits, in_channel
+from .world import Event
+
+if TYPE_CHECKING:
+    from .conversation import Interaction, Webhook
+    from .entities import Channel, Json, User
+    from .world import World
+
+USER_MENTION = re.compile(r"<@!?(\d+)>")
+ROLE_MENTION = re.compile(r"<@&(\d+)>")
+EVERYONE_MENTION = re.compile(r"@(everyone|here)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What somebody wants a message to say."""
+
+    content: str = ""
+    embeds: tuple[Json, ...] = ()
+    components: tuple[Json, ...] = ()
+    attachments: tuple[Json, ...] = ()
+    flags: int = 0
+    allowed_mentions: Json | None = None  # None: whatever the text mentions
+    reply_to: Message | None = None
+    nonce: str | None = None
+    extra: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who says it, and through which door."""
+
+    user: User
+    name: str = ""  # a webhook message's own name
+    avatar_url: str | None = None
+    webhook: Webhook | None = None
+    interaction: Interaction | None = None
+
+
+def post(
+    world: World,
+    channel: Channel,
+    sender: Sender,
+    draft: Draft,
+    *,
+    kind: MessageKind | None = None,
+    only_for: User | None = None,
+) -> Message:
+    """Put a message into a channel and tell the bot. An ephemeral one is told to nobody."""
+    flags = draft.flags | (EPHEMERAL if only_for else 0)
+    message = Message(
+        world.clock.snowflake(),
+        channel,
+        sender.user,
+        sender.name or sender.user.display_name,
+        [_state(world, draft, flags)],
+        kind if kind is not None else MessageKind.REPLY if draft.reply_to else MessageKind.DEFAULT,
+        sender.webhook,
+        sender.avatar_url,
+        draft.reply_to,
+        sender.interaction,
+        only_for,
+        nonce=draft.nonce,
+        extra=draft.extra,
+    )
+    _mention(world, message, draft.allowed_mentions)
+    channel.history.append(message)
+    world.messages[message.id] = message
+    if channel.thread:
+        channel.thread.members |= set() if sender.webhook or only_for else {sender.user.id}
+    _announce(world, message, "MESSAGE_CREATE")
+    return message
+
+
+def edit(world: World, message: Message, draft: Draft) -> None:
+    """Give a message a new state. Its pings stay what they were, since editing rings no phone."""
+    message.states.append(_state(world, draft, draft.flags))
+    pings = set(message.pings)
+    _mention(world, message, draft.allowed_mentions)
+    message.pings = pings
+    _announce(world, message, "MESSAGE_UPDATE")
+
+
+def finish_thinking(world: World, message: Message, draft: Draft) -> None:
+    """Put the real answer where "… is thinking" stood. Unlike an edit it may ping."""
+    flags = draft.flags & ~LOADING | (message.now.flags & EPHEMERAL)
+    message.states[-1] = replace(_state(world, draft, flags), at=message.now.at)
+    _mention(world, message, draft.allowed_mentions)
+    _announce(world, message, "MESSAGE_UPDATE")
+
+
+def delete(world: World, message: Message) -> None:
+    """Take a message away. Its states stay known to the test."""
+    message.deleted = True
+    if message.only_for is None:
+        data: Json = {"id": str(message.id), "channel_id": str(message.channel.id)}
+        if message.channel.guild:
+            data["guild_id"] = str(message.channel.guild.id)
+        world.announce(Event("MESSAGE_DELETE", data, message.channel.guild, message.channel))
+
+
+def changed(world: World, message: Message) -> None:
+    """Announce that something about the message is new that people did not write: a pin, a link's preview."""
+    _announce(world, message, "MESSAGE_UPDATE")
+
+
+def _state(world: World, draft: Draft, flags: int) -> MessageState:
+    embeds = tuple({"type": "rich", **embed} for embed in draft.embeds)
+    components = _numbered(draft.components)
+    return MessageState(draft.content.strip(), world.clock.now(), embeds, components, draft.attachments, flags)
+
+
+def _numbered(components: tuple[Json, ...]) -> tuple[Json, ...]:
+    """Discord gives every component a number that has none."""
+    for number, part in enumerate(walk_components(components), start=1):
+        if not part.get("id"):
+            part["id"] = number
+    return components
+
+
+def _announce(world: World, message: Message, name: str) -> None:
+    if message.only_for is None:
+        world.announce(Event(name, {}, message.channel.guild, message.channel, message))
+
+
+def _mention(world: World, message: Message, allowed: Json | None) -> None:
+    """Work out whom the message mentions, as far as it is allowed to and its author may."""
+    guild, content = message.channel.guild, message.content
+    parse = {"everyone", "users", "roles"} if allowed is None else set(allowed.get("parse") or [])
+    users = {int(each) for each in (allowed or {}).get("users") or []}
+    roles = {int(each) for each in (allowed or {}).get("roles") or []}
+    named = [int(each) for each in USER_MENTION.findall(content)]
+    message.mentions = [world.users[each] for each in dict.fromkeys(named) if each in world.users]
+    message.mentions = [who for who in message.mentions if "users" in parse or who.id in users]
+    may_ping_all = _may_ping_all(world, message)
+    message.mention_everyone = bool("everyone" in parse and may_ping_all and EVERYONE_MENTION.search(content))
+    message.mention_roles = []
+    if guild:
+        named = [int(each) for each in ROLE_MENTION.findall(content)]
+        found = [guild.roles[each] for each in dict.fromkeys(named) if each in guild.roles]
+        heard = [role for role in found if role.mentionable or may_ping_all]
+        message.mention_roles = [role for role in heard if "roles" in parse or role.id in roles]
+    if message.reply_to and (allowed is None or allowed.get("replied_user", True)):
+        author = message.reply_to.author
+        if message.reply_to.webhook is None and author not in message.mentions:
+            message.mentions.append(author)
+    message.pings = {str(each.id) for each in message.mentions} | {str(each.id) for each in message.mention_roles}
+    message.pings |= {"everyone"} if message.mention_everyone else set()
+
+
+def _may_ping_all(world: World, message: Message) -> bool:
+    if message.webhook:
+        return True
+    return bool(in_channel(message.author, message.channel, world.clock.now()) & bits("mention_everyone"))

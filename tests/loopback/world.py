@@ -1,0 +1,254 @@
+"""The state of one Discord, and the only place that changes servers, people and channels.
+
+Everything here succeeds: whether somebody may do it is asked in `routes/` (for the bot) and `actors.py` (for people).
+Each change is announced through `World.announce`, which the gateway listens to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from . import payloads
+from .clock import Clock
+from .conversation import Command, Interaction, InteractionKind, Message, Webhook
+from .entities import THREADS, Channel, ChannelKind, Guild, Json, Member, Overwrite, Role, ThreadState, User
+from .permissions import EVERYONE, INVITED, bits, in_channel
+from .refusals import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .entities import Privileged
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something the gateway may tell the bot. A `message` is written for each listener by its intents."""
+
+    name: str
+    data: Json
+    guild: Guild | None = None
+    channel: Channel | None = None
+    message: Message | None = None
+
+
+@dataclass(slots=True)
+class World:
+    """All there is. Ids are unique over all kinds."""
+
+    clock: Clock = field(default_factory=Clock)
+    portal: set[Privileged] = field(default_factory=set)  # privileged intents switched on for the bot
+    users: dict[int, User] = field(default_factory=dict)
+    guilds: dict[int, Guild] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)
+    messages: dict[int, Message] = field(default_factory=dict)
+    webhooks: dict[int, Webhook] = field(default_factory=dict)
+    commands: dict[int, Command] = field(default_factory=dict)
+    interactions: dict[str, Interaction] = field(default_factory=dict)  # by token
+    typing: list[tuple[User, Channel]] = field(default_factory=list)
+    files: dict[int, bytes] = field(default_factory=dict)  # what was attached, by attachment id
+    announce: Callable[[Event], None] = lambda _event: None
+    bot: User = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bot = self.user("Loopback Bot", bot=True)
+
+    def user(self, name: str, *, bot: bool = False) -> User:
+        """Somebody new, on no server yet."""
+        account = name.lower().replace(" ", "_")
+        user = User(self.clock.snowflake(), account, name, bot)
+        self.users[user.id] = user
+        return user
+
+    def guild(self, name: str, *, bot_permissions: str = INVITED) -> Guild:
+        """A server with a silent owner, and the bot, invited with these permissions on top of @everyone's."""
+        guild = Guild(self.clock.snowflake(), name, self.user(f"{name} owner"))
+        guild.roles[guild.id] = Role(guild.id, guild, "@everyone", bits(EVERYONE), position=0)
+        self.guilds[guild.id] = guild
+        self.join(guild, guild.owner)
+        own = self.role(guild, self.bot.display_name, permissions=bits(bot_permissions), managed_by=self.bot)
+        self.join(guild, self.bot, own)
+        return guild
+
+    def join(self, guild: Guild, user: User, *roles: Role) -> Member:
+        member = Member(user, guild, self.clock.now(), list(roles))
+        guild.members[user.id] = member
+        if user is self.bot:
+            self.announce(Event("GUILD_CREATE", {}, guild))
+        else:
+            data = payloads.member(member) | {"guild_id": str(guild.id)}
+            self.announce(Event("GUILD_MEMBER_ADD", data, guild))
+        return member
+
+    def leave(self, guild: Guild, user: User) -> None:
+        """Somebody leaves, or is thrown out; the bot too."""
+        if user is self.bot:
+            self.announce(Event("GUILD_DELETE", {"id": str(guild.id), "unavailable": False}, guild))
+        del guild.members[user.id]
+        data = {"guild_id": str(guild.id), "user": payloads.user(user)}
+        self.announce(Event("GUILD_MEMBER_REMOVE", data, guild))
+
+    def member_changed(self, member: Member) -> None:
+        data = payloads.member(member) | {"guild_id": str(member.guild.id)}
+        self.announce(Event("GUILD_MEMBER_UPDATE", data, member.guild))
+
+    def role(
+        self,
+        guild: Guild,
+        name: str,
+        *,
+        permissions: int = 0,
+        mentionable: bool = False,
+        managed_by: User | None = None,
+    ) -> Role:
+        role = Role(self.clock.snowflake(), guild, name, permissions, 1, mentionable, managed_by=managed_by)
+        for other in guild.roles.values():
+            other.position += other.id != guild.id  # a new role is the lowest above @everyone
+        guild.roles[role.id] = role
+        self.role_changed(role, "GUILD_ROLE_CREATE")
+        return role
+
+    def role_changed(self, role: Role, event: str = "GUILD_ROLE_UPDATE") -> None:
+        data = {"guild_id": str(role.guild.id), "role": payloads.role(role)}
+        self.announce(Event(event, data, role.guild))
+
+    def delete_role(self, role: Role) -> None:
+        del role.guild.roles[role.id]
+        for member in role.guild.members.values():
+            if role in member.roles:
+                member.roles.remove(role)
+        data = {"guild_id": str(role.guild.id), "role_id": str(role.id)}
+        self.announce(Event("GUILD_ROLE_DELETE", data, role.guild))
+
+    def channel(
+        self,
+        guild: Guild,
+        name: str,
+        kind: ChannelKind = ChannelKind.TEXT,
+        *,
+        parent: Channel | None = None,
+        nsfw: bool = False,
+        topic: str | None = None,
+    ) -> Channel:
+        channel = Channel(self.clock.snowflake(), kind, name, guild, parent, topic, nsfw, len(guild.channels))
+        self.channels[channel.id] = guild.channels[channel.id] = channel
+        self.announce(Event("CHANNEL_CREATE", payloads.channel(channel), guild, channel))
+        return channel
+
+    def thread(
+        self, parent: Channel, name: str, owner: User, *, private: bool = False, starter: Message | None = None
+    ) -> Channel:
+        """A thread or forum post. One that grows from a message has that message's id."""
+        kind = ChannelKind.PRIVATE_THREAD if private else ChannelKind.PUBLIC_THREAD
+        state = ThreadState(owner.id, {owner.id}, changed_at=self.clock.now())
+        thread_id = starter.id if starter else self.clock.snowflake()
+        thread = Channel(thread_id, kind, name, parent.guild, parent, thread=state)
+        assert parent.guild
+        self.channels[thread.id] = parent.guild.channels[thread.id] = thread
+        if starter:
+            starter.thread = thread
+        self.announce(Event("THREAD_CREATE", self._thread_data(thread) | {"newly_created": True}, parent.guild, thread))
+        return thread
+
+    def _thread_data(self, thread: Channel) -> Json:
+        data = payloads.channel(thread)
+        if thread.thread and self.bot.id in thread.thread.members:
+            data["member"] = payloads.thread_member(thread, self.bot.id)
+        return data
+
+    def thread_members_changed(
+        self, thread: Channel, *, added: User | None = None, removed: User | None = None
+    ) -> None:
+        assert thread.guild
+        assert thread.thread
+        data: Json = {
+            "id": str(thread.id),
+            "guild_id": str(thread.guild.id),
+            "member_count": len(thread.thread.members),
+            "added_members": [payloads.thread_member(thread, added.id)] if added else [],
+            "removed_member_ids": [str(removed.id)] if removed else [],
+        }
+        self.announce(Event("THREAD_MEMBERS_UPDATE", data, thread.guild, thread))
+
+    def channel_changed(self, channel: Channel) -> None:
+        if channel.thread:
+            channel.thread.changed_at = self.clock.now()
+            self.announce(Event("THREAD_UPDATE", self._thread_data(channel), channel.guild, channel))
+        else:
+            self.announce(Event("CHANNEL_UPDATE", payloads.channel(channel), channel.guild, channel))
+
+    def delete_channel(self, channel: Channel) -> None:
+        """The channel goes, and with it its threads and webhooks. What was said there stays in `history`."""
+        assert channel.guild
+        event = "THREAD_DELETE" if channel.kind in THREADS else "CHANNEL_DELETE"
+        self.announce(Event(event, payloads.channel(channel), channel.guild, channel))
+        for gone in [channel, *(other for other in channel.guild.channels.values() if other.parent is channel)]:
+            if gone is not channel and channel.kind is ChannelKind.CATEGORY:
+                gone.parent = None
+                continue
+            del self.channels[gone.id], channel.guild.channels[gone.id]
+        for webhook in [webhook for webhook in self.webhooks.values() if webhook.channel is channel]:
+            del self.webhooks[webhook.id]
+
+    def overwrite(self, channel: Channel, target: Role | User, *, allow: str = "", deny: str = "") -> None:
+        """Set what a role or a person may and may not do in a channel, by permission names."""
+        kind = 0 if isinstance(target, Role) else 1
+        channel.overwrites[target.id] = Overwrite(target.id, kind, bits(allow), bits(deny))
+        self.channel_changed(channel)
+
+    def dm(self, user: User) -> Channel:
+        """The one DM between `user` and the bot."""
+        for channel in self.channels.values():
+            if channel.is_dm and user in channel.recipients:
+                return channel
+        channel = Channel(self.clock.snowflake(), ChannelKind.DM, f"DM with {user.display_name}")
+        channel.recipients = [user, self.bot]
+        self.channels[channel.id] = channel
+        return channel
+
+    def webhook(self, channel: Channel, name: str, creator: User, avatar: str | None = None) -> Webhook:
+        webhook = Webhook(self.clock.snowflake(), f"webhook-token-{self.clock.snowflake()}", channel, name, creator)
+        webhook.avatar = avatar
+        self.webhooks[webhook.id] = webhook
+        self.webhooks_changed(channel)
+        return webhook
+
+    def delete_webhook(self, webhook: Webhook) -> None:
+        del self.webhooks[webhook.id]
+        self.webhooks_changed(webhook.channel)
+
+    def webhooks_changed(self, channel: Channel) -> None:
+        assert channel.guild
+        data = {"guild_id": str(channel.guild.id), "channel_id": str(channel.id)}
+        self.announce(Event("WEBHOOKS_UPDATE", data, channel.guild, channel))
+
+    def interaction(
+        self, kind: InteractionKind, user: User, channel: Channel, data: Json, source: Message | None = None
+    ) -> Interaction:
+        """Somebody did something that the bot must answer."""
+        now, token = self.clock.now(), f"interaction-token-{self.clock.snowflake()}"
+        interaction = Interaction(self.clock.snowflake(), token, kind, user, channel, now, data, source)
+        self.interactions[interaction.token] = interaction
+        self.announce(Event("INTERACTION_CREATE", payloads.interaction(interaction, self), channel.guild, channel))
+        return interaction
+
+    def start_typing(self, user: User, channel: Channel) -> None:
+        self.typing.append((user, channel))
+        data: Json = {"channel_id": str(channel.id), "user_id": str(user.id), "timestamp": int(self.clock.now())}
+        if channel.guild:
+            member = channel.guild.members[user.id]
+            data |= {"guild_id": str(channel.guild.id), "member": payloads.member(member)}
+        self.announce(Event("TYPING_START", data, channel.guild, channel))
+
+    def may(self, user: User, names: str, channel: Channel) -> bool:
+        """Whether `user` has all these permissions in `channel`, overwrites included."""
+        wanted = bits(names)
+        return in_channel(user, channel, self.clock.now()) & wanted == wanted
+
+    def require(self, user: User, names: str, channel: Channel) -> None:
+        """Refuse with 50001 who can't see the channel, with 50013 who lacks one of the permissions."""
+        if not self.may(user, "view_channel", channel):
+            raise Refusal(50001)
+        if not self.may(user, names, channel):
+            raise Refusal(50013)
