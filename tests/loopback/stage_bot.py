@@ -8,8 +8,6 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-if TYPE_CHECKING:
-
 SCENARIOS = [f"scenario {number:02}" for number in range(40)]
 
 
@@ -30,8 +28,10 @@ class StageBot(commands.Bot):
     async def setup_hook(self) -> None:
         self.add_view(AgainView())
         self.tree.add_command(SceneGroup())
-        for command in (wave, slow, form, about):
-            self.tree.add_command(command)
+        self.tree.add_command(wave)
+        self.tree.add_command(slow)
+        self.tree.add_command(form)
+        self.tree.add_command(about)
         for menu in (thoughts, wave_at):
             self.tree.add_command(menu)
         self.tree.error(self._failed)
