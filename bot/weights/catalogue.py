@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pydantic and callers need it at run time
 from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from bot.documents import read_document
 from bot.errors import DocumentError
 from bot.shipped import shipped
 
@@ -46,15 +46,5 @@ class CatalogueEntry(BaseModel):
 def catalogue(folder: Path | None = None) -> dict[str, CatalogueEntry]:
     """Return all entries by name, from `folder` (default: the one that ships). Raises DocumentError."""
     files = sorted((folder or shipped("models")).glob("*.yaml"))
-    return {entry.name: entry for entry in map(_read, files)}
-
-
-def _read(path: Path) -> CatalogueEntry:
-    try:
-        return CatalogueEntry.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        raise DocumentError(f"{path} is no YAML: {' '.join(str(error).split())}.") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(step) for step in first["loc"]) or "the file"
-        raise DocumentError(f"{path}: {where}: {first['msg']}.") from error
+    entries = (read_document(path, CatalogueEntry, DocumentError) for path in files)
+    return {entry.name: entry for entry in entries}

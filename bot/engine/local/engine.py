@@ -214,23 +214,23 @@ class LocalEngine:
         return Generate(
             id=next(self._ids),
             parts=_parts(request.prompt),
-            prefill=request.prompt.prefill,
-            mind=request.mind,
-            guild=request.guild,
+            prefill=_clean(request.prompt.prefill),
+            mind=_clean(request.mind),
+            guild=_clean(request.guild),
             sampling=request.sampling or self.info.sampling,
             seed=request.seed,
             max_tokens=request.max_tokens,
             planning_tokens=request.planning_tokens,
             planning_closer=request.planning_closer,
-            stop=request.stop,
-            grammar=request.grammar,
+            stop=tuple(map(_clean, request.stop)),
+            grammar=request.grammar and _clean(request.grammar),
         )
 
 
 def _parts(prompt: Prompt) -> tuple[Control | Text, ...]:
-    """The parts, with what can't be UTF-8 replaced."""
     return tuple(Text(_clean(part.text)) if isinstance(part, Text) else part for part in prompt.parts)
 
 
 def _clean(text: str) -> str:
+    """Half of a surrogate pair can't travel as JSON."""
     return text.encode("utf-8", "replace").decode()

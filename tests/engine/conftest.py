@@ -1,0 +1,30 @@
+"""One local engine with the demo model for all tests that need no engine of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def engine() -> AsyncGenerator[LocalEngine, None]:
+    local = LocalEngine(LocalOptions(context=256, minds=3, queue=4, threads=1))
+    await local.start()
+    yield local
+    await local.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share the engine share its event loop."""
+    for item in items:
+        if "engine" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+            item.add_marker(pytest.mark.model)
