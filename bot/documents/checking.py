@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bot.errors import DocumentError
 
 Model = TypeVar("Model", bound=BaseModel)
+Complaint = TypeVar("Complaint", bound="DocumentError")
 Steps = tuple[str | int, ...]
 
 
@@ -54,7 +55,7 @@ def check(tree: Tree, model: type[Model]) -> Model | list[Fault]:
         return _faults(tree, Shape(model), error.errors(include_url=False))
 
 
-def complaint(faults: Sequence[Fault], error: type[DocumentError]) -> DocumentError:
+def complaint(faults: Sequence[Fault], error: type[Complaint]) -> Complaint:
     """Return `error` with the first fault as its sentence, the number and lines of the others behind it."""
     others = faults[1:]
     texts = tuple(str(fault) for fault in faults)

@@ -34,6 +34,13 @@ class Tree:
     spots: dict[Path, Spot] = field(default_factory=dict)
     keys: dict[Path, Spot] = field(default_factory=dict)  # of the key, where the value is a mapping's
 
+    @classmethod
+    def of(cls, data: object, source: str) -> Tree:
+        """Return the tree of plain data that was not read from YAML; every value is said to stand in `source`."""
+        tree = cls(data)
+        _spread(data, (), Spot(source), tree.spots)
+        return tree
+
     def spot(self, path: Path) -> Spot:
         """Return the spot of the value at `path`, or of the nearest value around it."""
         while path and path not in self.spots:
@@ -192,6 +199,13 @@ def _value(event: yaml.ScalarEvent, spot: Spot) -> object:
     except (ValueError, KeyError, yaml.YAMLError):
         return event.value  # looks like a number or a date and is none
     return value
+
+
+def _spread(value: object, path: Path, spot: Spot, spots: dict[Path, Spot]) -> None:
+    spots[path] = spot
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, each in inner:
+        _spread(each, (*path, step), spot, spots)
 
 
 def _meaningless_tag(spot: Spot, tag: str) -> Fault:

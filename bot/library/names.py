@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
+from bot.library.spelling import SEPARATOR, folded, normal
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bot.library.scenario import Character
 
-_APOSTROPHES = "’‘ʼʹ′´`＇"
-_HYPHENS = "‐‑‒–—−－"
-_UNDECOMPOSED = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
-_UNIFIED = str.maketrans({**dict.fromkeys(_APOSTROPHES, "'"), **dict.fromkeys(_HYPHENS, "-")})
-_ACCENT = re.compile("[\u0300-\u036f]+")  # not every combining mark: some scripts spell with theirs
-_SEPARATOR = r"[\s._·•・‧]"
-_SEPARATORS = re.compile(rf"{_SEPARATOR}+")
+__all__ = ["addressed", "nearest", "normal", "spoken_names"]
 
 _TITLES = frozenset(
     "the mr mrs ms miss mx dr doctor prof professor sir dame lord lady master madam madame mme mlle monsieur "  # noqa: SIM905 - one a line would fill a page
@@ -43,23 +39,17 @@ _NOT_SPOKEN = re.compile(r"<(?:@[!&]?|#|a?:\w+:)\d+>|https?://\S+")
 _NOWHERE = " \ufffc "
 
 
-def normal(name: str) -> str:
-    """Return the form under which names are compared: NFKC, without case, accents, dots and underscores, one kind of
-    apostrophe and hyphen, single spaces. Applying it twice changes nothing. Empty where nothing of a name is left."""
-    return _SEPARATORS.sub(" ", _folded(name)).strip()
-
-
 def spoken_names(cast: Sequence[Character]) -> dict[str, str]:
     """Return what each character of a cast may be called, in normal form, with the name of the character meant.
 
     Full names come before aliases, and both before what is made of a name by leaving its title or all but its first
     or last word out; such a short form counts only where it fits a single character of the cast.
     """
+    full = [(character.name, character.name) for character in cast]
+    aliases = [(alias, character.name) for character in cast for alias in character.aliases]
     spoken: dict[str, str] = {}
-    for spellings in ((lambda c: (c.name,)), (lambda c: c.aliases)):
-        for character in cast:
-            for spelling in spellings(character):
-                spoken.setdefault(normal(spelling), character.name)
+    for spelling, name in (*full, *aliases):
+        spoken.setdefault(normal(spelling), name)
     claims: dict[str, set[str]] = {}
     for character in cast:
         for short in set(_short_forms(normal(character.name))):
@@ -78,7 +68,7 @@ def addressed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
     inside code, addresses of mail or web, and Discord's own mentions.
     """
     patterns = [(_pattern(name), character) for name, character in names.items()]
-    spoken = _folded(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
+    spoken = folded(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
     return tuple(dict.fromkeys(_mentions(spoken, patterns)))
 
 
@@ -86,13 +76,6 @@ def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
     """Return those of `names` that `name` may have been meant for, best first, at most `limit`."""
     found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=normal, score_cutoff=60, limit=limit)
     return [candidate for candidate, _, _ in found]
-
-
-def _folded(text: str) -> str:
-    """Return text in the letters of a normal form, its separators still standing."""
-    text = unicodedata.normalize("NFKC", text.translate(_UNIFIED)).translate(_UNIFIED).casefold()
-    text = "".join(_UNDECOMPOSED.get(letter, letter) for letter in text if unicodedata.category(letter) != "Cf")
-    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", text)))
 
 
 def _short_forms(name: str) -> Iterator[str]:
@@ -110,7 +93,7 @@ def _short_forms(name: str) -> Iterator[str]:
 
 def _pattern(name: str) -> re.Pattern[str]:
     words = (re.escape(word) for word in name.split())
-    return re.compile(rf"{_SEPARATOR}{{1,3}}".join(words))
+    return re.compile(rf"{SEPARATOR}{{1,3}}".join(words))
 
 
 def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[str]:
@@ -133,4 +116,5 @@ def _is_inside_word(text: str, at: int) -> bool:
 
 def _ends_word(text: str, end: int) -> bool:
     after = text[end : end + 1]
-    return not after.isalnum() or bool(_UNSPACED.match(after) or _UNSPACED.match(text[end - 1]))
+    goes_on = after.isalnum() or unicodedata.category(after or " ").startswith("M")
+    return not goes_on or bool(_UNSPACED.match(after) or _UNSPACED.match(text[end - 1]))

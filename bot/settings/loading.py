@@ -67,7 +67,7 @@ def _config(path: Path | None, variables: Mapping[str, str], home: Path) -> Path
 
 
 def _tree(path: Path | None) -> Tree:
-    tree = parse(read_text(path), str(path)) if path else Tree(None, {(): Spot("the settings")})
+    tree = parse(read_text(path), str(path)) if path else Tree.of(None, "the settings")
     if tree.data is None:
         tree.data = {}
     if isinstance(tree.data, dict):  # a group whose lines are all commented out
