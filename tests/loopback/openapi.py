@@ -111,9 +111,18 @@ def _without_extras(route: str, body: Any) -> Any:
         if isinstance(body.get("permissions"), str):
             body["permissions"] = int(body["permissions"])
         for holder in (body, body.get("data"), body.get("message")):
-            for embed in (holder.get("embeds") or []) if isinstance(holder, dict) else []:
-                embed.pop("flags", None)
+            if isinstance(holder, dict):
+                _clean_message(holder)
     return _ids_as_text(body)
+
+
+def _clean_message(message: Any) -> None:
+    for embed in message.get("embeds") or []:
+        embed.pop("flags", None)
+    for attachment in message.get("attachments") or []:
+        attachment["id"] = str(attachment["id"])
+    if message.get("components") == []:  # takes all buttons away: Discord accepts it, its description does not
+        del message["components"]
 
 
 def _ids_as_text(value: Any, key: str = "") -> Any:

@@ -139,3 +139,10 @@ async def persona(channel: discord.TextChannel | discord.ForumChannel, **options
     for webhook in await channel.webhooks():
         return webhook
     return await channel.create_webhook(name="Aside", **options)
+
+
+def text_channel(bot: discord.Client, channel_id: int) -> discord.TextChannel:
+    """The bot's view of a text channel."""
+    channel = bot.get_channel(channel_id)
+    assert isinstance(channel, discord.TextChannel)
+    return channel

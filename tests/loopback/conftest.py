@@ -1,0 +1,41 @@
+"""The loopback's own tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .fixtures import loopback
+from .stage_bot import StageBot
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from .actors import Person
+    from .entities import Channel, Guild
+    from .server import LoopbackDiscord
+
+__all__ = ["loopback", "play"]
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A server with one channel and one person, and a bot that is ready."""
+
+    discord: LoopbackDiscord
+    guild: Guild
+    stage: Channel
+    lizzy: Person
+    bot: StageBot
+
+
+@pytest.fixture
+async def play(loopback: LoopbackDiscord) -> AsyncIterator[Play]:
+    guild = loopback.guild("Longbourn")
+    stage = loopback.text_channel(guild, "drawing-room")
+    lizzy = loopback.person("Elizabeth", guild)
+    bot = StageBot(loopback.connector())
+    async with loopback.running(bot):
+        yield Play(loopback, guild, stage, lizzy, bot)
