@@ -33,11 +33,7 @@ EXTRAS = {
     "create_command": NSFW,
     "create_guild_command": NSFW,
     "edit_command": NSFW,
-    "edit_message": {"tts"},
-    "edit_webhook_message": {"tts"},
-    "edit_original": {"tts"},
-    "edit_follow_up": {"tts"},
-    "start_thread": {"type", "tts", "use_nested_fields"},
+    "start_thread": {"type", "use_nested_fields"},
 }
 SMALLEST_ID = 1 << 40
 LARGE_NUMBERS = {"permissions", "default_member_permissions", "nonce"}
@@ -117,6 +113,7 @@ def _without_extras(route: str, body: Any) -> Any:
 
 
 def _clean_message(message: Any) -> None:
+    message.pop("tts", None)  # discord.py sends it with every edit
     for embed in message.get("embeds") or []:
         embed.pop("flags", None)
     for attachment in message.get("attachments") or []:
