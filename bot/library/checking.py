@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def faults_at(path: Path) -> list[str]:
     """Return what is wrong at `path`, a sentence each: a scenario's file or folder, or a folder of many."""
-    own = next((file for name in ("scenario.yaml", "scenario.yml") if (file := path / name).exists()), None)
+    own = next((inside for name in ("scenario.yaml", "scenario.yml") if (inside := path / name).exists()), None)
     if path.is_dir() and own is None:
         catalogue = Shelves([path]).catalogue()
         broken = (fault for held in catalogue.scenarios.values() for fault in _broken_pictures(*held))
