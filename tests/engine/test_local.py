@@ -143,7 +143,8 @@ async def test_a_prompt_one_token_short_of_the_context_gets_one_token(engine: Lo
 async def test_a_full_context_ends_the_reply_and_is_no_error(engine: LocalEngine) -> None:
     asked = await _of_tokens(engine, CONTEXT - 8)
     _, finish = await listen(engine, asked)
-    assert finish.reply_tokens <= 8
+    assert finish.reason is FinishReason.LENGTH
+    assert finish.reply_tokens == 8
 
 
 async def test_planning_over_its_limit_is_closed_by_force_and_the_reply_goes_on(engine: LocalEngine) -> None:
@@ -233,6 +234,6 @@ async def test_starting_twice_does_nothing(engine: LocalEngine) -> None:
 async def _of_tokens(engine: LocalEngine, tokens: int) -> Request:
     """A request whose prompt has exactly so many tokens."""
     base = await engine.count(prompt(""))
-    asked = request(" sea" * (tokens - base), mind="long")
+    asked = request(" sea" * (tokens - base), mind="long", grammar="root ::= [a-z ]+")
     assert await engine.count(asked.prompt) == tokens
     return asked

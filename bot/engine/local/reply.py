@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.engine.local.writing import Characters, Planning, Stops
 from bot.engine.protocol import Finish, FinishReason
+from bot.engine.writing import Characters, Planning, Stops
 
 if TYPE_CHECKING:
     import numpy as np

@@ -62,11 +62,11 @@ class Planning:
         self._tokens = 0
         self.over = not closer or limit is None
 
-    def feed(self, text: str) -> None:
-        """Take what one token added to the reply."""
+    def feed(self, text: str, tokens: int = 1) -> None:
+        """Take what one token, or several, added to the reply."""
         if self.over:
             return
-        self._tokens += 1
+        self._tokens += tokens
         self._text += text
         begun = self._text.lstrip()
         if self._closer in begun or _PLANNING_IS_OVER.search(begun):
