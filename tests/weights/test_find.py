@@ -1,0 +1,80 @@
+"""From a model's name in the settings to its file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.errors import DocumentError, ModelFileError, UnknownName, UserInputError
+from bot.shipped import shipped
+from bot.weights.catalogue import catalogue
+from bot.weights.find import resolve, weights_folder
+from bot.weights.hub import HubFile
+from tests.weights.gguf_making import make_gguf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_demo_model_is_found_in_its_package_without_importing_it() -> None:
+    demo = resolve("demo")
+    assert demo.path.is_file()
+    assert demo.stand_in
+    assert demo.dialect == "stand-in"
+    assert (demo.sampling.temperature, demo.sampling.min_p, demo.sampling.repeat_penalty) == (0.5, 0.1, 1.15)
+
+
+def test_a_model_is_found_by_its_path(tmp_path: Path) -> None:
+    file = make_gguf(tmp_path / "mine.gguf")
+    found = resolve(f" {file} ")
+    assert found.path == file
+    assert found.dialect == "her"
+    assert not found.stand_in
+
+
+def test_a_file_of_the_hub_that_was_fetched_is_found_without_the_network(tmp_path: Path) -> None:
+    home = tmp_path / "someone--HER-GGUF"
+    home.mkdir()
+    file = make_gguf(home / "her.gguf")
+    assert resolve("hf:someone/HER-GGUF/her.gguf", folder=tmp_path, fetching=False).path == file
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(ModelFileError, match="hasn't been fetched"):
+        resolve("hf:someone/HER-GGUF/her.gguf", folder=tmp_path, fetching=False)
+
+
+def test_weights_that_are_not_published_as_gguf_are_told_with_what_to_do() -> None:
+    with pytest.raises(ModelFileError, match="convert it to GGUF"):
+        resolve("her-32b")
+
+
+def test_an_unknown_name_gets_the_nearest_ones() -> None:
+    with pytest.raises(UnknownName, match=r"no model|No model is called 'dmo'.*demo"):
+        resolve("dmo")
+    with pytest.raises(ModelFileError, match="There is no model file"):
+        resolve("some/where.gguf")
+
+
+@pytest.mark.parametrize(
+    "text", ["owner", "owner/repo", "owner/repo/", "owner/../x.gguf", "owner/repo/model.safetensors"]
+)
+def test_what_is_no_file_of_the_hub_is_told(text: str) -> None:
+    with pytest.raises(UserInputError, match="hf:"):
+        HubFile.parse(text)
+
+
+def test_a_file_of_the_hub_may_lie_in_a_folder() -> None:
+    assert HubFile.parse("owner/repo/Q4/model.gguf") == HubFile("owner/repo", "Q4/model.gguf")
+
+
+def test_the_catalogue_that_ships_is_sound() -> None:
+    entries = catalogue()
+    assert set(entries) == {"demo", "HER-32B"}
+    assert shipped("models").name == "models"
+    assert weights_folder() == shipped("models")
+
+
+def test_a_broken_entry_of_the_catalogue_is_told_by_file(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("name: x\ntitle: X\nsource: nowhere\nlicence: MIT\n", encoding="utf-8")
+    with pytest.raises(DocumentError, match=r"broken\.yaml"):
+        catalogue(tmp_path)

@@ -1,0 +1,101 @@
+"""Model files, whole and broken, as they are found on people's disks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.errors import ModelFileError
+from bot.weights.find import resolve
+from bot.weights.gguf_file import check, parts, read_header
+from tests.weights.gguf_making import make_gguf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_header_tells_the_model_s_measures(tmp_path: Path) -> None:
+    header = read_header(make_gguf(tmp_path / "tiny.gguf"))
+    assert (header.architecture, header.name, header.layers, header.context) == ("qwen3", "Tiny", 64, 32768)
+    assert (header.heads, header.kv_heads, header.head_size, header.vocabulary) == (64, 8, (128, 128), 500)
+    assert [tensor.layer for tensor in header.tensors] == [0, 1, 2]
+    assert header.tensors[0].size == 256
+    assert header.complete
+    assert not header.has_chat_template
+
+
+def test_the_demo_model_is_whole_to_the_byte() -> None:
+    (header,) = check(resolve("demo").path)
+    assert header.bytes_needed == header.bytes_there
+    assert (header.architecture, header.layers, header.context) == ("llama", 30, 8192)
+
+
+def test_a_file_that_was_cut_off_is_told_by_its_size(tmp_path: Path) -> None:
+    whole = make_gguf(tmp_path / "tiny.gguf").read_bytes()
+    for size in range(0, len(whole), 501):
+        cut = tmp_path / "cut.gguf"
+        cut.write_bytes(whole[:size])
+        with pytest.raises(ModelFileError, match="cut off|is empty"):
+            check(cut)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"<!DOCTYPE html><html>404</html>", "web page"),
+        (b"\n  <html>", "web page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00", "pointer"),
+        (b"", "empty"),
+        (b"\x80\x02}q\x00(X", "no GGUF"),
+        (b"GGUF\x63\x00\x00\x00" + bytes(16), "version 99"),
+        (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "broken"),
+    ],
+)
+def test_a_file_that_is_no_model_is_told_by_what_it_is(tmp_path: Path, content: bytes, says: str) -> None:
+    file = tmp_path / "model.gguf"
+    file.write_bytes(content)
+    with pytest.raises(ModelFileError, match=says) as caught:
+        check(file)
+    assert str(file) in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="There is no model file"):
+        check(tmp_path / "none.gguf")
+    with pytest.raises(ModelFileError, match="can't be read"):
+        check(tmp_path)
+
+
+def test_a_vocabulary_without_weights_and_an_encoder_are_no_models_for_a_play(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="no weights"):
+        check(make_gguf(tmp_path / "vocab.gguf", tensors=0))
+    with pytest.raises(ModelFileError, match="can't write text"):
+        check(make_gguf(tmp_path / "bert.gguf", architecture="nomic-bert"))
+
+
+def test_a_split_model_needs_all_its_parts(tmp_path: Path) -> None:
+    first = make_gguf(tmp_path / "big-00001-of-00002.gguf")
+    assert [part.name for part in parts(first)] == ["big-00001-of-00002.gguf", "big-00002-of-00002.gguf"]
+    with pytest.raises(ModelFileError, match="00002-of-00002"):
+        check(first)
+    make_gguf(tmp_path / "big-00002-of-00002.gguf")
+    assert len(check(first)) == 2
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(at=st.integers(0, 600), junk=st.binary(min_size=1, max_size=16))
+def test_a_damaged_header_is_an_error_and_never_a_crash(tmp_path: Path, at: int, junk: bytes) -> None:
+    file = tmp_path / "tiny.gguf"
+    if not file.exists():
+        make_gguf(file)
+    data = bytearray(file.read_bytes())
+    data[at : at + len(junk)] = junk
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(data)
+    try:
+        check(damaged)
+    except ModelFileError as error:
+        assert str(error).endswith(".")
