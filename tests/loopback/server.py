@@ -88,6 +88,11 @@ class LoopbackDiscord:
         """How many requests count towards Discord's ban: 10,000 answers of 401, 403 and 429 in ten minutes."""
         return sum(each.status in {401, 403, 429} for each in self.requests)
 
+    @property
+    def hosts_refused(self) -> list[str]:
+        """Whom else than Discord a bot wanted to reach through the proxy."""
+        return self._proxy.refused if self._proxy else []
+
     def asked(self, route: str) -> list[Seen]:
         """The requests to one route, by its function's name."""
         return [each for each in self.requests if each.route == route]

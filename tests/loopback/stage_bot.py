@@ -18,7 +18,7 @@ class StageBot(commands.Bot):
         self, connector: Any = None, *, sync: bool = True, intents: discord.Intents | None = None, **options: Any
     ):
         chosen = intents or discord.Intents.all()
-        super().__init__("!", intents=chosen, connector=connector, guild_ready_timeout=0.1, **options)
+        super().__init__("!", intents=chosen, connector=connector, guild_ready_timeout=0.02, **options)
         self.heard: list[discord.Message] = []
         self.edits: list[discord.Message] = []
         self.resumed = 0
@@ -37,6 +37,9 @@ class StageBot(commands.Bot):
         self.tree.error(self._failed)
         if self._sync:
             await self.tree.sync()
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Begin anew at once, where discord.py waits five seconds."""
 
     async def on_message(self, message: discord.Message, /) -> None:
         self.heard.append(message)

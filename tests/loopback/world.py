@@ -56,7 +56,7 @@ class World:
 
     def user(self, name: str, *, bot: bool = False) -> User:
         """Somebody new, on no server yet."""
-        account = name.lower().replace(" ", "_")
+        account = name if bot else name.lower().replace(" ", "_")
         user = User(self.clock.snowflake(), account, name, bot)
         self.users[user.id] = user
         return user

@@ -1,0 +1,88 @@
+"""Misfortune: limits, broken answers, work done twice."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import aiohttp
+import discord
+import pytest
+
+from .stage_bot import persona, text_channel
+
+if TYPE_CHECKING:
+    from .conftest import Play
+
+
+async def test_a_limit_is_waited_out(play: Play) -> None:
+    play.discord.faults.rate_limit("create_message", 0.2)
+    began = time.monotonic()
+    await text_channel(play.bot, play.stage.id).send("patient")
+    assert time.monotonic() - began >= 0.2
+    assert [each.status for each in play.discord.asked("create_message")] == [429, 200]
+    assert play.discord.refused == 1
+
+
+async def test_the_wall_before_discord_bans(play: Play) -> None:
+    play.discord.faults.rate_limit("create_message", 30, via=False)
+    with pytest.raises(discord.HTTPException) as banned:
+        await text_channel(play.bot, play.stage.id).send("banned")
+    assert banned.value.status == 429
+
+
+async def test_an_answer_that_breaks_after_the_work_doubles_the_message(play: Play) -> None:
+    webhook = await persona(text_channel(play.bot, play.stage.id))
+    play.discord.faults.fail("execute_webhook", 502, after_work=True)
+    await webhook.send("Papa?", wait=True)
+    assert [message.content for message in play.stage.messages] == ["Papa?", "Papa?"]
+
+
+async def test_an_answer_that_breaks_before_the_work_does_not(play: Play) -> None:
+    webhook = await persona(text_channel(play.bot, play.stage.id))
+    play.discord.faults.fail("execute_webhook", 500)
+    await webhook.send("Papa?", wait=True)
+    assert [message.content for message in play.stage.messages] == ["Papa?"]
+    assert play.discord.faults.open == []
+
+
+@pytest.mark.parametrize("after_work", [False, True])
+async def test_a_dropped_connection(play: Play, after_work: bool) -> None:
+    webhook = await persona(text_channel(play.bot, play.stage.id))
+    play.discord.faults.drop("execute_webhook", after_work=after_work)
+    with pytest.raises((aiohttp.ClientError, OSError)):
+        await webhook.send("Papa?", wait=True)
+    assert len(play.stage.messages) == after_work
+
+
+async def test_a_slow_answer(play: Play) -> None:
+    play.discord.faults.slow("create_message", 0.2)
+    began = time.monotonic()
+    await text_channel(play.bot, play.stage.id).send("slow")
+    assert time.monotonic() - began >= 0.2
+
+
+async def test_a_refusal_to_order_is_nobodys_fault(play: Play) -> None:
+    play.discord.faults.refuse("create_webhook", 30007)
+    with pytest.raises(discord.HTTPException) as refused:
+        await text_channel(play.bot, play.stage.id).create_webhook(name="Aside")
+    assert refused.value.code == 30007
+
+
+def test_orders_name_routes_that_exist(play: Play) -> None:
+    with pytest.raises(ValueError, match="no route is called 'send_message'"):
+        play.discord.faults.slow("send_message", 1)
+
+
+async def test_real_limits_hold_back_who_reads_them_and_refuse_who_does_not(play: Play) -> None:
+    play.discord.rates.enforced = True
+    webhook = await persona(text_channel(play.bot, play.stage.id))
+    began = time.monotonic()
+    for number in range(6):
+        await webhook.send(str(number), wait=True)
+    assert time.monotonic() - began >= 1.5
+    assert {each.status for each in play.discord.asked("execute_webhook")} == {200}
+    async with aiohttp.ClientSession(connector=play.discord.connector()) as careless:
+        answers = [await careless.post(webhook.url, json={"content": "!"}) for _ in range(7)]
+    assert [answer.status for answer in answers][-1] == 429
+    assert answers[-1].headers["X-RateLimit-Remaining"] == "0"

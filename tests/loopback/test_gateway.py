@@ -1,0 +1,116 @@
+"""Connections that begin, break and come back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import discord
+import pytest
+
+from .entities import Privileged
+from .server import LoopbackDiscord
+from .stage_bot import StageBot
+
+if TYPE_CHECKING:
+    from .conftest import Play
+
+
+async def test_a_bot_resumes_and_hears_what_it_missed(play: Play) -> None:
+    await play.discord.gateway.close(4000)
+    play.lizzy.say(play.stage, "Did you hear?")
+    await play.discord.until(lambda: play.bot.resumed == 1)
+    await play.discord.until(lambda: play.bot.heard)
+    assert [message.content for message in play.bot.heard] == ["Did you hear?"]
+    assert (play.discord.gateway.identified, play.discord.gateway.resumed) == (1, 1)
+
+
+async def test_a_bot_comes_back_when_asked_to(play: Play) -> None:
+    play.discord.gateway.reconnect()
+    await play.discord.until(lambda: play.bot.resumed == 1)
+
+
+async def test_an_invalid_session_begins_anew(play: Play) -> None:
+    guild = play.discord.guild("Pemberley")
+    play.discord.gateway.invalidate()
+    play.lizzy.say(play.stage, "Lost")
+    await play.discord.until(lambda: play.discord.gateway.identified == 2)
+    await play.discord.until(lambda: play.bot.get_guild(guild.id))
+    await play.discord.until(play.bot.is_ready)
+    play.lizzy.say(play.stage, "Found")
+    await play.discord.until(lambda: play.bot.heard)
+    assert [message.content for message in play.bot.heard] == ["Found"]
+
+
+async def test_a_session_that_discord_forgot_cannot_be_resumed(play: Play) -> None:
+    play.discord.gateway.forget()
+    await play.discord.gateway.close(4000)
+    await play.discord.until(lambda: play.discord.gateway.identified == 2)
+
+
+async def test_an_intent_that_the_portal_denies() -> None:
+    async with LoopbackDiscord(portal=frozenset({Privileged.MEMBERS, Privileged.PRESENCES})) as loopback:
+        loopback.guild()
+        with pytest.raises(discord.PrivilegedIntentsRequired):
+            async with loopback.running(StageBot(loopback.connector())):
+                pass
+        assert loopback.gateway.closed_with == [4014]
+
+
+async def test_a_wrong_token_is_refused(loopback: LoopbackDiscord) -> None:
+    loopback.token = "another"
+    with pytest.raises(discord.LoginFailure):
+        async with loopback.running(StageBot(loopback.connector())):
+            pass
+
+
+async def test_events_told_twice_and_in_the_wrong_order(play: Play) -> None:
+    play.discord.gateway.repeat("MESSAGE_CREATE")
+    play.lizzy.say(play.stage, "one")
+    await play.discord.until(lambda: len(play.bot.heard) == 2)
+    play.discord.gateway.reverse("MESSAGE_CREATE", 2)
+    play.lizzy.say(play.stage, "two")
+    play.lizzy.say(play.stage, "three")
+    await play.discord.until(lambda: len(play.bot.heard) == 4)
+    assert [message.content for message in play.bot.heard] == ["one", "one", "three", "two"]
+
+
+async def test_who_is_there_is_told_by_intent(play: Play) -> None:
+    server = play.bot.get_guild(play.guild.id)
+    assert server
+    assert {member.display_name for member in server.members} == {"Longbourn owner", "Loopback Bot", "Elizabeth"}
+    jane = play.discord.person("Jane", play.guild)
+    await play.discord.until(lambda: server.get_member(jane.id))
+    found = await server.query_members("jan")
+    assert [member.id for member in found] == [jane.id]
+    play.discord.world.leave(play.guild, jane.user)
+    await play.discord.until(lambda: server.get_member(jane.id) is None)
+
+
+async def test_without_the_members_intent_people_are_unknown_until_they_speak(loopback: LoopbackDiscord) -> None:
+    guild = loopback.guild()
+    stage, lizzy = loopback.text_channel(guild, "stage"), loopback.person("Lizzy", guild)
+    bot = StageBot(loopback.connector(), intents=discord.Intents(guilds=True, guild_messages=True))
+    async with loopback.running(bot):
+        server = bot.get_guild(guild.id)
+        assert server
+        assert [member.id for member in server.members] == [loopback.bot.id]
+        lizzy.say(stage, "It is I")
+        await loopback.until(lambda: bot.heard)
+        assert isinstance(bot.heard[0].author, discord.Member)
+
+
+async def test_what_the_bot_may_not_see_it_does_not_hear(play: Play) -> None:
+    own = next(role for role in play.guild.roles.values() if role.managed_by)
+    hidden = play.discord.text_channel(play.guild, "upstairs")
+    play.discord.world.overwrite(hidden, own, deny="view_channel")
+    play.lizzy.say(hidden, "whispers")
+    play.lizzy.say(play.stage, "aloud")
+    await play.discord.until(lambda: play.bot.heard)
+    assert [message.content for message in play.bot.heard] == ["aloud"]
+
+
+async def test_being_invited_and_thrown_out(play: Play) -> None:
+    guild = play.discord.guild("Netherfield")
+    await play.discord.until(lambda: play.bot.get_guild(guild.id))
+    play.discord.world.leave(guild, play.discord.bot)
+    await play.discord.until(lambda: play.bot.get_guild(guild.id) is None)

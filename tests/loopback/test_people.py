@@ -1,0 +1,109 @@
+"""DMs, roles, permissions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import discord
+import pytest
+
+from .stage_bot import text_channel
+
+if TYPE_CHECKING:
+    from .conftest import Play
+
+
+async def test_a_private_word(play: Play) -> None:
+    user = await play.bot.fetch_user(play.lizzy.id)
+    await user.send("Between us")
+    assert [message.content for message in play.lizzy.dms] == ["Between us"]
+    play.lizzy.say(play.lizzy.dm, "Quite.")
+    await play.discord.until(lambda: len(play.bot.heard) == 2)
+    assert isinstance(play.bot.heard[1].channel, discord.DMChannel)
+    jane = play.discord.person("Jane", play.guild)
+    assert "Between us" not in jane.ever_saw()
+
+
+async def test_closed_doors(play: Play) -> None:
+    play.lizzy.user.dms_open = False
+    user = await play.bot.fetch_user(play.lizzy.id)
+    with pytest.raises(discord.Forbidden) as closed:
+        await user.send("Between us")
+    assert closed.value.code == 50007
+    stranger = await play.bot.fetch_user(play.discord.person("Stranger").id)
+    with pytest.raises(discord.Forbidden) as closed:
+        await stranger.send("Hello")
+    assert closed.value.code == 50278
+
+
+async def test_a_role_is_made_given_mentioned_and_taken(play: Play) -> None:
+    own = next(role for role in play.guild.roles.values() if role.managed_by)
+    server = play.bot.get_guild(play.guild.id)
+    assert server
+    with pytest.raises(discord.Forbidden):
+        await server.create_role(name="Mr Bennet", mentionable=True)
+    own.permissions |= discord.Permissions(manage_roles=True).value
+    role = await server.create_role(name="Mr Bennet", mentionable=True)
+    member = server.get_member(play.lizzy.id)
+    assert member
+    await member.add_roles(role)
+    assert play.guild.roles[role.id] in play.lizzy.member_of(play.guild).roles
+    said = play.lizzy.say(play.stage, f"{play.guild.roles[role.id].mention} Papa?")
+    await play.discord.until(lambda: play.bot.heard)
+    assert play.bot.heard[0].role_mentions == [role]
+    assert said.pings == {str(role.id)}
+    await role.edit(name="Mr Darcy")
+    assert play.guild.roles[role.id].name == "Mr Darcy"
+    await role.delete()
+    assert role.id not in play.guild.roles
+
+
+async def test_a_role_above_the_bots_own_is_out_of_reach(play: Play) -> None:
+    own = next(role for role in play.guild.roles.values() if role.managed_by)
+    own.permissions |= discord.Permissions(manage_roles=True).value
+    own.position, high = 1, play.discord.world.role(play.guild, "high")
+    high.position = 5
+    server = play.bot.get_guild(play.guild.id)
+    assert server
+    with pytest.raises(discord.Forbidden):
+        await play.bot.http.delete_role(server.id, high.id)
+
+
+async def test_the_channel_itself_is_changed(play: Play) -> None:
+    own = next(role for role in play.guild.roles.values() if role.managed_by)
+    own.permissions |= discord.Permissions(manage_channels=True).value
+    stage = text_channel(play.bot, play.stage.id)
+    await stage.edit(topic="A comedy", name="parlour")
+    assert (play.stage.topic, play.stage.name) == ("A comedy", "parlour")
+    server = play.bot.get_guild(play.guild.id)
+    assert server
+    made = await server.create_text_channel("garden")
+    await made.delete()
+    assert made.id not in play.discord.world.channels
+
+
+async def test_a_timeout_silences(play: Play) -> None:
+    play.guild.members[play.discord.bot.id].timed_out_until = play.discord.clock.now() + 60
+    with pytest.raises(discord.Forbidden):
+        await text_channel(play.bot, play.stage.id).send("mute")
+    play.discord.clock.advance(61)
+    await text_channel(play.bot, play.stage.id).send("not mute")
+
+
+async def test_people_and_servers_can_be_fetched(play: Play) -> None:
+    server = await play.bot.fetch_guild(play.guild.id)
+    member = await server.fetch_member(play.lizzy.id)
+    assert member.display_name == "Elizabeth"
+    assert {each.id async for each in server.fetch_members()} == set(play.guild.members)
+    info = await play.bot.application_info()
+    assert info.flags.gateway_message_content_limited
+    assert info.id == play.discord.bot.id
+    with pytest.raises(discord.NotFound) as unknown:
+        await play.bot.fetch_user(1)
+    assert unknown.value.code == 10013
+
+
+async def test_an_unknown_address_is_a_violation(play: Play) -> None:
+    with pytest.raises(discord.NotFound):
+        await play.bot.http.request(discord.http.Route("GET", "/nowhere"))
+    assert [each.code for each in play.discord.forgive()] == [0]
