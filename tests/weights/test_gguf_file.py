@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,7 +39,7 @@ def test_a_file_that_was_cut_off_is_told_by_its_size(tmp_path: Path) -> None:
     for size in range(0, len(whole), 501):
         cut = tmp_path / "cut.gguf"
         cut.write_bytes(whole[:size])
-        with pytest.raises(ModelFileError, match="cut off|is empty"):
+        with pytest.raises(ModelFileError, match=r"cut off|is empty"):
             check(cut)
 
 
@@ -95,7 +96,5 @@ def test_a_damaged_header_is_an_error_and_never_a_crash(tmp_path: Path, at: int,
     data[at : at + len(junk)] = junk
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(data)
-    try:
-        check(damaged)
-    except ModelFileError as error:
-        assert str(error).endswith(".")
+    with contextlib.suppress(ModelFileError):
+        assert check(damaged)
