@@ -17,7 +17,8 @@ AsideError                  its text is one sentence for a person: what happened
 ├── StoreError              the database can't be opened or used
 ├── NoWords                 the model was asked twice and neither spoke nor acted
 └── PostingError            Discord refused what Aside wanted to post
-    └── MissingPermission   … since the bot lacks a permission, named, in a channel, named
+    ├── MissingPermission   … since the bot lacks a permission, named, in a channel, named
+    └── NoRoom              … since the channel has all the webhooks it may have
 """
 
 
@@ -95,3 +96,7 @@ class PostingError(AsideError):
 
 class MissingPermission(PostingError):
     """The bot lacks a permission in a channel; the text names both."""
+
+
+class NoRoom(PostingError):
+    """The channel has all the webhooks it may have."""

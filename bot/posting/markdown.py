@@ -1,7 +1,7 @@
 """Escaping: text that shows as it is, whatever Discord would make of it, and never reaches for anybody.
 
-Discord's own readers differ in what a backslash protects: bars and backticks are looked for in the raw text. So
-bars are kept apart by a space of no width as well, and addresses are treated like any other text.
+Discord looks for bars in the raw text, where a backslash protects nothing: they are kept apart by a space of no
+width as well. In addresses a backslash would be part of the address: they are escaped in their own way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from bot.posting.letters import NOTHING, clean, is_blank
 _PING = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
 _TOKEN = re.compile(r"<(?=@[!&]?\d|#\d|t:-?\d|/[^<>]*:\d|id:\w)")
 _SPECIAL = str.maketrans({**{mark: f"\\{mark}" for mark in "\\*_~`["}, "|": f"\\|{NOTHING}"})
-_ADDRESS = re.compile(r"(https?://[^\s<>\\`*]+)")
+_ADDRESS = re.compile(r"(https?://[^\s<>\\]+)")
+_IN_ADDRESS = str.maketrans({"|": f"|{NOTHING}", "*": "%2A", "`": "%60"})
 _LINE_START = re.compile(r"^([ \t]*)(?:(#{1,3}|-#|>>>|[>+-])|(\d+)\.)(?=\s|$)", re.MULTILINE)
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 NOBODY = "Someone"
@@ -35,7 +36,7 @@ def literal(text: str) -> str:
     """Return text that shows exactly as it is: nothing in it formats, mentions, or ends what it stands in."""
     pieces = _ADDRESS.split(clean(text))
     pieces[::2] = (piece.translate(_SPECIAL) for piece in pieces[::2])
-    pieces[1::2] = (address.replace("|", f"|{NOTHING}") for address in pieces[1::2])
+    pieces[1::2] = (address.translate(_IN_ADDRESS) for address in pieces[1::2])
     return neutral(_LINE_START.sub(_escaped_start, "".join(pieces)))
 
 

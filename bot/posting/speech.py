@@ -104,7 +104,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 def _delimiters(run: str, before: str, after: str) -> Iterator[_Piece]:
     """Give what a run of asterisks, underscores or tildes may be: `***` is `**` and `*`."""
-    opens, closes = bool(after.strip()), bool(before.strip())
+    opens, closes = _leads(before, after), _leads(after, before)
     if run == "_":
         if before.isalnum() and after.isalnum():
             yield _Piece(run)  # within a word it means nothing
@@ -118,6 +118,11 @@ def _delimiters(run: str, before: str, after: str) -> Iterator[_Piece]:
             yield _Piece(part, opens=opens, closes=closes)
         else:
             yield _Piece(_escaped(part))
+
+
+def _leads(behind: str, ahead: str) -> bool:
+    """Whether a delimiter between these letters belongs to the one ahead: marks cling to words, not to spaces."""
+    return bool(ahead.strip()) and (ahead.isalnum() or not behind.isalnum())
 
 
 def _pair(pieces: Sequence[_Piece]) -> None:

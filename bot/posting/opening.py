@@ -1,0 +1,94 @@
+"""How a scene begins: the opening post, what its game master is told in private, and the starter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import discord
+
+from bot.posting.letters import shortened, width
+from bot.posting.markdown import name, neutral
+from bot.posting.render import EMBED_LIMIT
+from bot.posting.speech import speech_runs
+from bot.posting.split import Run, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.scenes.scene import Part, Scene
+
+FIELD_LIMIT: Final = 1_024
+"""How wide a field of an embed may be."""
+
+_TITLE_LIMIT = 256
+_MOST_FIELDS = 2  # of the cast; with the rest they stay below the 6,000 of all embeds of a message
+_HOW_TO_PLAY = """\
+Speak to a character by name, `@{example} Good evening!`, or reply to one of its posts.
+`/cast join` lets you play a part yourself; without one you speak under your own name.
+`((…))` and `//…` are out of character: nobody on stage hears them."""
+
+
+def embeds(scene: Scene) -> list[discord.Embed]:
+    """Return the opening as embeds, each a message of its own: the scene, who plays whom, how to play."""
+    scenario = scene.scenario
+    source = f"{name(scenario.book)} · {name(scenario.author)}" if scenario.author else name(scenario.book)
+    story = pack([Run(f"-# {source}\n\n"), *speech_runs(scenario.opening or scenario.setting)], EMBED_LIMIT // 2)
+    posts = [discord.Embed(description=text) for text in story]
+    posts[0].title = shortened(name(scenario.title), _TITLE_LIMIT)
+    for number, lines in enumerate(fitted([cast_line(part) for part in scene.parts], FIELD_LIMIT, _MOST_FIELDS)):
+        posts[-1].add_field(name="Cast" if number == 0 else "\u200b", value=lines, inline=False)
+    posts[-1].add_field(name="How to play", value=_how_to_play(scene.parts), inline=False)
+    return posts
+
+
+def cast_line(part: Part) -> str:
+    """Return who plays one character, as a line. A player is named, and not pinged: nothing of ours may ping."""
+    if part.player_id is None:
+        return f"**{name(part.character)}**"
+    return f"**{name(part.character)}** · played by <@{part.player_id}>"
+
+
+def for_gm(scene: Scene) -> str:
+    """Return what a new game master reads in private."""
+    return (
+        f"You direct **{name(scene.scenario.title)}** in <#{scene.place.channel_id}>. What its characters think and how"
+        " the model plans to play them comes here, unless you say otherwise with `/reveal`."
+    )
+
+
+def for_starter(scene: Scene, gm_id: int, *, reachable: bool, roles: bool = False) -> str:
+    """Return what the one who started a scene is told in private: who directs it, and what does not work.
+
+    `reachable` says whether the game master can be written to, `roles` whether characters were to be given roles.
+    """
+    told = [f"**{name(scene.scenario.title)}** begins, directed by <@{gm_id}>."]
+    if reachable:
+        told.append("What the characters think goes to the game master's direct messages; `/reveal` changes that.")
+    else:
+        told.append(
+            "I can't write to the game master, whose direct messages are closed to me. What the characters think is"
+            " kept all the same: open the messages in the server's privacy settings, or use “Show thoughts” on a reply."
+        )
+    if roles and not all(part.role_id for part in scene.parts):
+        told.append("I could not make roles for all characters (that takes Manage Roles): write `@Name` as plain text.")
+    return "\n".join(told)
+
+
+def fitted(lines: Sequence[str], limit: int, most: int) -> list[str]:
+    """Return lines joined into at most `most` texts within `limit`. What is left out is counted at the end."""
+    texts: list[str] = []
+    for number, line in enumerate(lines):
+        rest = f"… and {len(lines) - number} more"
+        if texts and width(texts[-1]) + width(line) + len(rest) + 2 <= limit:
+            texts[-1] += f"\n{line}"
+        elif len(texts) < most:
+            texts.append(line)
+        else:
+            texts[-1] += f"\n{rest}"
+            break
+    return texts
+
+
+def _how_to_play(parts: Sequence[Part]) -> str:
+    example = next((part.character for part in parts if part.by_model), "Name")
+    return neutral(_HOW_TO_PLAY.format(example=example.replace("`", "'")))

@@ -1,0 +1,73 @@
+"""What people ask to see of a scene: how it stands, who plays whom, what was said. Only public beats are in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bot.her.beats import public
+from bot.posting.markdown import name
+from bot.posting.opening import cast_line, fitted
+from bot.posting.permissions import listed
+from bot.posting.render import told
+from bot.posting.split import LIMIT, Run, pack
+from bot.scenes.reveal import Where
+from bot.scenes.scene import SceneState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bot.scenes.scene import Scene
+    from bot.scenes.turn import Turn
+
+MOST_PAGES: Final = 10
+"""How many messages a history may fill; the latest are shown."""
+
+_CAST_LIMIT = 1_200  # leaves room for the rest of a status
+_STATES = {SceneState.PLAYING: "playing", SceneState.PAUSED: "paused", SceneState.ENDED: "ended"}
+_PLACES = {
+    Where.SPOILER: "to everyone, as spoilers",
+    Where.GM: "to the game master, in private",
+    Where.OFF: "to nobody; it is kept",
+}
+
+
+def status(scene: Scene, turns: int) -> str:
+    """Return how a scene stands, `turns` being how many its story has, as one message."""
+    cast = fitted([cast_line(part) for part in scene.parts], _CAST_LIMIT, 1)
+    return "\n".join(
+        (
+            f"**{name(scene.scenario.title)}** · {_STATES[scene.state]}, {turns} {'turn' if turns == 1 else 'turns'}",
+            f"Directed by {listed([f'<@{gm_id}>' for gm_id in scene.gm_ids])}",
+            revealed(scene),
+            *cast,
+        )
+    )
+
+
+def revealed(scene: Scene) -> str:
+    """Return where thoughts and planning of a scene go, in words."""
+    thoughts, planning = scene.reveal.thoughts, scene.reveal.planning
+    return f"💭 What characters think goes {_PLACES[thoughts]}.\n📝 How they are planned goes {_PLACES[planning]}."
+
+
+def cast_list(scene: Scene) -> list[str]:
+    """Return who plays whom, as messages."""
+    return fitted([cast_line(part) for part in scene.parts], LIMIT, len(scene.parts))
+
+
+def history(turns: Sequence[Turn], most: int = MOST_PAGES) -> list[str]:
+    """Return what was said and done in public, in order, as at most `most` messages, the latest ones."""
+    pages = pack(_story(turns))
+    if not pages:
+        return ["Nothing has been said here yet."]
+    if len(pages) <= most:
+        return pages
+    return ["-# The story is longer than this; what follows is its latest part.", *pages[1 - most :]]
+
+
+def _story(turns: Sequence[Turn]) -> Iterator[Run]:
+    for turn in turns:
+        if turn.take is not None and (runs := told(public(turn.take.beats))):
+            yield Run(f"**{name(turn.speaker)}** ")
+            yield from runs
+            yield Run("\n\n")

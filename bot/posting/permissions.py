@@ -1,0 +1,64 @@
+"""What Aside must be allowed to do where a scene plays, and what of it is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import discord
+
+from bot.errors import MissingPermission
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Stageable: TypeAlias = discord.abc.GuildChannel | discord.Thread
+
+INVITE_PERMISSIONS = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    embed_links=True,
+    attach_files=True,
+    read_message_history=True,
+    manage_webhooks=True,
+    manage_roles=True,
+)
+"""What Aside asks for when it is invited. Manage Roles is for mentionable characters alone."""
+
+_ESSENTIAL = ("view_channel", "embed_links")  # and the one to send; without these nothing can be played
+_WANTED = ("attach_files", "read_message_history", "manage_webhooks")
+_NAMES = {"send_messages_in_threads": "Send Messages in Threads"}
+
+
+def missing(channel: Stageable, me: discord.Member) -> list[str]:
+    """Return what Aside lacks in a channel or thread, in the words of Discord's own settings."""
+    return _lacking(channel, me, (*_essential(channel), *_WANTED))
+
+
+def require(channel: Stageable, me: discord.Member) -> None:
+    """Raise MissingPermission where no scene can be played at all. Without the others one can, less well."""
+    if lacking := _lacking(channel, me, _essential(channel)):
+        raise lacks(lacking, f"#{channel.name}")
+
+
+def lacks(names: Sequence[str], where: str) -> MissingPermission:
+    """Return the error that says which permissions are missing, and where."""
+    return MissingPermission(f"I lack a permission in {where}: allow me {listed(names)} there.")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def _essential(channel: Stageable) -> tuple[str, ...]:
+    sending = "send_messages_in_threads" if isinstance(channel, discord.Thread) else "send_messages"
+    return (*_ESSENTIAL, sending)
+
+
+def _lacking(channel: Stageable, me: discord.Member, flags: Sequence[str]) -> list[str]:
+    try:
+        granted = channel.permissions_for(me)
+    except discord.ClientException:  # a thread whose parent isn't known yet: Discord itself will tell
+        return []
+    return [_NAMES.get(flag, flag.replace("_", " ").title()) for flag in flags if not getattr(granted, flag)]

@@ -1,0 +1,61 @@
+"""What Discord's refusals mean, as one sentence for a person."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+import aiohttp
+import discord
+
+from bot.errors import PostingError
+from bot.posting.permissions import lacks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TROUBLE: Final = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
+"""Errors after which it is not known whether Discord did what it was asked."""
+
+REFUSED: Final = (discord.HTTPException, discord.RateLimited, *TROUBLE)
+"""Everything a request to Discord may end in."""
+
+
+class Code(IntEnum):
+    """Discord's error codes that Aside knows an answer to."""
+
+    UNKNOWN_CHANNEL = 10003
+    UNKNOWN_MESSAGE = 10008
+    UNKNOWN_WEBHOOK = 10015
+    TOO_MANY_WEBHOOKS = 30007
+    EDITED_TOO_OFTEN = 30046
+    NO_ACCESS = 50001
+    DM_CLOSED = 50007
+    NO_PERMISSION = 50013
+    WEBHOOK_TOKEN = 50027
+    THREAD_ARCHIVED = 50083
+    DM_UNREACHABLE = 50278
+    THREAD_LOCKED = 160005
+
+
+def refusal(error: Exception, where: str, needed: Sequence[str] = ("Send Messages",)) -> PostingError:
+    """Return what people are told of an error of Discord's.
+
+    `where` is how the place is called, `needed` the permissions that what was tried takes.
+    """
+    code = getattr(error, "code", 0)
+    if code == Code.NO_PERMISSION:
+        return lacks(needed, where)
+    if code == Code.NO_ACCESS:
+        return lacks(("View Channel",), where)
+    if code == Code.UNKNOWN_CHANNEL:
+        return PostingError(f"I could not post in {where}: it is gone. Start the scene anew in another channel.")
+    if code == Code.THREAD_ARCHIVED:
+        return lacks(("Manage Threads",), f"{where}, which is archived")
+    if code == Code.THREAD_LOCKED:
+        return PostingError(f"I could not post in {where}: the thread is locked. Unlock it, then try again.")
+    if isinstance(error, TROUBLE):
+        return PostingError(f"Discord did not answer as it should when I posted in {where}. Try again in a moment.")
+    if getattr(error, "status", 0) == 429 or isinstance(error, discord.RateLimited):
+        return PostingError(f"Discord wants me to slow down in {where}. Try again in a minute.")
+    return PostingError(f"Discord refused what I wanted to post in {where} (error {code}). Try again.")

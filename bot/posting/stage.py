@@ -1,0 +1,147 @@
+"""The stage: shows a scene to its people on Discord."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from bot.errors import PostingError
+from bot.posting import opening
+from bot.posting.buttons import retry_view
+from bot.posting.channels import Channels
+from bot.posting.directs import Directs
+from bot.posting.letters import shortened
+from bot.posting.markdown import literal
+from bot.posting.names import webhook_name, webhook_names
+from bot.posting.personas import PersonaPosts
+from bot.posting.refusals import REFUSED, Code
+from bot.posting.render import gm_messages
+from bot.posting.split import LIMIT
+from bot.posting.voice import Voice
+from bot.posting.webhooks import Face, Persona, Webhooks
+from bot.scenes.ports import Post
+from bot.scenes.reveal import Audience
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    import discord
+
+    from bot.her.beats import PublicBeat
+    from bot.scenes.ports import Posts
+    from bot.scenes.scene import Place, Scene
+    from bot.scenes.turn import Take, Turn
+
+_log = logging.getLogger(__name__)
+
+Faces: TypeAlias = "Callable[[Scene, str], Face | None]"
+"""Gives a character's picture: a public https address, or its bytes. Called on the event loop, so it must be quick."""
+
+TYPING: Final = 8.0
+"""Seconds between two typing notices; Discord shows each for ten."""
+
+FAULT: Final = "fault"
+
+
+class DiscordStage:
+    """Shows scenes on Discord: what `bot.scenes.ports.Stage` asks for, and the opening.
+
+    `unreached` is told when a game master could not be written to, while there may still be a way to tell them.
+    The owner calls `close` in the end.
+    """
+
+    def __init__(
+        self,
+        client: discord.Client,
+        posts: Posts,
+        faces: Faces,
+        *,
+        unreached: Callable[[Scene, int], Awaitable[None]] | None = None,
+    ) -> None:
+        self._posts = posts
+        self._faces = faces
+        self._unreached = unreached
+        self._channels = Channels(client)
+        self._webhooks = Webhooks(client, posts)
+        self._personas = PersonaPosts(Voice(self._channels, self._webhooks), posts)
+        self._directs = Directs(client, posts)
+
+    async def close(self) -> None:
+        """End what is still under way."""
+        await self._webhooks.close()
+
+    async def open(self, scene: Scene) -> None:
+        """Post the opening of a scene, and make ready for its characters. Raises PostingError."""
+        for embed in opening.embeds(scene):
+            await self._channels.say(scene.place, embed=embed)
+        await self._personas.hook(scene.place, Persona(""))
+
+    async def greet(self, scene: Scene, gm_id: int) -> bool:
+        """Write to a game master that thoughts will come here; return whether it arrived."""
+        return await self._directs.greet(gm_id, opening.for_gm(scene))
+
+    def undelivered(self, gm_id: int) -> str | None:
+        """Return, once, what a game master must be told in private because a direct message did not reach them."""
+        return self._directs.undelivered(gm_id)
+
+    @contextlib.asynccontextmanager
+    async def thinking(self, scene: Scene, turn: Turn) -> AsyncGenerator[None]:
+        """Show that somebody is typing, for as long as the context lasts. Where that fails nothing else does."""
+        typing = asyncio.create_task(self._type(scene.place), name=f"typing for turn {turn.id}")
+        try:
+            yield
+        finally:
+            typing.cancel()
+            await asyncio.gather(typing, return_exceptions=True)
+
+    async def progress(self, scene: Scene, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
+        """Take note of what has settled of a reply. It is shown when it is whole."""
+
+    async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
+        """Post a take, and write to the game masters what is theirs of it; what was done before is not done twice.
+
+        Raises PostingError where the channel can't be posted to. A game master who can't be written to stops nothing.
+        """
+        persona = self._persona(scene, turn.speaker)
+        first = await self._personas.show(scene, turn, take, persona)
+        await self._clear_fault(scene.place, turn)
+        messages = gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
+        if messages:
+            link = f"{self._channels.at(scene.place).jump_url}/{first}"
+            for gm_id in await self._directs.send(scene, turn, take, messages, link, persona.address):
+                if self._unreached is not None:
+                    await self._unreached(scene, gm_id)
+
+    async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
+        """Say that a reply failed, with a button to try again. Raises PostingError."""
+        await self._clear_fault(scene.place, turn)
+        text = shortened(f"⚠️ {literal(sentence)}", LIMIT)
+        message = await self._channels.say(scene.place, text, view=retry_view(turn.id))
+        await self._posts.add_post(Post(message.id, scene.place.channel_id, turn.id, None, 0, FAULT))
+
+    async def tell(self, scene: Scene, sentence: str) -> None:
+        """Say something of Aside's own, in small print. Raises PostingError."""
+        await self._channels.say(scene.place, shortened(f"-# {literal(sentence)}", LIMIT))
+
+    def _persona(self, scene: Scene, speaker: str) -> Persona:
+        names = webhook_names(character.name for character in scene.scenario.characters)
+        return Persona(names.get(speaker) or webhook_name(speaker), self._faces(scene, speaker))
+
+    async def _type(self, place: Place) -> None:
+        while True:
+            with contextlib.suppress(*REFUSED):
+                await self._channels.at(place).typing()
+            await asyncio.sleep(TYPING)
+
+    async def _clear_fault(self, place: Place, turn: Turn) -> None:
+        """Take away what was said of an earlier attempt that failed."""
+        for row in await self._posts.posts(turn.id):
+            if row.purpose == FAULT:
+                try:
+                    await self._channels.remove(place, row.message_id)
+                except (*REFUSED, PostingError) as error:
+                    if getattr(error, "code", 0) != Code.UNKNOWN_MESSAGE:
+                        _log.warning("Message %d could not be removed: %s", row.message_id, error)
+                await self._posts.forget_post(row.message_id)

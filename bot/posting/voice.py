@@ -1,0 +1,191 @@
+"""A persona's single messages: posted, changed, removed, and what goes wrong with that put right."""
+
+from __future__ import annotations
+
+import io
+import logging
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import discord
+from discord.utils import MISSING
+
+from bot.errors import PostingError
+from bot.posting import traces
+from bot.posting.channels import NO_MENTIONS
+from bot.posting.refusals import REFUSED, TROUBLE, Code
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from bot.posting.channels import Channels
+    from bot.posting.render import Outgoing
+    from bot.posting.webhooks import Persona, Webhooks
+    from bot.scenes.ports import PersonaWebhook, Post
+    from bot.scenes.scene import Place
+
+_log = logging.getLogger(__name__)
+
+_RETRIED_AFTER = 0.9  # seconds: discord.py waits one before it asks again after an answer of 500 and above
+_ATTEMPTS = 3
+_WEBHOOK_GONE = (Code.UNKNOWN_WEBHOOK, Code.WEBHOOK_TOKEN)
+_UNCHANGEABLE = (Code.UNKNOWN_MESSAGE, Code.EDITED_TOO_OFTEN, *_WEBHOOK_GONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message that stands on Discord. Without a webhook the bot posted it itself."""
+
+    message_id: int
+    webhook_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How personas are heard: through a webhook, or where there can be none as the bot itself."""
+
+    channels: Channels
+    webhooks: Webhooks
+
+    def author(self, persona: Persona, hooks: Iterable[PersonaWebhook]) -> traces.Author:
+        """Return whose posts are the persona's: those through these webhooks, the bot's own where there are none."""
+        me = self.channels.client.user
+        return traces.Author(persona.name, frozenset(hook.id for hook in hooks), me.id if me else 0)
+
+    async def send(
+        self, place: Place, persona: Persona, hook: PersonaWebhook | None, outgoing: Outgoing, known: Collection[int]
+    ) -> Posted:
+        """Post one message, through `hook` or else as the bot.
+
+        Where Discord was in trouble, what it posted all the same counts, and what it posted twice is removed;
+        messages with `known` ids are left alone. Raises PostingError.
+        """
+        began, started = datetime.now(UTC), time.monotonic()
+        try:
+            message = await self._post(place, persona, hook, outgoing)
+        except TROUBLE as error:
+            since = began - timedelta(seconds=traces.SLACK)
+            found = await self._copies(place, persona, outgoing, since, known)
+            if not found:
+                raise self.channels.refusal(place, error) from error
+        except REFUSED as error:
+            raise self.channels.refusal(place, error, *(("Attach Files",) if outgoing.files else ())) from error
+        else:
+            found = [message]
+            if (took := time.monotonic() - started) > _RETRIED_AFTER:
+                since = message.created_at - timedelta(seconds=took)
+                found += await self._copies(place, persona, outgoing, since, {*known, message.id})
+        for twice in found[1:]:
+            await self.remove(place, Posted(twice.id, twice.webhook_id))
+        return Posted(found[0].id, found[0].webhook_id)
+
+    async def edit(self, place: Place, posted: Post | Posted, outgoing: Outgoing) -> bool:
+        """Give a post another text; False where it can't be changed any more. Raises PostingError."""
+        try:
+            if posted.webhook_id is None:
+                await self._edit_as_bot(place, posted.message_id, outgoing)
+            elif hook := await self._hook(place, posted.webhook_id):
+                await self._edit_through(hook, place, posted.message_id, outgoing)
+            else:
+                return False
+        except REFUSED as error:
+            if getattr(error, "code", 0) in _UNCHANGEABLE:
+                return False
+            raise self.channels.refusal(place, error) from error
+        return True
+
+    async def remove(self, place: Place, posted: Post | Posted) -> None:
+        """Take a post away, as far as that is possible: what can't be removed stays, and the log says so."""
+        try:
+            hook = await self._hook(place, posted.webhook_id) if posted.webhook_id else None
+            if hook is None:
+                await self.channels.remove(place, posted.message_id)
+                return
+            live = self.webhooks.live(hook)
+            await self.channels.awake(place, lambda: live.delete_message(posted.message_id, thread=_thread(place)))
+        except (*REFUSED, PostingError) as error:
+            if getattr(error, "code", 0) != Code.UNKNOWN_MESSAGE:
+                _log.warning("Message %d could not be removed: %s", posted.message_id, error)
+
+    async def _post(
+        self, place: Place, persona: Persona, hook: PersonaWebhook | None, outgoing: Outgoing
+    ) -> discord.Message:
+        if hook is None:
+            channel = self.channels.at(place)
+            return await self.channels.awake(
+                place, lambda: channel.send(outgoing.text, files=_files(outgoing), allowed_mentions=NO_MENTIONS)
+            )
+        for _ in range(_ATTEMPTS):
+            try:
+                message = await self._post_through(hook, place, persona, outgoing)
+                if message.channel.id == place.channel_id:
+                    return message
+                await self.webhooks.live(hook).delete_message(message.id)  # somebody has moved it to another channel
+            except discord.HTTPException as error:
+                if error.code not in _WEBHOOK_GONE:
+                    raise
+            await self.webhooks.forget(hook)
+            hook = await self.webhooks.of(place, persona)
+        raise PostingError(
+            f"My webhooks in {self.channels.name(place)} vanish as I make them. Leave them, then try again."
+        )
+
+    async def _post_through(
+        self, hook: PersonaWebhook, place: Place, persona: Persona, outgoing: Outgoing
+    ) -> discord.WebhookMessage:
+        live = self.webhooks.live(hook)
+        return await self.channels.awake(
+            place,
+            lambda: live.send(
+                outgoing.text,
+                username=persona.name,
+                avatar_url=persona.address,
+                files=_files(outgoing),
+                allowed_mentions=NO_MENTIONS,
+                thread=_thread(place),
+                wait=True,
+            ),
+        )
+
+    async def _edit_through(self, hook: PersonaWebhook, place: Place, message_id: int, outgoing: Outgoing) -> None:
+        live = self.webhooks.live(hook)
+        await self.channels.awake(
+            place,
+            lambda: live.edit_message(
+                message_id,
+                content=outgoing.text,
+                attachments=_files(outgoing),
+                allowed_mentions=NO_MENTIONS,
+                thread=_thread(place),
+            ),
+        )
+
+    async def _edit_as_bot(self, place: Place, message_id: int, outgoing: Outgoing) -> None:
+        message = self.channels.at(place).get_partial_message(message_id)
+        await self.channels.awake(
+            place,
+            lambda: message.edit(content=outgoing.text, attachments=_files(outgoing), allowed_mentions=NO_MENTIONS),
+        )
+
+    async def _copies(
+        self, place: Place, persona: Persona, outgoing: Outgoing, since: datetime, known: Collection[int]
+    ) -> list[discord.Message]:
+        author = self.author(persona, await self.webhooks.known(place))
+        found = await traces.recent(self.channels.client, place, author, since, known)
+        return [message for message in found if traces.shows(message, outgoing)]
+
+    async def _hook(self, place: Place, webhook_id: int) -> PersonaWebhook | None:
+        return next((hook for hook in await self.webhooks.known(place) if hook.id == webhook_id), None)
+
+
+def _thread(place: Place) -> discord.abc.Snowflake:
+    """Return what tells a webhook the thread; nothing where the place is a channel."""
+    thread: discord.abc.Snowflake = discord.Object(place.channel_id) if place.parent_id else MISSING
+    return thread
+
+
+def _files(outgoing: Outgoing) -> list[discord.File]:
+    """Return the files of a message. Each attempt needs them anew, since discord.py closes them."""
+    return [discord.File(io.BytesIO(file.content), filename=file.name) for file in outgoing.files]

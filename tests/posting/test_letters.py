@@ -1,0 +1,58 @@
+"""Text as Discord counts it and people see it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.posting.letters import clean, clusters, is_blank, shortened, width
+from tests.posting.texts import marked
+
+
+@pytest.mark.parametrize(("text", "units"), [("night", 5), ("漢字", 2), ("é", 1), ("🙂", 2), ("👩‍👩‍👧", 8), ("", 0)])
+def test_width_counts_utf_16_units(text: str, units: int) -> None:
+    assert width(text) == units == len(text.encode("utf-16-le")) // 2
+
+
+@pytest.mark.parametrize("whole", ["e\u0301", "👩‍👩‍👧", "👍🏽", "🇬🇧", "☝️", "\\*", "\\|\u200b", "नि", "한", "1️⃣"])
+def test_what_belongs_together_stays_together(whole: str) -> None:
+    assert list(clusters(f"a{whole}b")) == ["a", whole, "b"]
+
+
+def test_two_flags_are_two() -> None:
+    assert list(clusters("🇬🇧🇫🇷")) == ["🇬🇧", "🇫🇷"]
+
+
+def test_a_pile_of_accents_is_cut_at_last() -> None:
+    assert max(len(cluster) for cluster in clusters("a" + "\u0301" * 500)) <= 32
+
+
+@given(st.text())
+def test_clusters_lose_nothing(text: str) -> None:
+    assert "".join(clusters(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\u200b", "\u3164", "\ufe0f", "\u2800 \u200d", "\xa0"])
+def test_what_cannot_be_seen_is_blank(text: str) -> None:
+    assert is_blank(text)
+
+
+@pytest.mark.parametrize("text", ["x", "。", "🙂", "\U0001fae8", "_"])
+def test_what_can_be_seen_is_not_blank(text: str) -> None:
+    assert not is_blank(text)
+
+
+@given(marked)
+def test_clean_text_has_no_control_characters_and_can_be_sent(text: str) -> None:
+    cleaned = clean(text)
+    assert not {letter for letter in cleaned if letter < " "} - {"\n", "\t"}
+    cleaned.encode("utf-8")
+    assert clean(cleaned) == cleaned
+
+
+@given(st.text(), st.integers(2, 40))
+def test_shortened_text_fits(text: str, limit: int) -> None:
+    short = shortened(text, limit)
+    assert width(short) <= limit
+    assert short == text or short.endswith("…")

@@ -1,0 +1,172 @@
+"""How beats read on Discord, and who may read which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.her.beats import Beat, PublicBeat, action, planning, speech, thought
+from bot.posting.letters import is_blank, width
+from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages
+from bot.posting.split import LIMIT
+from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm
+from tests.posting.reader import everything, kinds, of, shown
+from tests.posting.texts import bare, marked
+
+PRIVATE = RevealPolicy()
+PUBLIC = RevealPolicy(thoughts=Where.SPOILER, planning=Where.SPOILER)
+
+
+def channel(*beats: Beat, policy: RevealPolicy = PRIVATE) -> list[str]:
+    return [plain(message) for message in public_messages(policy.shown(beats))]
+
+
+def test_speech_is_plain_and_actions_are_italics_in_the_order_they_came() -> None:
+    assert channel(action("looks up"), speech("You sent for me?"), action("sits")) == [
+        "*looks up* You sent for me? *sits*"
+    ]
+
+
+def test_every_line_of_an_action_is_italics() -> None:
+    assert channel(action("rises\n\nwalks to the window")) == ["*rises*\n\n*walks to the window*"]
+
+
+def test_asterisks_and_underscores_in_an_action_stay_inside_it() -> None:
+    (text,) = channel(action("sighs *deeply*_ again\\"), speech("Well."))
+    assert of(text, "italics") == ["sighs *deeply*_ again\\"]
+    assert everything(text) == "sighs *deeply*_ again\\ Well."
+
+
+def test_line_breaks_between_beats_stay() -> None:
+    assert channel(speech("Well.\n\n"), action("turns"), speech("\nGo.")) == ["Well.\n\n*turns*\nGo."]
+
+
+def test_a_sentence_that_goes_on_behind_an_action_goes_on_without_a_space() -> None:
+    assert channel(speech("I say"), action("coughs"), speech(", my dear")) == ["I say *coughs*, my dear"]
+
+
+def test_an_action_behind_code_stands_on_a_line_of_its_own() -> None:
+    assert channel(speech("```py\nx\n```"), action("bows")) == ["```py\nx\n```\n*bows*"]
+
+
+def test_private_beats_stay_out_of_the_channel() -> None:
+    assert channel(planning("He plots."), thought("I plot."), speech("Good day.")) == ["Good day."]
+
+
+def test_public_thoughts_are_spoilers_where_they_were_thought() -> None:
+    beats = (thought("At last."), action("smiles"), speech("Sit."), thought("Poor girl."), speech("Now then."))
+    assert channel(*beats, policy=PUBLIC) == ["💭 ||At last.||\n*smiles* Sit.\n💭 ||Poor girl.||\nNow then."]
+
+
+def test_public_planning_comes_first_wherever_it_stood() -> None:
+    assert channel(speech("Sit."), planning("Keep it dry."), policy=PUBLIC) == ["📝 ||Keep it dry.||\nSit."]
+
+
+def test_long_public_planning_is_a_spoiler_file_and_no_wall() -> None:
+    plan = "He must seem calm. " * 200
+    (message,) = public_messages(PUBLIC.shown((planning(plan), speech("Sit."))))
+    assert message.text == "Sit."
+    assert [(file.name, file.content.decode()) for file in message.files] == [("SPOILER_planning.txt", plan.strip())]
+    assert plain(message) == "Sit.\n[SPOILER_planning.txt]"
+
+
+def test_long_planning_alone_still_is_a_message() -> None:
+    (message,) = public_messages(PUBLIC.shown((planning("plan " * 600),)))
+    assert message.text
+    assert message.files
+
+
+def test_bars_in_a_thought_end_no_spoiler() -> None:
+    (text,) = channel(thought("a || b|| https://a.example/x||y |"), speech("Yes."), policy=PUBLIC)
+    assert shown(text) == "💭 \nYes."
+    assert of(text, "spoiler") == ["a || b|| https://a.example/x||y |"]
+
+
+def test_code_in_a_thought_ends_no_spoiler() -> None:
+    (text,) = channel(speech("a ` tick"), thought("```py\nx = '`'\n```"), speech("` more"), policy=PUBLIC)
+    assert of(text, "spoiler") == ["```py\nx = '`'\n```"]
+    assert shown(text) == "a ` tick\n💭 \n` more"
+
+
+def test_a_head_stands_over_every_message_and_counts() -> None:
+    messages = public_messages(PRIVATE.shown((speech("word " * 900),)), head="**Mr Bennet**\n")
+    assert len(messages) == 3
+    assert all(message.text.startswith("**Mr Bennet**\nword") for message in messages)
+    assert all(width(message.text) <= LIMIT for message in messages)
+
+
+@pytest.mark.parametrize("nothing", [(), (speech(" "),), (action("\u200b"), speech("\n\n"))])
+def test_nothing_said_is_nothing_posted(nothing: tuple[PublicBeat, ...]) -> None:
+    assert channel(*nothing) == []
+
+
+def test_game_masters_read_planning_and_thoughts_as_they_are() -> None:
+    freed = PRIVATE.freed((thought("Poor *girl*."), planning("Dry."), speech("Sit.")), Audience.GM)
+    (message,) = gm_messages("Mr Bennet", freed)
+    assert message.author == "Mr Bennet"
+    assert everything(message.text) == "📝 Dry.\n\n💭 Poor *girl*."
+    assert kinds(message.text) == set()
+
+
+def test_long_planning_for_a_game_master_is_several_embeds() -> None:
+    messages = gm_messages("Mr Bennet", for_gm((planning("plan " * 2000),)))
+    assert len(messages) == 3
+    assert all(width(message.text) <= EMBED_LIMIT for message in messages)
+
+
+def test_a_private_beat_without_a_decision_is_posted_nowhere() -> None:
+    secret: Any = thought("secret")
+    with pytest.raises(TypeError, match="no beat that was revealed"):
+        public_messages([secret])
+    with pytest.raises(TypeError):
+        gm_messages("Mr Bennet", [secret])
+
+
+def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_other_way_round() -> None:
+    for beat in (thought("secret"), planning("secret")):
+        with pytest.raises(ValueError, match="revealed to gm, not to channel"):
+            public_messages([speech("Sit."), Revealed(beat, Audience.GM)])
+        with pytest.raises(ValueError, match="revealed to channel, not to gm"):
+            gm_messages("Mr Bennet", [Revealed(beat, Audience.CHANNEL)])
+
+
+def test_no_repr_shows_what_is_secret() -> None:
+    (message,) = public_messages(PUBLIC.shown((planning("secret " * 600),)))
+    assert "secret" not in repr([message, message.files, *gm_messages("A", for_gm((thought("secret"),)))])
+
+
+beats = st.lists(
+    st.one_of(
+        st.builds(speech, marked),
+        st.builds(action, marked),
+        st.builds(lambda text: thought(f"{text}Qsecret{text}"), marked),
+        st.builds(lambda text: planning(f"{text}Qsecret{text}"), marked),
+    ),
+    max_size=8,
+)
+
+
+@given(beats)
+def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
+    private = [beat for beat in take if not isinstance(beat, PublicBeat)]
+    messages = public_messages(PUBLIC.shown(tuple(take)))
+    assert not any("Qsecret" in shown(message.text) for message in messages)
+    hidden = "".join(text for message in messages for text in of(message.text, "spoiler"))
+    in_files = b"".join(file.content for message in messages for file in message.files).decode()
+    assert bare(hidden + in_files).count("Qsecret") == len(private)
+
+
+@given(beats)
+def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
+    for message in (*public_messages(PUBLIC.shown(tuple(take))), *public_messages(PRIVATE.shown(tuple(take)))):
+        assert width(message.text) <= LIMIT
+        assert not is_blank(message.text)
+        assert "mention" not in kinds(message.text)
+
+
+@given(beats)
+def test_without_the_game_masters_word_nothing_private_is_in_any_message(take: list[Beat]) -> None:
+    assert not any("Qsecret" in bare(plain(message)) for message in public_messages(PRIVATE.shown(tuple(take))))

@@ -1,0 +1,128 @@
+"""Splitting: every message fits, is whole in itself, and nothing is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.posting.letters import NOTHING, is_blank, width
+from bot.posting.markdown import literal
+from bot.posting.speech import speech_runs
+from bot.posting.split import LIMIT, Mark, Run, pack
+from tests.posting.reader import everything, kinds, of, shown
+from tests.posting.texts import bare, marked, words
+
+ITALICS = Mark("*", "*")
+SPOILER = Mark("💭 ||", "||")
+FENCE = Mark("```py\n", "\n```", verbatim=True)
+MARKS: list[tuple[Mark, ...]] = [(), (ITALICS,), (SPOILER,), (FENCE,), (Mark("**", "**"), ITALICS)]
+
+runs = st.lists(st.builds(lambda text, marks: Run(literal(text), marks), marked | words, st.sampled_from(MARKS)))
+
+
+def plain(text: str, limit: int = LIMIT) -> list[str]:
+    return pack([Run(text)], limit)
+
+
+def test_what_fits_is_one_message() -> None:
+    assert plain("Come here, child.") == ["Come here, child."]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\n", "\u200b \u3164"])
+def test_nothing_is_never_posted(text: str) -> None:
+    assert plain(text) == []
+    assert pack([Run(text, (ITALICS,)), Run("\n"), Run(text, (FENCE,))]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("One two.\n\nThree. Four\nfive six seven", "One two.\n\nThree. Four"),
+        ("Some words here.\n\nMore. And more of them", "Some words here."),
+        ("Here is a line\nand more of that line", "Here is a line"),
+        ("Are you quite well? I hope you are", "Are you quite well?"),
+        ("She said: “Never!” And then she left us", "She said: “Never!”"),
+        ("there are only words here and no stops", "there are only words here"),
+        ("supercalifragilisticexpialidocious", "supercalifragilisticexpialid"),
+        (
+            "她来了。他走了。大家都在花园里等着他们。可是谁也没有说话，除了她",
+            "她来了。他走了。大家都在花园里等着他们。",
+        ),
+    ],
+)
+def test_the_best_place_for_a_cut_is_taken(text: str, first: str) -> None:
+    assert plain(text, 29)[0] == first
+
+
+@pytest.mark.parametrize("letter", ["x", "漢", "🙂", "👩‍👩‍👧", "e\u0301"])
+def test_a_line_longer_than_a_message_is_cut_between_letters(letter: str) -> None:
+    messages = plain(letter * 3000)
+    assert "".join(messages) == letter * 3000
+    assert all(width(message) <= LIMIT and len(message) % len(letter) == 0 for message in messages)
+    assert len(messages) <= width(letter) * 3000 // (LIMIT - 10) + 1
+
+
+def test_chinese_fills_a_message_as_english_does() -> None:
+    assert len(plain("漢" * 2 * 1999)) == 2
+
+
+def test_a_fence_cut_in_two_is_whole_in_both_messages_and_keeps_its_language() -> None:
+    code = "\n".join(f"    line_{number} = {number}" for number in range(300))
+    messages = pack(speech_runs(f"Here:\n```py\n{code}\n```\nDone."))
+    assert len(messages) > 2
+    assert all(width(message) <= LIMIT for message in messages)
+    assert all(message.startswith("```py\n    line_") for message in messages[1:])
+    assert all(message.endswith("\n```") for message in messages[:-1])
+    assert "\n".join(text for message in messages for text in of(message, "fence")) == code
+
+
+def test_a_spoiler_cut_in_two_hides_both_halves() -> None:
+    messages = pack([Run(literal("I hate him. " * 300), (SPOILER,))])
+    assert len(messages) == 2
+    assert [shown(message) for message in messages] == ["💭 ", "💭 "]
+
+
+def test_italics_cut_in_two_are_italics_in_both() -> None:
+    messages = pack([Run(literal("walks on and " * 300), (ITALICS,))])
+    assert [kinds(message) for message in messages] == [{"italics"}, {"italics"}]
+    assert all(message[1] != " " and message[-2] != " " for message in messages)
+
+
+def test_emphasis_within_speech_survives_a_cut() -> None:
+    messages = pack(speech_runs(f"**{'I will not, *never*, do it. ' * 100}No.**"))
+    assert len(messages) > 1
+    assert all(message.startswith("**") and message.endswith("**") for message in messages)
+
+
+def test_a_cut_makes_no_heading_and_no_list_of_the_middle_of_a_line() -> None:
+    for start in ("# one", "- one", "1. one", "> one"):
+        assert plain(f"{'x' * 28} {start} two three", 29) == ["x" * 28, f"{NOTHING}{start} two three"]
+
+
+def test_a_cut_between_lines_leaves_a_list_a_list() -> None:
+    assert plain("- one two three four\n- five six seven", 29)[1] == "- five six seven"
+
+
+@given(words)
+def test_words_and_their_order_survive(text: str) -> None:
+    messages = plain(text)
+    assert " ".join(messages) == text
+    assert all(len(message) <= LIMIT for message in messages)
+
+
+@given(runs, st.integers(60, 300))
+def test_every_message_fits_and_is_whole_and_no_letter_is_lost(given_runs: list[Run], limit: int) -> None:
+    apart = [piece for run in given_runs for piece in (run, Run("\n"))]
+    messages = pack(apart, limit)
+    assert all(width(message) <= limit and not is_blank(message) for message in messages)
+    assert all(message.count("||") % 2 == 0 and message.count("```") % 2 == 0 for message in messages)
+    texts = (everything(message).replace("💭 ", "") for message in messages)
+    assert bare("".join(texts)) == bare("".join(everything(run.text) for run in given_runs))
+    hidden = "".join(text for message in messages for text in of(message, "spoiler"))
+    assert bare(hidden) == bare("".join(everything(run.text) for run in given_runs if SPOILER in run.marks))
+
+
+@given(marked, st.integers(60, 200))
+def test_speech_of_any_kind_fits(text: str, limit: int) -> None:
+    assert all(width(message) <= limit and not is_blank(message) for message in pack(speech_runs(text), limit))
