@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from bot.errors import AsideError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from bot.posting.render import Outgoing
 
 _log = logging.getLogger(__name__)
 _UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost."
@@ -29,6 +32,18 @@ async def privately(interaction: discord.Interaction, text: str, *, files: Seque
 async def publicly(interaction: discord.Interaction, text: str) -> None:
     """Answer so that the whole channel sees it."""
     await interaction.response.send_message(text[:_LONGEST])
+
+
+async def show(interaction: discord.Interaction, messages: Sequence[Outgoing]) -> None:
+    """Answer with rendered messages, so that only the person who asked sees them."""
+    await interaction.response.defer(ephemeral=True)
+    for message in messages:
+        files = [discord.File(io.BytesIO(file.content), filename=file.name) for file in message.files]
+        if message.author is None:
+            await interaction.followup.send(message.text, files=files, ephemeral=True)
+        else:
+            embed = discord.Embed(description=message.text).set_author(name=message.author)
+            await interaction.followup.send(embed=embed, files=files, ephemeral=True)
 
 
 async def complain(interaction: discord.Interaction, error: Exception) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,7 @@ class RemoteOptions:
     dialect: Dialect = Dialect.HER
     sampling: Sampling = field(default_factory=Sampling)
     context: int | None = None  # tokens; None: what the server says
-    api_key_env: str = "ASIDE_ENGINE_API_KEY"  # the environment variable that holds the key, where one is needed
+    api_key: str | None = field(default=None, repr=False)  # where the server wants one
     connect_timeout: float = 10.0  # seconds
     silence_timeout: float = 300.0  # seconds without a token, the first one included
     check_every: float = 15.0  # seconds between two looks at a server that failed
@@ -228,7 +227,7 @@ class RemoteEngine:
         )
 
     def _headers(self) -> dict[str, str]:
-        key = os.environ.get(self._options.api_key_env, "").strip()
+        key = self._options.api_key
         return {"Authorization": f"Bearer {key}"} if key else {}
 
 

@@ -102,7 +102,7 @@ class Performance:
         return self.engine.info.well_formed and (self.limits.guided or dialect is Dialect.STAND_IN)
 
     async def _attempt(
-        self, scene: Scene, character: str, others: Sequence[str], request: Request, progress: Progress
+        self, scene: Scene, character: str, others: tuple[str, ...], request: Request, progress: Progress
     ) -> tuple[tuple[Beat, ...], str]:
         def parser() -> ReplyParser:
             return ReplyParser(

@@ -47,6 +47,15 @@ class Said:
         return f"Said(author_id={self.author_id}, message_id={self.message_id}, {len(self.text)} characters)"
 
 
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What a reply kept private, freed for one who asked."""
+
+    speaker: str
+    audience: Audience
+    freed: tuple[Revealed, ...]
+
+
 @dataclass(slots=True)
 class _Running:
     scene: Scene
@@ -115,22 +124,22 @@ class Theatre:
         """Return the id of the latest message of a person's that this scene has stored."""
         return await self._house.store.last_message_id(scene.id)
 
-    async def thoughts(self, message_id: int, by: int) -> tuple[Revealed, ...]:
+    async def thoughts(self, message_id: int, by: int) -> Behind:
         """Return what the reply in that post kept private: for a game master all of it, for others what the scene
         reveals to everyone. Raises Refused where there is nothing for them to see."""
         turn = await self._house.store.turn_by_message(message_id)
-        if turn is None or turn.kind is not TurnKind.REPLY or turn.take is None:
+        scene = await self._house.store.scene(turn.scene_id) if turn else None
+        if turn is None or scene is None or turn.kind is not TurnKind.REPLY or turn.take is None:
             raise Refused("That message is no character's reply, so there are no thoughts behind it.")
-        scene = await self._house.store.scene(turn.scene_id)
-        if scene is not None and scene.is_gm(by):
-            freed = for_gm(turn.take.beats)
+        if scene.is_gm(by):
+            behind = Behind(turn.speaker, Audience.GM, for_gm(turn.take.beats))
         else:
-            freed = scene.reveal.freed(turn.take.beats, Audience.CHANNEL) if scene else ()
-            if not freed:
-                raise Refused("Only the game master sees thoughts in this scene.")
-        if not freed:
+            behind = Behind(turn.speaker, Audience.CHANNEL, scene.reveal.freed(turn.take.beats, Audience.CHANNEL))
+            if not behind.freed:
+                raise Refused("Only the game master sees the thoughts behind this reply.")
+        if not behind.freed:
             raise Refused("This reply has no thoughts behind it.")
-        return freed
+        return behind
 
     # Directing
 

@@ -174,13 +174,12 @@ async def test_tokens_are_counted_by_the_server_where_it_can() -> None:
         assert await engine.count(prompt("Hello?")) == 19
 
 
-async def test_a_key_from_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_servers_key_is_sent() -> None:
     async with CompletionsServer(["Yes."], key="sesame") as server:
         with pytest.raises(EngineStartError, match="refused the key"):
             async with asking(server):
                 pass
-        monkeypatch.setenv("MY_KEY", " sesame\n")
-        async with asking(server, api_key_env="MY_KEY") as engine:
+        async with asking(server, api_key="sesame") as engine:
             assert (await listen(engine, request("Hello?")))[0] == "Yes."
 
 

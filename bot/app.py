@@ -1,0 +1,159 @@
+"""Wires everything: settings in, a Discord client out."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import secrets
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import discord
+from discord.ext import commands
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from bot.engine.protocol import Dialect, Sampling
+from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.library.library import Library
+from bot.posting.stage import DiscordStage
+from bot.scenes.performance import Limits, Performance
+from bot.scenes.theatre import Theatre
+from bot.settings import LocalEngineSettings, RemoteEngineSettings
+from bot.shipped import shipped
+from bot.store.store import Store
+from cogs import answers
+from cogs.cast import CastCommands
+from cogs.listener import Listener
+from cogs.replies import Replies
+from cogs.reveal import RevealCommands
+from cogs.scene import SceneCommands
+from cogs.whispers import Whispers
+
+if TYPE_CHECKING:
+    from bot.engine.protocol import Engine, EngineInfo
+    from bot.scenes.scene import Scene
+    from bot.settings import Settings
+
+_log = logging.getLogger(__name__)
+_SYNCED = "synced commands"
+
+
+def create_bot(settings: Settings, *, engine: Engine | None = None, **client_options: Any) -> commands.Bot:
+    """Return the bot, everything wired and nothing started.
+
+    An engine handed in is used and left to its owner, who starts and closes it; without one, the engine of the
+    settings starts with the bot. `client_options` reach discord.py's constructor. Closing the bot closes everything
+    it opened.
+    """
+    return Aside(settings, engine, client_options)
+
+
+def create_engine(settings: Settings) -> Engine:
+    """Return the engine the settings ask for, not started. Raises UserInputError."""
+    return engine_of(settings.engine)
+
+
+def engine_of(chosen: LocalEngineSettings | RemoteEngineSettings) -> Engine:
+    """Return an engine of the chosen kind, not started."""
+    options = chosen.options()
+    if options.get("dialect"):
+        options["dialect"] = Dialect(options["dialect"])
+    if isinstance(chosen, RemoteEngineSettings):
+        options["api_key"] = chosen.api_key.get_secret_value() if chosen.api_key else None
+        return RemoteEngine(RemoteOptions(**options))
+    if chosen.sampling is not None:
+        options["sampling"] = Sampling(**chosen.sampling.model_dump())
+    return LocalEngine(LocalOptions(**options))
+
+
+class Aside(commands.Bot):
+    """The Discord client. It holds no state of a scene's: that is the theatre's."""
+
+    def __init__(self, settings: Settings, engine: Engine | None, client_options: dict[str, Any]) -> None:
+        options: dict[str, Any] = {
+            "command_prefix": (),
+            "help_command": None,
+            "intents": discord.Intents(guilds=True, guild_messages=True, message_content=True),
+            "allowed_mentions": discord.AllowedMentions.none(),
+            "member_cache_flags": discord.MemberCacheFlags.none(),
+            "chunk_guilds_at_startup": False,
+            "max_messages": None,
+            "proxy": settings.discord.proxy,
+        }
+        super().__init__(**(options | client_options))
+        self._settings = settings
+        self._own_engine = None if engine else create_engine(settings)
+        self._engine = engine or self._own_engine
+        self._store: Store | None = None
+        self._theatre: Theatre | None = None
+        self._stage: DiscordStage | None = None
+        self.tree.error(answers.complain)
+
+    async def on_message(self, message: discord.Message, /) -> None:
+        """Leave messages to the listener: there are no commands with a prefix."""
+
+    async def setup_hook(self) -> None:
+        """Open the store, start the engine, take up every scene, and offer the commands."""
+        settings = self._settings
+        engine = self._ready_engine()
+        if self._own_engine is not None:
+            await self._own_engine.start()
+            _log.info("%s", described(self._own_engine.info))
+        store = self._store = await Store.open(settings.store.path)
+        library = await asyncio.to_thread(Library, [*settings.library.folders, shipped("personas")])
+        stage = self._stage = DiscordStage(
+            self, store, lambda scene, name: library.face(scene.scenario.id, name), unreached=self._unreached
+        )
+        limits = Limits(**settings.play.limits())
+        performance = Performance(engine, limits, lambda: secrets.randbits(32))
+        theatre = self._theatre = Theatre(store, store, stage, performance, lambda: datetime.now(UTC))
+        await theatre.open()
+        for cog in (
+            SceneCommands(theatre, library, stage, roles=settings.discord.mention_roles),
+            CastCommands(theatre),
+            RevealCommands(theatre, stage),
+            Replies(self, theatre),
+            Whispers(theatre, stage.undelivered),
+            Listener(self, theatre),
+        ):
+            await self.add_cog(cog)
+        await self._offer_commands(store)
+
+    async def close(self) -> None:
+        """End the runners, close Discord, the engine where it is the bot's own, and the store."""
+        if self._theatre is not None:
+            await self._theatre.close()
+        if self._stage is not None:
+            await self._stage.close()
+        await super().close()
+        if self._own_engine is not None:
+            await self._own_engine.close()
+        if self._store is not None:
+            await self._store.close()
+
+    async def _unreached(self, scene: Scene, gm_id: int) -> None:
+        whispers = self.get_cog(Whispers.__name__)
+        if isinstance(whispers, Whispers):
+            await whispers.unreached(scene, gm_id)
+
+    async def _offer_commands(self, store: Store) -> None:
+        """Sync the commands with Discord where they are not what was synced last, or Discord has lost them."""
+        payload = [command.to_dict(self.tree) for command in self.tree.get_commands()]
+        digest = hashlib.sha256(json.dumps(payload, sort_keys=True, default=str).encode()).hexdigest()
+        known = {command.name for command in await self.tree.fetch_commands()}
+        if await store.fact(_SYNCED) != digest or known != {command.name for command in self.tree.get_commands()}:
+            await self.tree.sync()
+            await store.set_fact(_SYNCED, digest)
+
+    def _ready_engine(self) -> Engine:
+        assert self._engine is not None  # noqa: S101 - one of the two always is
+        return self._engine
+
+
+def described(info: EngineInfo) -> str:
+    """Return one line on what generates the replies and where."""
+    layers = f", {info.layers_offloaded} of {info.layers} layers on it" if info.layers_offloaded else ""
+    return f"{info.model} on {info.device}{layers}, {info.context:,} tokens of context"

@@ -1,0 +1,129 @@
+"""What `aside doctor` looks at on this machine: versions, settings, library, database, model and devices."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from bot.errors import AsideError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bot.settings import LocalEngineSettings, RemoteEngineSettings, Settings
+
+_GPU_BUILD = (
+    'reinstall llama-cpp-python for your card, such as with CMAKE_ARGS="-DGGML_CUDA=on" (see the README, “A GPU”)'
+)
+
+
+class State(StrEnum):
+    """How a check came out."""
+
+    GOOD = "good"
+    NOTE = "note"  # works, and somebody may want to know
+    BAD = "bad"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: what was found, and where it is bad, what to do."""
+
+    about: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def of_machine(settings: Settings, config: Path | None) -> Iterator[Check]:
+    """Look at everything on this machine, cheap things first. Loads no model."""
+    yield Check("Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}")
+    yield Check("Settings", State.GOOD, f"{config or 'aside.yaml where there is one, and ASIDE_* variables'}")
+    yield from _library(settings)
+    yield _database(settings.store.path)
+    engine = settings.engine
+    if engine.kind == "local":
+        yield from _local(engine)
+    else:
+        yield _remote(engine)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _library(settings: Settings) -> Iterator[Check]:
+    from bot.cli.options import library_of
+
+    library = library_of(settings)
+    yield Check("Library", State.GOOD, f"{len(library.summaries())} scenarios can be played")
+    for fault in library.faults:
+        yield Check("Library", State.BAD, fault)
+
+
+def _database(path: Path) -> Check:
+    if path.exists():
+        return Check("Database", State.GOOD, f"{path}, {path.stat().st_size / 2**20:.1f} MiB")
+    folder = path.absolute().parent
+    if not os.access(folder, os.W_OK):
+        remedy = "make it writable, or set another `store.path`"
+        return Check("Database", State.BAD, f"{path} can't be made: {folder} is not writable", remedy)
+    return Check("Database", State.GOOD, f"{path} will be made at the first start")
+
+
+def _local(engine: LocalEngineSettings) -> Iterator[Check]:
+    from bot.weights import find, gguf_file
+
+    yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
+    yield from _devices()
+    try:
+        source = find.resolve(engine.model, fetching=False)
+        header = gguf_file.check(source.path)
+    except AsideError as error:
+        yield Check("Model", State.BAD, str(error))
+        return
+    size = header.bytes_there / 2**30
+    yield Check("Model", State.GOOD, f"{engine.model}: {source.path.name}, {header.architecture}, {size:.1f} GiB")
+    if source.stand_in:
+        yield Check("Model", State.NOTE, "this is a stand-in to try Aside with, not HER", "set `engine.model`")
+
+
+def _devices() -> Iterator[Check]:
+    from bot.engine.local import devices
+
+    found = devices.devices()
+    for device in found:
+        memory = f"{device.free / 2**30:.1f} of {device.total / 2**30:.1f} GiB free"
+        yield Check("Device", State.GOOD, f"{device}, {memory}")
+    for card in devices.unused_cards(found):
+        yield Check("Device", State.BAD, f"{card} is in this machine, and the installed build can't use it", _GPU_BUILD)
+    if not any(device.gpu for device in found):
+        yield Check("Device", State.NOTE, "no GPU: replies are written by the CPU")
+
+
+def _remote(engine: RemoteEngineSettings) -> Check:
+    import asyncio
+
+    from bot.app import described, engine_of
+
+    async def ask() -> str:
+        asked = engine_of(engine)
+        try:
+            await asked.start()
+            return described(asked.info)
+        finally:
+            await asked.close()
+
+    try:
+        return Check("Completions server", State.GOOD, asyncio.run(ask()))
+    except AsideError as error:
+        return Check("Completions server", State.BAD, str(error))

@@ -1,0 +1,81 @@
+"""What `aside doctor` asks Discord: whether the token is good, which intents are on, and what may be done where."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import aiohttp
+import discord
+
+from bot.cli.checks import Check, State
+from bot.cli.run import NO_INTENT, NO_LOGIN
+from bot.posting.permissions import INVITE_PERMISSIONS, missing
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+_PATIENCE = 30.0  # seconds for Discord to tell of every server
+_MOST_CHANNELS = 5  # named for each server
+
+
+async def of_discord(settings: Settings) -> list[Check]:
+    """Log in, look at every server's channels, and log out again. Posts nothing."""
+    token = settings.discord.token
+    if token is None:
+        return [Check("Discord", State.BAD, "there is no token", NO_LOGIN)]
+    intents = discord.Intents(guilds=True, guild_messages=True, message_content=True)
+    client = discord.Client(intents=intents, proxy=settings.discord.proxy, chunk_guilds_at_startup=False)
+    try:
+        async with client:
+            await client.login(token.get_secret_value())
+            return [_account(client), *await _online(client)]
+    except discord.LoginFailure:
+        return [Check("Discord", State.BAD, "the token is not accepted", "copy it anew from the developer portal")]
+    except discord.PrivilegedIntentsRequired:
+        return [_account(client), Check("Intents", State.BAD, "message content is off", NO_INTENT)]
+    except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
+        return [Check("Discord", State.BAD, f"can't be reached ({type(error).__name__})", "check the network")]
+
+
+def _account(client: discord.Client) -> Check:
+    link = discord.utils.oauth_url(client.application_id or 0, permissions=INVITE_PERMISSIONS)
+    return Check("Discord", State.GOOD, f"the token is {client.user}'s; invite it with {link}")
+
+
+async def _online(client: discord.Client) -> list[Check]:
+    connection = asyncio.create_task(client.connect(reconnect=False))
+    ready = asyncio.create_task(client.wait_until_ready())
+    try:
+        await asyncio.wait((connection, ready), timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if connection.done():
+            connection.result()
+        if not ready.done():
+            return [Check("Gateway", State.BAD, f"Discord did not answer within {_PATIENCE:.0f} seconds")]
+        return [Check("Intents", State.GOOD, "message content is on"), *_servers(client)]
+    finally:
+        await client.close()
+        ready.cancel()
+        await asyncio.gather(connection, ready, return_exceptions=True)
+
+
+def _servers(client: discord.Client) -> list[Check]:
+    if not client.guilds:
+        return [Check("Servers", State.NOTE, "the bot is on no server yet", "open the invite link above")]
+    return [check for guild in client.guilds for check in _server(guild)]
+
+
+def _server(guild: discord.Guild) -> list[Check]:
+    where = f"Server {guild.name}"
+    lacking = {channel: missing(channel, guild.me) for channel in guild.text_channels}
+    checks = [
+        Check(where, State.NOTE, f"#{channel.name} lacks {', '.join(names)}", "allow it in the channel's settings")
+        for channel, names in list(lacking.items())
+        if names
+    ]
+    shown, more = checks[:_MOST_CHANNELS], len(checks) - _MOST_CHANNELS
+    if more > 0:
+        shown.append(Check(where, State.NOTE, f"{more} more channels lack something"))
+    if not guild.me.guild_permissions.manage_roles:
+        shown.append(Check(where, State.NOTE, "without Manage Roles characters can't be picked after typing @"))
+    return shown or [Check(where, State.GOOD, f"everything needed is allowed in {len(lacking)} channels")]

@@ -1,0 +1,55 @@
+"""`aside doctor`: what is installed, what runs where, what is missing, and what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.options import AsJson, Config, settings_of, write_json
+from bot.errors import AsideError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.cli.checks import Check
+
+
+class Unwell(AsideError):
+    """Something is bad, and has been told."""
+
+
+def doctor(
+    config: Config = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Don't ask Discord.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what is installed, which device is used, what is missing, and what to do about it."""
+    from bot.cli.checks import State, of_machine
+    from bot.cli.discord_checks import of_discord
+
+    settings = settings_of(config)
+    checks = list(of_machine(settings, config))
+    if not offline:
+        checks += asyncio.run(of_discord(settings))
+    if as_json:
+        write_json([asdict(check) for check in checks])
+    else:
+        _print(checks)
+    if bad := sum(check.state is State.BAD for check in checks):
+        raise Unwell(f"{bad} of {len(checks)} checks are bad; what to do stands beside each.")
+
+
+def _print(checks: Sequence[Check]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    marks = {"good": "✓", "note": "·", "bad": "✗", "skipped": "-"}
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for check in checks:
+        remedy = f"\n→ {check.remedy}" if check.remedy else ""
+        table.add_row(marks[check.state], Text(check.about), Text(check.found + remedy))
+    Console(soft_wrap=False).print(table)

@@ -1,0 +1,69 @@
+"""`aside run`: bring the bot online."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from typing import TYPE_CHECKING
+
+from bot.cli.options import Config, settings_of
+from bot.errors import AsideError, SettingsError
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+NO_LOGIN = (
+    "There is no Discord token: make an application at https://discord.com/developers/applications, copy the token "
+    "of its bot, and put DISCORD_TOKEN=… into a file named .env here, or into the environment."
+)
+NO_INTENT = (
+    "Discord refuses the message content intent: switch on “Message Content Intent” for this bot at "
+    "https://discord.com/developers/applications (under Bot), then start again."
+)
+
+
+class DiscordUnreachable(AsideError):
+    """Discord refuses the bot, or can't be reached."""
+
+
+def run(config: Config = None) -> None:
+    """Bring the bot online, and keep it there until it is interrupted."""
+    from bot import logs
+
+    settings = settings_of(config)
+    if settings.discord.token is None:
+        raise SettingsError(NO_LOGIN)
+    logs.set_up(settings)
+    asyncio.run(_online(settings))
+
+
+async def _online(settings: Settings) -> None:
+    import aiohttp
+    import discord
+
+    from bot.app import create_bot
+
+    token = settings.discord.token
+    assert token is not None  # noqa: S101 - `run` has looked
+    try:
+        async with create_bot(settings) as bot:
+            _close_on_sigterm(asyncio.current_task())
+            with contextlib.suppress(asyncio.CancelledError):
+                await bot.start(token.get_secret_value())
+    except discord.LoginFailure as error:
+        raise DiscordUnreachable(
+            "Discord does not accept the token: copy it anew from https://discord.com/developers/applications (Bot, "
+            "Reset Token) into DISCORD_TOKEN."
+        ) from error
+    except discord.PrivilegedIntentsRequired as error:
+        raise DiscordUnreachable(NO_INTENT) from error
+    except (aiohttp.ClientConnectionError, OSError) as error:
+        raise DiscordUnreachable(f"Discord can't be reached ({type(error).__name__}): check the network.") from error
+
+
+def _close_on_sigterm(task: asyncio.Task[None] | None) -> None:
+    """End as on Ctrl-C when the system asks for it; where signals can't be awaited, the system's way stands."""
+    if task is not None:
+        with contextlib.suppress(NotImplementedError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

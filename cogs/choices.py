@@ -1,0 +1,27 @@
+"""What autocomplete offers: at most 25 choices of at most 100 characters, as Discord allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discord import app_commands
+
+from bot.library.names import normal
+
+if TYPE_CHECKING:
+    from bot.scenes.scene import Scene
+
+MOST = 25
+_LONGEST = 100
+
+
+def choice(name: str, value: str) -> app_commands.Choice[str]:
+    """Return a choice shown as `name` and sent as `value`, both cut to what Discord takes."""
+    shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return app_commands.Choice(name=shown, value=value[:_LONGEST])
+
+
+def characters(scene: Scene | None, typed: str) -> list[app_commands.Choice[str]]:
+    """Return the scene's characters whose name has what was typed in it; none where no scene is under way."""
+    names = [part.character for part in scene.parts] if scene else []
+    return [choice(name, name) for name in names if normal(typed) in normal(name)][:MOST]

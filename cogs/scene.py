@@ -1,0 +1,151 @@
+"""`/scene`: begin one, end it, let it rest, look at it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from typing import TYPE_CHECKING
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from bot.errors import Refused
+from bot.posting import mentions, pages, permissions
+from bot.scenes.scene import Place
+from cogs import answers, choices
+
+if TYPE_CHECKING:
+    from bot.library.library import Library
+    from bot.posting.stage import DiscordStage
+    from bot.scenes.scene import Scene
+    from bot.scenes.theatre import Theatre
+
+Stageable = discord.TextChannel | discord.Thread
+
+
+@app_commands.guild_only()
+class SceneCommands(commands.GroupCog, group_name="scene", group_description="Begin a scene, end it, look at it"):
+    """The commands under `/scene`."""
+
+    def __init__(self, theatre: Theatre, library: Library, stage: DiscordStage, *, roles: bool) -> None:
+        super().__init__()
+        self._theatre = theatre
+        self._library = library
+        self._stage = stage
+        self._roles = roles
+
+    @app_commands.command(description="Make this channel a stage for a scenario")
+    @app_commands.describe(scenario="Which scenario to play", gm="Who directs; you, where nobody is named")
+    async def start(self, interaction: discord.Interaction, scenario: str, gm: discord.Member | None = None) -> None:
+        """Begin a scene here."""
+        await interaction.response.defer(ephemeral=True)
+        channel = _stageable(interaction)
+        permissions.require(channel, channel.guild.me)
+        chosen = await asyncio.to_thread(self._library.scenario, scenario)
+        director = gm or interaction.user
+        if director.bot:
+            raise Refused("A bot can't be the game master: name a person.")
+        scene = await self._theatre.start(_place(channel), chosen, director.id)
+        if self._roles:
+            scene = await self._theatre.give_roles(scene, await mentions.make_roles(channel.guild, scene))
+        await self._stage.open(scene)
+        reached = await self._stage.greet(scene, director.id)
+        await answers.privately(interaction, _started(scene, interaction.user.id, reached=reached))
+
+    @start.autocomplete("scenario")
+    async def _scenarios(self, _interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        found = await asyncio.to_thread(self._library.matching, typed)
+        return [choices.choice(f"{one.title} · {one.book}", one.id) for one in found][: choices.MOST]
+
+    @app_commands.command(description="End the scene in this channel")
+    async def end(self, interaction: discord.Interaction) -> None:
+        """End the scene here."""
+        scene = self._here(interaction)
+        await interaction.response.defer()
+        ended = await self._theatre.end(scene, interaction.user.id, moderates=_moderates(interaction))
+        await self._strike(interaction, ended)
+        await interaction.followup.send("*The curtain falls.* The scene has ended.")
+
+    @app_commands.command(description="Let the scene rest: nothing is heard or answered")
+    async def pause(self, interaction: discord.Interaction) -> None:
+        """Pause the scene here."""
+        await self._theatre.pause(self._here(interaction), interaction.user.id)
+        await answers.publicly(interaction, "The scene is paused; `/scene resume` goes on with it.")
+
+    @app_commands.command(description="Go on with a paused scene")
+    async def resume(self, interaction: discord.Interaction) -> None:
+        """Resume the scene here."""
+        await self._theatre.resume(self._here(interaction), interaction.user.id)
+        await answers.publicly(interaction, "The scene goes on.")
+
+    @app_commands.command(description="What is played here, by whom, and how far it has come")
+    async def status(self, interaction: discord.Interaction) -> None:
+        """Show the scene here."""
+        scene = self._here(interaction)
+        told = await self._theatre.history(scene)
+        await answers.privately(interaction, pages.status(scene, len(told)))
+
+    @app_commands.command(description="Take everything said so far out of the story")
+    async def clear(self, interaction: discord.Interaction) -> None:
+        """Begin the story anew."""
+        hidden = await self._theatre.clear(self._here(interaction), interaction.user.id)
+        turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
+        await answers.publicly(interaction, f"The story begins anew: {turns} out of everyone's mind.")
+
+    @app_commands.command(description="What was said and done so far")
+    async def history(self, interaction: discord.Interaction) -> None:
+        """Show the story so far: what is public of it."""
+        scene = self._here(interaction)
+        await interaction.response.defer(ephemeral=True)
+        for page in pages.history(await self._theatre.history(scene)):
+            await answers.privately(interaction, page)
+
+    @app_commands.command(description="The exact text the model gets for a character now (game masters)")
+    @app_commands.describe(character="Whose mind to look into")
+    async def prompt(self, interaction: discord.Interaction, character: str) -> None:
+        """Show a mind's prompt to the game master."""
+        scene = self._here(interaction)
+        await interaction.response.defer(ephemeral=True)
+        text = await self._theatre.prompt(scene, character, interaction.user.id)
+        file = discord.File(io.BytesIO(text.encode()), filename="prompt.txt")
+        await answers.privately(interaction, f"What the model gets for {character} now:", files=[file])
+
+    @prompt.autocomplete("character")
+    async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+
+    def _here(self, interaction: discord.Interaction) -> Scene:
+        return self._theatre.here(interaction.channel_id or 0)
+
+    async def _strike(self, interaction: discord.Interaction, scene: Scene) -> None:
+        """Take down what was put up for a scene: its roles."""
+        roles = [part.role_id for part in scene.parts if part.role_id]
+        if roles and interaction.guild is not None:
+            await mentions.remove_roles(interaction.guild, roles)
+
+
+def _stageable(interaction: discord.Interaction) -> Stageable:
+    channel = interaction.channel
+    if not isinstance(channel, Stageable):
+        raise Refused("A scene plays in a text channel or a thread of a server: go to one and start it there.")
+    return channel
+
+
+def _place(channel: Stageable) -> Place:
+    parent = channel.parent_id if isinstance(channel, discord.Thread) else None
+    return Place(channel.guild.id, channel.id, parent)
+
+
+def _moderates(interaction: discord.Interaction) -> bool:
+    return interaction.permissions.manage_channels or interaction.permissions.administrator
+
+
+def _started(scene: Scene, starter_id: int, *, reached: bool) -> str:
+    """Return what whoever started a scene is told in private."""
+    (gm_id,) = scene.gm_ids
+    if gm_id != starter_id:
+        return f"The scene has begun. <@{gm_id}> directs it" + ("." if reached else ", but could not be written to.")
+    if reached:
+        return "The scene has begun, and you direct it. What its characters think comes to your direct messages."
+    return "The scene has begun, and you direct it."

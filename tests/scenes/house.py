@@ -1,0 +1,144 @@
+"""A theatre to test in: the real store, a scripted engine, and a stage that remembers what it was asked to show."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from typing import TYPE_CHECKING
+
+from bot.her.beats import PublicBeat, public
+from bot.library.scenario import Character, Scenario
+from bot.scenes.director import Address
+from bot.scenes.performance import Limits, Performance
+from bot.scenes.ports import Post
+from bot.scenes.scene import Place, Scene
+from bot.scenes.theatre import Said, Theatre
+from bot.store.store import Store
+from tests.engine.scripted import ScriptedEngine
+from tests.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from bot.errors import PostingError
+    from bot.scenes.turn import Take, Turn
+    from tests.engine.scripted import Script
+
+GM, ALICE, BOB = 1, 2, 3
+STUDY = Scenario(
+    id="study",
+    title="The study",
+    book="Pride and Prejudice",
+    summary="A father is asked for his word.",
+    setting="A library at Longbourn, the door shut.",
+    characters=(
+        Character(name="Mr Bennet", profile="Dry and idle.", motivation="He will not lose Lizzy.", aliases=("Papa",)),
+        Character(name="Mrs Bennet", profile="Nervous.", motivation="She wants a wedding."),
+        Character(name="Elizabeth Bennet", profile="Quick and warm."),
+    ),
+)
+
+
+def reply(name: str, *, plan: str = "Be dry.", thinks: str = "Poor child.", does: str = "smiles", says: str) -> str:
+    """A reply as HER writes it after the prefilled opening tag."""
+    return (
+        f"{plan}</system_thinking>{name}: <role_thinking>{thinks}</role_thinking>"
+        f"<role_action>{does}</role_action>{says}"
+    )
+
+
+@dataclass
+class RecordingStage:
+    """Implements Stage. With `refusal` set, deliveries are refused with it."""
+
+    shown: list[tuple[str, str]] = field(default_factory=list)  # speaker, public text
+    faults: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    progressed: list[tuple[PublicBeat, ...]] = field(default_factory=list)
+    refusal: PostingError | None = None
+
+    @asynccontextmanager
+    async def thinking(self, _scene: Scene, _turn: Turn) -> AsyncIterator[None]:
+        yield
+
+    async def progress(self, _scene: Scene, _turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
+        self.progressed.append(beats)
+
+    async def deliver(self, _scene: Scene, turn: Turn, take: Take) -> None:
+        if self.refusal:
+            raise self.refusal
+        self.shown.append((turn.speaker, " ".join(beat.text for beat in public(take.beats))))
+
+    async def fail(self, _scene: Scene, _turn: Turn, sentence: str) -> None:
+        self.faults.append(sentence)
+
+    async def tell(self, _scene: Scene, sentence: str) -> None:
+        self.told.append(sentence)
+
+
+@dataclass
+class House:
+    """The theatre with everything it stands on, and short ways to play in it."""
+
+    theatre: Theatre
+    store: Store
+    stage: RecordingStage
+    engine: ScriptedEngine
+    ids: count[int] = field(default_factory=lambda: count(1000))
+
+    async def begin(self, channel: int = 10, scenario: Scenario = STUDY) -> Scene:
+        return await self.theatre.start(Place(guild_id=1, channel_id=channel), scenario, GM)
+
+    async def say(
+        self,
+        scene: Scene,
+        text: str,
+        *to: str,
+        author: int = ALICE,
+        name: str = "Alice",
+        bot: bool = False,
+        reply_to: int | None = None,
+    ) -> int:
+        """Say something and return the message's id."""
+        said = Said(author, name, next(self.ids), text)
+        await self.theatre.hear(scene, said, Address(to, bot, reply_to))
+        return said.message_id
+
+    async def post(self, turn: Turn, message_id: int) -> None:
+        """Have a turn stand on Discord as that message."""
+        take_id = turn.take.id if turn.take else None
+        await self.store.add_post(Post(message_id, 10, turn.id, take_id, 0, "persona"))
+
+    async def quiet(self, scene: Scene) -> None:
+        """Wait until the scene owes nothing."""
+
+        async def settled() -> bool:
+            return not await self.store.owed(scene.id)
+
+        await until(settled)
+
+    async def story(self, scene: Scene) -> list[tuple[str, str]]:
+        """Who said what so far, as everyone heard it."""
+        turns = await self.theatre.history(scene)
+        return [(turn.speaker, " ".join(b.text for b in public(turn.take.beats))) for turn in turns if turn.take]
+
+
+@asynccontextmanager
+async def a_house(
+    folder: Path, *script: Script, limits: Limits | None = None, context: int = 8192
+) -> AsyncIterator[House]:
+    """A house whose store lies in `folder`; entering it again there is a restart."""
+    engine = ScriptedEngine(list(script), context=context)
+    await engine.start()
+    stage, seeds = RecordingStage(), count(1)
+    async with await Store.open(folder / "aside.db") as store:
+        performance = Performance(engine, limits or Limits(), lambda: next(seeds))
+        theatre = Theatre(store, store, stage, performance, lambda: datetime.now(UTC))
+        await theatre.open()
+        try:
+            yield House(theatre, store, stage, engine)
+        finally:
+            await theatre.close()
