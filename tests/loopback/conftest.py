@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .fixtures import loopback
+from .server import LoopbackDiscord
 from .stage_bot import StageBot
 
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from .actors import Person
     from .entities import Channel, Guild
-    from .server import LoopbackDiscord
-
-__all__ = ["loopback", "play"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +26,16 @@ class Play:
     stage: Channel
     lizzy: Person
     bot: StageBot
+
+
+@pytest.fixture
+async def loopback() -> AsyncIterator[LoopbackDiscord]:
+    """As in `fixtures.py`, and the loopback's own answers are held to Discord's description as well."""
+    async with LoopbackDiscord() as discord:
+        discord.rest.checks_answers = True
+        yield discord
+    assert not discord.violations, discord.violations
+    assert not discord.rest.oddities, "\n".join(discord.rest.oddities)
 
 
 @pytest.fixture

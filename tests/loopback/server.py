@@ -56,7 +56,7 @@ class LoopbackDiscord:
         self.faults = Faults()
         self.rates = Rates(self.world.clock.now)
         self.patience = patience
-        self._rest = Rest(self.world, self.token, self.faults, self.rates, find_description())
+        self.rest = Rest(self.world, self.token, self.faults, self.rates, find_description())
         self._runner: web.AppRunner | None = None
         self._proxy: Proxy | None = None
         self._port = self._proxy_port = 0
@@ -76,12 +76,12 @@ class LoopbackDiscord:
     @property
     def violations(self) -> list[Violation]:
         """What no correct client would have sent. A test's end should find none; see `forgive`."""
-        return self._rest.violations
+        return self.rest.violations
 
     @property
     def requests(self) -> list[Seen]:
         """Every request so far, refused or not."""
-        return self._rest.seen
+        return self.rest.seen
 
     @property
     def refused(self) -> int:
@@ -221,7 +221,7 @@ class LoopbackDiscord:
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return await self.gateway.handle(request)
-        return await self._rest.handle(request)
+        return await self.rest.handle(request)
 
 
 async def _until_or(done: Callable[[], bool], too_late: Callable[[], bool]) -> None:

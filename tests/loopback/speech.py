@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -120,10 +121,11 @@ def _state(world: World, draft: Draft, flags: int) -> MessageState:
 
 
 def _numbered(components: tuple[Json, ...]) -> tuple[Json, ...]:
-    """Discord gives every component a number that has none."""
+    """The components as Discord keeps them: each with a number, and without what only forms know."""
+    components = copy.deepcopy(components)
     for number, part in enumerate(walk_components(components), start=1):
-        if not part.get("id"):
-            part["id"] = number
+        part["id"] = part.get("id") or number
+        part.pop("required", None)
     return components
 
 

@@ -20,6 +20,7 @@ def user(who: User) -> Json:
         "bot": who.bot,
         "public_flags": 0,
         "flags": 0,
+        "primary_guild": None,
     }
 
 
@@ -49,7 +50,6 @@ def role(what: Role) -> Json:
     data: Json = {
         "id": str(what.id),
         "name": what.name,
-        "description": None,
         "permissions": str(what.permissions),
         "position": what.position,
         "color": what.color,

@@ -79,8 +79,6 @@ def thread_member(where: Channel, user_id: int) -> Json:
         "user_id": str(user_id),
         "join_timestamp": iso(where.thread.changed_at),
         "flags": 0,
-        "muted": False,
-        "mute_config": None,
     }
 
 
@@ -122,8 +120,6 @@ def guild(where: Guild, world: World, *, whole: bool = True) -> Json:
         "widget_enabled": False,
         "widget_channel_id": None,
         "home_header": None,
-        "hub_type": None,
-        "latest_onboarding_question_id": None,
         "max_members": 500000,
         "max_presences": None,
         "max_video_channel_users": 25,

@@ -54,10 +54,6 @@ def message(what: Message, world: World, *, readable: bool = True, nested: bool 
         "mention_everyone": what.mention_everyone,
         "mentions": [user(who) for who in what.mentions],
         "mention_roles": [str(each.id) for each in what.mention_roles],
-        "reactions": [
-            {"count": len(by), "me": world.bot in by, "emoji": {"id": None, "name": emoji}}
-            for emoji, by in what.reactions.items()
-        ],
         **what.extra,
     }
     if not readable:
@@ -72,6 +68,11 @@ def message(what: Message, world: World, *, readable: bool = True, nested: bool 
         data["thread"] = channel(what.thread)
     if what.interaction:
         data |= _interaction_fields(what.interaction)
+    if what.reactions and not nested:
+        data["reactions"] = [
+            {"count": len(by), "me": world.bot in by, "emoji": {"id": None, "name": emoji}}
+            for emoji, by in what.reactions.items()
+        ]
     if what.reply_to and not nested:
         data |= _reply_fields(what.reply_to, world, readable=readable)
     return data
@@ -81,6 +82,7 @@ def _author(what: Message) -> Json:
     if what.webhook is None:
         return user(what.author)
     account = {"id": str(what.webhook.id), "username": what.name, "discriminator": "0000", "global_name": None}
+    account["primary_guild"] = None
     return account | {"avatar": what.avatar_url and "from-url", "bot": True, "flags": 0, "public_flags": 0}
 
 
@@ -112,16 +114,18 @@ def command(what: Command, application_id: int) -> Json:
         "description": "",
         "description_localizations": None,
         "name_localizations": None,
-        "default_member_permissions": None,
         "dm_permission": True,
         "nsfw": False,
         "contexts": None,
         "integration_types": [0],
     }
     own: Json = {"id": str(what.id), "application_id": str(application_id), "version": str(what.version)}
+    permissions = what.data.get("default_member_permissions")
+    own["default_member_permissions"] = None if permissions is None else str(permissions)
     if what.guild:
         own["guild_id"] = str(what.guild.id)
-    return defaults | what.data | own
+    given = {key: value for key, value in what.data.items() if value is not None}
+    return defaults | given | own
 
 
 def interaction(what: Interaction, world: World) -> Json:

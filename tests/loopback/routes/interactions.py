@@ -122,10 +122,8 @@ def _receipt(call: Call, interaction: Interaction) -> Answer:
             "response_message_loading": message.thinking,
             "response_message_ephemeral": message.ephemeral,
         }
-        resource: Json = {"type": interaction.answer}
         if interaction.answer in {REPLY, UPDATE}:
-            resource["message"] = payloads.message(message, call.world)
-        receipt["resource"] = resource
+            receipt["resource"] = {"type": interaction.answer, "message": payloads.message(message, call.world)}
     return receipt
 
 

@@ -142,7 +142,7 @@ def _leave(call: Call, user: User) -> Answer:
 
 @route("GET", "/guilds/{guild_id}/threads/active")
 def list_active_threads(call: Call) -> Answer:
-    return _list(call, _threads(call, call.guild(), archived=False))
+    return _list(call, _threads(call, call.guild(), archived=False)) | {"has_more": False}
 
 
 @route("GET", "/channels/{channel_id}/threads/archived/public")
