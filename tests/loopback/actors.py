@@ -4,105 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import payloads, speech
+from . import payloads
 from .conversation import InteractionKind, Message, strings, walk_components
 from .outcome import Choice, Outcome
 from .picker import NotOffered, find, pick, resolve
-from .routes.drafts import attachment
 from .rules.commands import MESSAGE, USER
 from .rules.components import BUTTON, LABEL, LINK, ROW, SELECT
-from .rules.messages import MESSAGE as LONGEST
+from .speaker import Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .entities import Channel, Guild, Json, Member, Role, User
-    from .server import LoopbackDiscord
+    from .entities import Channel, Json, Role
 
 
-class Person:
+class Person(Speaker):
     """Somebody with a client in their hands. Verbs that wait for the bot are awaited, the others are done at once."""
-
-    def __init__(self, discord: LoopbackDiscord, user: User) -> None:
-        self.user = user
-        self._discord = discord
-        self._world = discord.world
-
-    @property
-    def id(self) -> int:
-        return self.user.id
-
-    @property
-    def name(self) -> str:
-        return self.user.display_name
-
-    @property
-    def mention(self) -> str:
-        return self.user.mention
-
-    def __repr__(self) -> str:
-        return f"<Person {self.name}>"
-
-    def member_of(self, guild: Guild) -> Member:
-        return guild.members[self.user.id]
-
-    # Writing
-
-    def say(
-        self,
-        channel: Channel,
-        text: str = "",
-        *,
-        reply_to: Message | None = None,
-        files: Mapping[str, bytes] | None = None,
-        sticker: str = "",
-        forward: Message | None = None,
-    ) -> Message:
-        """Write into a channel, or with `reply_to` answer a message (which pings its author, as clients do)."""
-        if not self._world.may(self.user, "send_messages", channel):
-            raise NotOffered(f"{self.name} can't write in {channel.name}")
-        if len(text) > LONGEST:
-            raise NotOffered(f"people can write {LONGEST} characters")
-        attached = tuple(
-            attachment(self._world.clock.snowflake(), channel, name, content, self._world.files)
-            for name, content in (files or {}).items()
-        )
-        extra = self._sticker(sticker) | (_forwarded(forward) if forward else {})
-        draft = speech.Draft(text, attachments=attached, reply_to=reply_to, extra=extra)
-        member = channel.guild.members[self.user.id] if channel.guild else None
-        sender = speech.Sender(self.user, member.shown_name if member else self.name)
-        if channel.thread:
-            channel.thread.archived = False
-        return speech.post(self._world, channel, sender, draft)
-
-    def _sticker(self, name: str) -> Json:
-        sticker = {"id": str(self._world.clock.snowflake()), "name": name, "format_type": 1}
-        return {"sticker_items": [sticker]} if name else {}
-
-    def edit(self, message: Message, text: str) -> None:
-        """Change one's own message."""
-        assert message.author is self.user
-        now = message.now
-        draft = speech.Draft(text, now.embeds, now.components, now.attachments, now.flags, reply_to=message.reply_to)
-        speech.edit(self._world, message, draft)
-
-    def delete(self, message: Message) -> None:
-        """Take away one's own message or, with Manage Messages, somebody else's."""
-        if message.author is not self.user or message.webhook:
-            self._world.require(self.user, "manage_messages", message.channel)
-        speech.delete(self._world, message)
-
-    def starts_typing(self, channel: Channel) -> None:
-        self._world.start_typing(self.user, channel)
-
-    def start_thread(self, channel: Channel, name: str, *, private: bool = False) -> Channel:
-        """Open a thread in a channel, or a post in a forum."""
-        return self._world.thread(channel, name, self.user, private=private)
 
     # Commands, buttons, forms
 
     async def slash(self, channel: Channel, line: str, /, **options: Any) -> Outcome:
-        """Use a command: `slash(stage, "scene start", scenario="emma")`. Options take people, roles, channels too."""
+        """Use a command: `slash(stage, "scene start", scenario="emma")`. Options take people, roles, channels
+        as such, and files as `("letter.txt", b"Dear sir")`."""
         picked = pick(self._world, self.user, channel, line, options)
         return await self._interact(InteractionKind.COMMAND, channel, picked.data)
 
@@ -219,21 +142,6 @@ class Person:
     def _readable(self) -> list[Message]:
         messages = [each for each in self._world.messages.values() if each.only_for in {None, self.user}]
         return [each for each in messages if self._world.may(self.user, "view_channel", each.channel)]
-
-
-def _forwarded(message: Message) -> Json:
-    now = message.now
-    snapshot: Json = {
-        "type": 0,
-        "content": now.content,
-        "embeds": list(now.embeds),
-        "mentions": [],
-        "mention_roles": [],
-    }
-    snapshot |= {"attachments": list(now.attachments), "flags": 0, "edited_timestamp": None}
-    snapshot["timestamp"] = "2026-01-01T00:00:00+00:00"
-    reference = {"type": 1, "message_id": str(message.id), "channel_id": str(message.channel.id)}
-    return {"message_snapshots": [{"message": snapshot}], "message_reference": reference}
 
 
 def _filled(components: list[Json], fields: dict[str, str]) -> list[Json]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from .router import TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class Order:
     via: bool = True  # whether the 429 comes from Discord and not from the wall before it
     whole: bool = False  # whether the 429 is for every route
     dropped: bool = False  # the connection breaks without an answer
+    meanwhile: Callable[[], object] | None = None  # done when the request has come in, before anything else
     after_work: bool = False  # Discord did what was asked, and then failed
 
 
@@ -52,6 +57,10 @@ class Faults:
     def refuse(self, route: str, code: int, *, times: int = 1) -> None:
         """The next requests are refused with one of the codes in `refusals.py`."""
         self._add(Order(route, times, code=code))
+
+    def meanwhile(self, route: str, action: Callable[[], object]) -> None:
+        """Do `action` when the next request has come in, before Discord looks at it: a webhook vanishes just then."""
+        self._add(Order(route, 1, meanwhile=action))
 
     @property
     def open(self) -> list[Order]:

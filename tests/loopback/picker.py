@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from . import payloads
 from .entities import THREADS, Channel, Role, User
 from .permissions import in_channel
-from .rules.commands import BOOLEAN, CHAT, GROUP, INTEGER, NUMBER, STRING, SUBCOMMAND
+from .routes.drafts import attachment
+from .rules.commands import ATTACHMENT, BOOLEAN, CHAT, GROUP, INTEGER, NUMBER, STRING, SUBCOMMAND
 
 if TYPE_CHECKING:
     from .conversation import Command
@@ -118,9 +119,17 @@ def _value(picked: Picked, world: World, channel: Channel, spec: Json, value: An
     """One option's value as Discord sends it, checked as its client checks it."""
     if spec["type"] in PLAIN:
         return _plain(spec, value)
+    if spec["type"] == ATTACHMENT:
+        return _attach(picked, world, channel, *value)
     thing = getattr(value, "user", value)
     resolve(picked.resolved, world, channel, thing)
     return str(thing.id)
+
+
+def _attach(picked: Picked, world: World, channel: Channel, filename: str, content: bytes) -> str:
+    sent = attachment(world.clock.snowflake(), channel, filename, content, world.files)
+    picked.resolved.setdefault("attachments", {})[sent["id"]] = sent | {"ephemeral": True}
+    return str(sent["id"])
 
 
 def _plain(spec: Json, value: Any) -> Any:

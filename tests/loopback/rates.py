@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LIMITS = {"create_message": (5, 5.0), "execute_webhook": (5, 2.0), "edit_message": (5, 5.0), "delete_message": (5, 1.0)}
+LIMITS = {  # requests, seconds
+    "create_message": (5, 5.0),
+    "edit_message": (5, 5.0),
+    "delete_message": (5, 1.0),
+    "execute_webhook": (5, 2.0),
+    "webhooks of a channel": (30, 60.0),  # documented nowhere, met by many
+}
 OTHERWISE = (50, 1.0)
 MAJOR = ("channel_id", "guild_id", "webhook_id", "webhook_token", "interaction_token")
 
@@ -32,6 +38,10 @@ class Rates:
         self.enforced = False
         self._now = now
         self._windows: dict[tuple[str, ...], Window] = {}
+
+    def too_many_webhooks(self, channel_id: int) -> float | None:
+        """Count one message by any of a channel's webhooks: by how many seconds it came too early, if it did."""
+        return self.count("webhooks of a channel", {"channel_id": str(channel_id)})[1]
 
     def count(self, route: str, ids: dict[str, str]) -> tuple[dict[str, str], float | None]:
         """Count one request: the headers of its answer, and by how many seconds it came too early, if it did."""

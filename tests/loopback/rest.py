@@ -91,6 +91,8 @@ class Rest:
         body, uploads = await _read(request)
         record.body = body
         order = self.faults.take(route.name)
+        if order and order.meanwhile:
+            order.meanwhile()
         if order and order.seconds:
             await asyncio.sleep(order.seconds)
         if order and not order.after_work and (misfortune := _misfortune(order, request)):
@@ -99,6 +101,8 @@ class Rest:
             raise Unauthorized
         counted, too_early = self.rates.count(route.name, ids)
         headers |= counted
+        if route.name == "execute_webhook" and (webhook := self.world.webhooks.get(int(ids["webhook_id"]))):
+            too_early = self.rates.too_many_webhooks(webhook.channel.id) or too_early
         if too_early is not None:
             return _too_many(too_early)
         answer = self._work(route, ids, request, body, uploads)
@@ -179,6 +183,7 @@ def _too_many(retry_after: float, *, via: bool = True, whole: bool = False) -> w
     response.headers["Retry-After"] = str(retry_after)
     if via:
         response.headers["Via"] = "1.1 google"
+        response.headers["X-RateLimit-Scope"] = "global" if whole else "user"
     return response
 
 

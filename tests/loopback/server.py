@@ -7,6 +7,7 @@ import contextlib
 import socket
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,7 +15,7 @@ import aiohttp
 from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from . import routes  # noqa: F401 - importing it fills the table of routes
+from . import routes, speech
 from .actors import Person
 from .entities import Privileged
 from .faults import Faults
@@ -25,6 +26,7 @@ from .proxy import Proxy, is_discord
 from .rates import Rates
 from .rest import Rest, Seen, Violation
 from .routes.interactions import FIRST_ANSWER
+from .speaker import Speaker
 from .trust import client_context, server_context, write_authority
 from .world import World
 
@@ -35,10 +37,12 @@ if TYPE_CHECKING:
     import discord
 
     from .clock import Clock
+    from .conversation import Message
     from .entities import Channel, Guild, Role, User
     from .outcome import Outcome
 
 Found = TypeVar("Found")
+assert routes  # importing it has filled the table of routes
 EVERY_INTENT = frozenset(Privileged)
 
 
@@ -125,6 +129,25 @@ class LoopbackDiscord:
             member = self.world.join(guild, user, *roles, *own)
             member.nick = nick or None
         return Person(self, user)
+
+    def other_bot(self, name: str, guild: Guild) -> Speaker:
+        """A bot that is not the one under test."""
+        user = self.world.user(name, bot=True)
+        self.world.join(guild, user)
+        return Speaker(self, user)
+
+    def webhook_says(self, channel: Channel, name: str, text: str) -> Message:
+        """Somebody else's webhook writes: a news feed, or another bot's personas."""
+        parent = channel.parent if channel.thread and channel.parent else channel
+        assert parent.guild
+        webhook = self.world.webhook(parent, name, parent.guild.owner)
+        return speech.post(self.world, channel, speech.Sender(webhook.creator, name, None, webhook), speech.Draft(text))
+
+    def show_preview(self, message: Message) -> None:
+        """Discord has looked behind the message's link and adds a preview, which the bot hears as an edit."""
+        preview = {"type": "link", "title": "A page", "url": "https://example.com/"}
+        message.states[-1] = replace(message.now, embeds=(*message.now.embeds, preview))
+        speech.changed(self.world, message)
 
     def text_channel(self, guild: Guild, name: str, *, nsfw: bool = False) -> Channel:
         return self.world.channel(guild, name, nsfw=nsfw)

@@ -155,3 +155,42 @@ async def test_a_second_start_finds_its_commands_and_old_buttons_work(play: Play
         again = await play.lizzy.press(play.stage.messages[0], "again")
         assert again.ephemeral
     assert len(play.discord.asked("sync_commands")) == 1
+
+
+async def test_a_file_is_an_option(play: Play) -> None:
+    @play.bot.tree.command(description="Take a card")
+    async def card(interaction: discord.Interaction, file: discord.Attachment) -> None:
+        await interaction.response.send_message((await file.read()).decode())
+
+    await play.bot.tree.sync()
+    outcome = await play.lizzy.slash(play.stage, "card", file=("card.txt", b"Mr Collins"))
+    assert outcome.text == "Mr Collins"
+
+
+async def test_a_command_in_a_dm(play: Play) -> None:
+    outcome = await play.lizzy.slash(play.lizzy.dm, "scene start", scenario="emma")
+    assert outcome.message.channel is play.lizzy.dm
+    assert outcome.message.content == "emma for 3"
+
+
+async def test_a_form_with_labels_and_groups_of_groups(play: Play) -> None:
+    class Labelled(discord.ui.Modal, title="Labelled"):
+        name = discord.ui.Label(text="Name", component=discord.ui.TextInput(custom_id="name"))  # type: ignore[var-annotated]
+
+        async def on_submit(self, interaction: discord.Interaction, /) -> None:
+            assert isinstance(self.name.component, discord.ui.TextInput)
+            await interaction.response.send_message(self.name.component.value)
+
+    outer = discord.app_commands.Group(name="cast", description="Cast")
+    inner = discord.app_commands.Group(name="part", description="Parts", parent=outer)
+
+    @inner.command(description="Take a part")
+    async def take(interaction: discord.Interaction, who: discord.Role | discord.Member) -> None:
+        await interaction.response.send_modal(Labelled())
+        assert who
+
+    play.bot.tree.add_command(outer)
+    await play.bot.tree.sync()
+    opened = await play.lizzy.slash(play.stage, "cast part take", who=play.lizzy)
+    sent = await play.lizzy.submit_modal(opened, {"Name": "Kitty"})
+    assert sent.text == "Kitty"

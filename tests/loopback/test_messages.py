@@ -154,7 +154,7 @@ async def test_a_pin_and_a_thread_leave_notices(play: Play) -> None:
 
 async def test_people_too_have_limits(play: Play) -> None:
     play.discord.world.overwrite(play.stage, play.guild.everyone, deny="send_messages")
-    with pytest.raises(NotOffered, match="can't write"):
+    with pytest.raises(NotOffered, match="can't send messages"):
         play.lizzy.say(play.stage, "Hello?")
 
 
@@ -167,3 +167,35 @@ async def test_typing_and_reactions_show(play: Play) -> None:
     assert list(play.stage.messages[0].reactions) == ["🎭"]
     await play.bot.heard[0].remove_reaction("🎭", discord.Object(play.discord.bot.id))
     assert play.stage.messages[0].reactions["🎭"] == []
+
+
+async def test_others_that_write_are_told_apart(play: Play) -> None:
+    other = play.discord.other_bot("Other", play.guild)
+    other.say(play.stage, "beep")
+    play.discord.webhook_says(play.stage, "News", "Extra!")
+    await play.discord.until(lambda: len(play.bot.heard) == 2)
+    beep, news = play.bot.heard
+    assert (beep.author.bot, beep.webhook_id) == (True, None)
+    assert (news.author.name, news.webhook_id) == ("News", news.author.id)
+
+
+async def test_what_nobody_wrote_is_heard_all_the_same(play: Play) -> None:
+    said = play.lizzy.say(play.stage, "Look at https://example.com/")
+    thread = play.lizzy.start_thread(play.stage, "Act one")
+    under = play.lizzy.start_thread(said, "Act two")
+    await play.discord.until(lambda: len(play.bot.heard) == 2)
+    assert play.bot.heard[1].type is discord.MessageType.thread_created
+    assert (thread.messages, under.id) == ([], said.id)
+    play.discord.show_preview(said)
+    await play.discord.until(lambda: play.bot.edits)
+    assert play.bot.edits[0].edited_at is None
+    reactions: list[str] = []
+
+    @play.bot.listen()
+    async def on_reaction_add(reaction: discord.Reaction, _user: discord.User) -> None:
+        reactions.append(str(reaction.emoji))
+
+    play.lizzy.react(said, "🎭")
+    await play.discord.until(lambda: reactions == ["🎭"])
+    fetched = await text_channel(play.bot, play.stage.id).fetch_message(said.id)
+    assert [str(each.emoji) for each in fetched.reactions] == ["🎭"]

@@ -34,7 +34,7 @@ async def test_a_thread_is_reached_through_its_parents_webhook(play: Play) -> No
     inside = discord.Object(thread.id)
     sent = await webhook.send("In here.", thread=inside, wait=True)
     assert [message.content for message in thread.messages] == ["In here."]
-    assert play.stage.messages == []
+    assert [message.content for message in play.stage.messages] == ["Act one"]  # the notice of the thread itself
     with pytest.raises(discord.NotFound) as lost:
         await webhook.edit_message(sent.id, content="Where?")
     assert lost.value.code == 10008

@@ -12,7 +12,7 @@ from .places import channel
 
 if TYPE_CHECKING:
     from ..conversation import Command, Interaction, Message, Webhook
-    from ..entities import Json
+    from ..entities import Json, User
     from ..world import World
 
 NO_CONTENT: Json = {"content": "", "embeds": [], "attachments": [], "components": []}
@@ -69,13 +69,16 @@ def message(what: Message, world: World, *, readable: bool = True, nested: bool 
     if what.interaction:
         data |= _interaction_fields(what.interaction)
     if what.reactions and not nested:
-        data["reactions"] = [
-            {"count": len(by), "me": world.bot in by, "emoji": {"id": None, "name": emoji}}
-            for emoji, by in what.reactions.items()
-        ]
+        data["reactions"] = [_reaction(emoji, by, world) for emoji, by in what.reactions.items()]
     if what.reply_to and not nested:
         data |= _reply_fields(what.reply_to, world, readable=readable)
     return data
+
+
+def _reaction(emoji: str, by: list[User], world: World) -> Json:
+    counts = {"count": len(by), "count_details": {"burst": 0, "normal": len(by)}}
+    mine = {"me": world.bot in by, "me_burst": False}
+    return {"emoji": {"id": None, "name": emoji}, "burst_colors": [], **counts, **mine}
 
 
 def _author(what: Message) -> Json:

@@ -1,0 +1,138 @@
+"""Who writes on Discord, and all that writing is: messages, edits, reactions, pins, threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import speech
+from .clock import iso
+from .conversation import Message, MessageKind
+from .entities import ChannelKind
+from .picker import NotOffered
+from .routes.drafts import attachment
+from .rules.messages import MESSAGE as LONGEST
+from .world import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .entities import Channel, Guild, Json, Member, User
+    from .server import LoopbackDiscord
+
+
+class Speaker:
+    """Whoever can write: a person (see `actors.py`), or a bot that is not the one under test."""
+
+    def __init__(self, discord: LoopbackDiscord, user: User) -> None:
+        self.user = user
+        self._discord = discord
+        self._world = discord.world
+
+    @property
+    def id(self) -> int:
+        return self.user.id
+
+    @property
+    def name(self) -> str:
+        return self.user.display_name
+
+    @property
+    def mention(self) -> str:
+        return self.user.mention
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    def member_of(self, guild: Guild) -> Member:
+        return guild.members[self.user.id]
+
+    def say(
+        self,
+        channel: Channel,
+        text: str = "",
+        *,
+        reply_to: Message | None = None,
+        files: Mapping[str, bytes] | None = None,
+        sticker: str = "",
+        forward: Message | None = None,
+    ) -> Message:
+        """Write into a channel, or with `reply_to` answer a message (which pings its author, as clients do)."""
+        self._must("send_messages", channel)
+        if channel.thread and channel.thread.locked:
+            self._must("manage_threads", channel)
+        if len(text) > LONGEST:
+            raise NotOffered(f"people can write {LONGEST} characters")
+        if channel.thread:
+            channel.thread.archived = False
+        extra = (self._sticker(sticker) if sticker else {}) | (_forwarded(forward) if forward else {})
+        draft = speech.Draft(text, attachments=self._attached(channel, files or {}), reply_to=reply_to, extra=extra)
+        name = channel.guild.members[self.id].shown_name if channel.guild else self.name
+        return speech.post(self._world, channel, speech.Sender(self.user, name), draft)
+
+    def _attached(self, channel: Channel, files: Mapping[str, bytes]) -> tuple[Json, ...]:
+        new_id, kept = self._world.clock.snowflake, self._world.files
+        return tuple(attachment(new_id(), channel, name, content, kept) for name, content in files.items())
+
+    def _sticker(self, name: str) -> Json:
+        return {"sticker_items": [{"id": str(self._world.clock.snowflake()), "name": name, "format_type": 1}]}
+
+    def edit(self, message: Message, text: str) -> None:
+        """Change one's own message."""
+        assert message.author is self.user
+        now = message.now
+        draft = speech.Draft(text, now.embeds, now.components, now.attachments, now.flags, reply_to=message.reply_to)
+        speech.edit(self._world, message, draft)
+
+    def delete(self, message: Message) -> None:
+        """Take away one's own message or, with Manage Messages, somebody else's."""
+        if message.author is not self.user or message.webhook:
+            self._must("manage_messages", message.channel)
+        speech.delete(self._world, message)
+
+    def pin(self, message: Message) -> None:
+        """Pin a message, which leaves a notice in the channel."""
+        self._must("pin_messages", message.channel)
+        message.pinned = True
+        speech.changed(self._world, message)
+        self._notice(message.channel, MessageKind.PIN, speech.Draft(reply_to=message))
+
+    def react(self, message: Message, emoji: str) -> None:
+        """Put a reaction under a message."""
+        message.reactions.setdefault(emoji, []).append(self.user)
+        data: Json = {"user_id": str(self.id), "channel_id": str(message.channel.id), "message_id": str(message.id)}
+        data |= {"emoji": {"id": None, "name": emoji}, "type": 0, "burst": False}
+        if message.channel.guild:
+            data["guild_id"] = str(message.channel.guild.id)
+        event = Event("MESSAGE_REACTION_ADD", data, message.channel.guild, message.channel)
+        self._world.announce(event)
+
+    def starts_typing(self, channel: Channel) -> None:
+        self._world.start_typing(self.user, channel)
+
+    def start_thread(self, where: Channel | Message, name: str, *, private: bool = False) -> Channel:
+        """Open a thread in a channel (which leaves a notice there), under a message, or as a post in a forum."""
+        if isinstance(where, Message):
+            return self._world.thread(where.channel, name, self.user, starter=where)
+        thread = self._world.thread(where, name, self.user, private=private)
+        if not private and where.kind is not ChannelKind.FORUM:
+            self._notice(where, MessageKind.THREAD_CREATED, speech.Draft(name))
+        return thread
+
+    def leave(self, guild: Guild) -> None:
+        self._world.leave(guild, self.user)
+
+    def _notice(self, channel: Channel, kind: MessageKind, draft: speech.Draft) -> None:
+        speech.post(self._world, channel, speech.Sender(self.user), draft, kind=kind)
+
+    def _must(self, permission: str, channel: Channel) -> None:
+        if not self._world.may(self.user, permission, channel):
+            raise NotOffered(f"{self.name} can't {permission.replace('_', ' ')} in {channel.name}")
+
+
+def _forwarded(message: Message) -> Json:
+    now = message.now
+    snapshot: Json = {"type": 0, "content": now.content, "embeds": list(now.embeds), "flags": 0}
+    snapshot |= {"attachments": list(now.attachments), "mentions": [], "mention_roles": []}
+    snapshot |= {"timestamp": iso(message.states[0].at), "edited_timestamp": None}
+    reference = {"type": 1, "message_id": str(message.id), "channel_id": str(message.channel.id)}
+    return {"message_snapshots": [{"message": snapshot}], "message_reference": reference}
