@@ -27,6 +27,7 @@ from bot.store.store import Store
 from cogs import answers
 from cogs.cast import CastCommands
 from cogs.listener import Listener
+from cogs.mydata import MyDataCommands
 from cogs.replies import Replies
 from cogs.reveal import RevealCommands
 from cogs.scene import SceneCommands
@@ -115,6 +116,7 @@ class Aside(commands.Bot):
             SceneCommands(theatre, library, stage, roles=settings.discord.mention_roles),
             CastCommands(theatre),
             RevealCommands(theatre, stage),
+            MyDataCommands(store),
             Replies(self, theatre),
             Whispers(theatre, stage.undelivered),
             Listener(self, theatre),

@@ -87,12 +87,12 @@ def _local(engine: LocalEngineSettings) -> Iterator[Check]:
     yield from _devices()
     try:
         source = find.resolve(engine.model, fetching=False)
-        header = gguf_file.check(source.path)
+        headers = gguf_file.check(source.path)
     except AsideError as error:
         yield Check("Model", State.BAD, str(error))
         return
-    size = header.bytes_there / 2**30
-    yield Check("Model", State.GOOD, f"{engine.model}: {source.path.name}, {header.architecture}, {size:.1f} GiB")
+    size = sum(header.bytes_there for header in headers) / 2**30
+    yield Check("Model", State.GOOD, f"{engine.model}: {source.path.name}, {headers[0].architecture}, {size:.1f} GiB")
     if source.stand_in:
         yield Check("Model", State.NOTE, "this is a stand-in to try Aside with, not HER", "set `engine.model`")
 

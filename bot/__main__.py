@@ -1,0 +1,5 @@
+"""`python -m bot` is `aside`."""
+
+from bot.cli import main
+
+main()

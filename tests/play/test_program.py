@@ -1,0 +1,101 @@
+"""`aside run`, the program itself, in a process of its own between a Discord and a completions server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from tests.engine.completions import CompletionsServer
+from tests.play.house import Evening, personas
+from tests.play.test_scene import BENNET
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+PROXIED = "discord: {{proxy: '{proxy}'}}\nengine: {{kind: remote, base_url: '{url}', model: HER-32B}}\n"
+TOKEN = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA.GaBcDe.abcdefghijklmnopqrstuvwxyz0123456789AB"
+
+
+@asynccontextmanager
+async def running(folder: Path, environ: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """`aside run` in `folder`; killed in the end if it hasn't ended by itself."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASIDE_", "DISCORD_"))}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "run"),
+        cwd=folder,
+        env=clean | environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_the_program_plays_and_ends_when_it_is_asked_to(evening: Evening, tmp_path: Path) -> None:
+    discord = evening.discord
+    async with CompletionsServer([BENNET]) as server:
+        (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=discord.proxy_url, url=server.url))
+        async with running(tmp_path, discord.environment() | {"DISCORD_TOKEN": TOKEN}) as process:
+            await discord.until(lambda: discord.asked("bulk_set_application_commands"), 30)
+            await discord.until(lambda: discord.gateway.identified, 30)
+            await asyncio.sleep(0.5)
+            await evening.begin()
+            evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
+            assert (await evening.answer(within=20)).content == "*smiles* Well, well."
+            process.send_signal(signal.SIGTERM)
+            output, _ = await process.communicate()
+        assert process.returncode == 0
+        log = output.decode()
+        assert "Traceback" not in log
+        for private in ("SECRET", "PLAN", "MARMALADE", TOKEN, "Well, well."):
+            assert private not in log
+
+
+async def test_killed_in_the_middle_of_a_reply_it_finishes_it_after_the_restart(
+    evening: Evening, tmp_path: Path
+) -> None:
+    discord = evening.discord
+    async with CompletionsServer([BENNET]) as server:
+        (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=discord.proxy_url, url=server.url))
+        environ = discord.environment() | {"DISCORD_TOKEN": TOKEN}
+        async with running(tmp_path, environ) as process:
+            await discord.until(lambda: discord.gateway.identified, 30)
+            await discord.until(lambda: discord.asked("bulk_set_application_commands"), 30)
+            await asyncio.sleep(0.5)
+            await evening.begin()
+            evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+            await discord.until(lambda: server.asked, 20)
+            process.kill()
+            await process.wait()
+        async with running(tmp_path, environ):
+            await evening.answer(within=30)
+            await discord.quiet(0.5)
+            assert [post.content for post in personas(evening.stage)] == ["*smiles* Well, well."]
+
+
+async def test_without_a_token_it_says_in_one_sentence_how_to_get_one(tmp_path: Path) -> None:
+    async with running(tmp_path, {}) as process:
+        output, _ = await process.communicate()
+    assert process.returncode == 2
+    assert output.decode().count("\n") == 1
+    assert "https://discord.com/developers/applications" in output.decode()
+
+
+async def test_without_the_message_content_intent_it_says_how_to_switch_it_on(evening: Evening, tmp_path: Path) -> None:
+    evening.discord.world.portal.clear()
+    async with CompletionsServer([BENNET]) as server:
+        (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=evening.discord.proxy_url, url=server.url))
+        async with running(tmp_path, evening.discord.environment() | {"DISCORD_TOKEN": TOKEN}) as process:
+            output, _ = await process.communicate()
+    assert process.returncode == 1
+    assert "Message Content Intent" in output.decode()
+    assert "Traceback" not in output.decode()
