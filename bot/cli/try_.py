@@ -1,0 +1,87 @@
+"""`aside try`: the bot on a simulated Discord, in the browser."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.options import Config, library_of
+from bot.errors import AsideError
+
+if TYPE_CHECKING:
+    import socket
+
+    from bot.library.scenario import Scenario
+    from bot.settings import Settings
+
+_NEEDED = ("simcord", "markdown_it", "linkify_it", "regex", "av")
+
+
+class ExtraMissing(AsideError):
+    """What only this command needs isn't installed."""
+
+
+def try_(
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port on loopback; left out, a free one.")] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    model: Annotated[
+        str | None,
+        typer.Option(help="A model's name, file or hf:… address; left out, the configured or the demo model."),
+    ] = None,
+    scenario: Annotated[str, typer.Option(help="Which scenario is suggested.")] = "pride-and-prejudice",
+    config: Config = None,
+) -> None:
+    """Try Aside in the browser: a simulated Discord on this machine, no token needed, nothing kept."""
+    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+        raise ExtraMissing(
+            "To try Aside its extra `try` must be installed: `pip install 'aside[try]'`, or `python3 dev.py aside try` "
+            "in a checkout."
+        )
+    from bot import logs
+    from bot.settings import load_settings
+    from bot.tryout.site import listen
+
+    settings = load_settings(config)
+    chosen = library_of(settings).scenario(scenario)
+    server = listen(port)
+    with tempfile.TemporaryDirectory(prefix="aside-try-") as folder, server:
+        settings = _for_trying(settings, model, Path(folder))
+        logs.set_up(settings)
+        asyncio.run(_playing(settings, chosen, server, browser=browser))
+
+
+def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings:
+    """Return settings that leave nothing behind and need no Discord."""
+    from bot.settings import DiscordSettings, LocalEngineSettings, LoggingSettings, StoreSettings
+
+    changes: dict[str, object] = {
+        "discord": DiscordSettings(),
+        "store": StoreSettings(path=folder / "aside.db"),
+        "logging": LoggingSettings(level="WARNING"),
+    }
+    if model is not None:
+        changes["engine"] = LocalEngineSettings(model=model)
+    return settings.model_copy(update=changes)
+
+
+async def _playing(settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool) -> None:
+    from bot.app import create_bot, create_engine
+    from bot.tryout import telling
+    from bot.tryout.session import played
+
+    engine = create_engine(settings)
+    telling.loading(settings.engine.model)
+    try:
+        await engine.start()
+        async with played(lambda offstage: create_bot(settings, engine=offstage), engine, server, scenario) as site:
+            telling.ready(site.address, engine.info)
+            if browser:
+                telling.opened(site.address)
+            await asyncio.Event().wait()
+    finally:
+        await engine.close()

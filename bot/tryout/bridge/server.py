@@ -1,0 +1,88 @@
+"""A simulated Discord that never stops: it waits for the bot only as long as the bot does something at once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import asynccontextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from discord.app_commands import AppCommandError
+from simcord.env import Env
+
+from bot.errors import AsideError
+from bot.tryout.bridge.clock import RunningClock
+from bot.tryout.bridge.webhooks import FacedBackend, RightWebhooks
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import discord
+
+_log = logging.getLogger(__name__)
+_LONGEST_STEP = 3.0  # seconds: what Discord itself waits for a first answer
+_LOOK = 0.1  # seconds between two looks at whether the bot rests; a longer sleep of the bot's counts as rest
+
+
+class LiveDiscord(Env):
+    """simcord's environment around one bot, for people instead of tests."""
+
+    def __init__(self, bot: discord.Client) -> None:
+        super().__init__(bot, check_errors=False)
+        self.backend: FacedBackend = FacedBackend(clock=RunningClock())
+        self._step = asyncio.Lock()
+
+    @asynccontextmanager
+    async def step(self) -> AsyncIterator[None]:
+        """Wait for one's turn to do something: simcord refuses whoever comes second."""
+        async with self._step:
+            yield
+
+    @property
+    def _webhook_adapter(self) -> Any:
+        """What serves webhooks and the answers to interactions; simcord sets it while the bot logs in."""
+        return self._adapter
+
+    @_webhook_adapter.setter
+    def _webhook_adapter(self, adapter: Any) -> None:
+        self._adapter = adapter and RightWebhooks(self.backend)
+
+    def _record_error(self, error: BaseException) -> None:
+        """Leave the bot's errors to the bot, which tells people; what nobody handled goes to the log."""
+        if not isinstance(error, AsideError | AppCommandError):
+            _log.error("The bot failed at something", exc_info=error)
+
+    @property
+    def changes(self) -> int:
+        """A number that grows whenever anything happens on this Discord."""
+        return len(self.backend.transcript)
+
+    async def _settle_internal(
+        self,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - simcord's signature
+        idle: float = 0.05,
+        dispatch: str | None = None,
+        _deadline: float | None = None,
+    ) -> None:
+        """Return when the bot rests, or after the longest step: what takes longer shows when it is done."""
+        del timeout, _deadline
+        end = perf_counter() + _LONGEST_STEP
+        while perf_counter() < end:
+            try:
+                await super()._settle_internal(timeout=_LOOK, idle=min(idle, _LOOK), dispatch=dispatch)
+            except TimeoutError:
+                continue
+            return
+
+
+@asynccontextmanager
+async def online(discord: LiveDiscord) -> AsyncIterator[LiveDiscord]:
+    """Have the bot of this Discord log in, and off again at the end. The bot itself is left to its owner."""
+    await discord.start()
+    try:
+        with discord.time_context():
+            yield discord
+    finally:
+        await discord.shutdown()

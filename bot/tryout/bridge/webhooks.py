@@ -1,0 +1,88 @@
+"""Webhooks as Discord has them: they post into threads, carry buttons where a bot made them, and have a face."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from simcord.backend import Backend
+from simcord.backend.cdn import CDN_BASE
+from simcord.backend.errors import unknown_channel
+from simcord.components import validate_message_state
+from simcord.http import FakeWebhookAdapter
+from simcord.http.client import _raise_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simcord.backend.models import Message, User, Webhook
+
+
+class FacedBackend(Backend):
+    """A backend that keeps the pictures of webhooks and people."""
+
+    def create_webhook(self, channel_id: int, name: str, creator_id: int) -> Webhook:
+        """Make a webhook; the picture stands in the request that is being served."""
+        webhook = super().create_webhook(channel_id, name, creator_id)
+        asked = self.http_requests[-1].json if self.http_requests else None
+        if isinstance(asked, dict) and isinstance(picture := asked.get("avatar"), str):
+            self.give_face(self.users[webhook.webhook_user_id], base64.b64decode(picture.partition(",")[2]))
+        return webhook
+
+    def give_face(self, user: User, picture: bytes) -> None:
+        """Let `user` be seen with this picture, the bytes of an image file."""
+        user.avatar = hashlib.sha256(picture).hexdigest()[:32]
+        self.cdn._blobs[f"{CDN_BASE}/avatars/{user.id}/{user.avatar}.png"] = picture
+
+
+class RightWebhooks(FakeWebhookAdapter):
+    """Executes webhooks where the request says, with the buttons it has."""
+
+    async def request(
+        self,
+        route: Any,
+        session: Any,
+        *,
+        payload: dict[str, Any] | None = None,
+        params: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Serve one request of discord.py's."""
+        webhook = self.backend.webhooks.get(self.backend.webhook_tokens.get(route.webhook_token or "", 0))
+        if webhook is None:  # an interaction's
+            return await super().request(route, session, payload=payload, params=params, **kwargs)
+        buttons = payload.pop("components", None) if payload else None
+        with self._led_to(webhook, (params or {}).get("thread_id")):
+            answer = await super().request(route, session, payload=payload, params=params, **kwargs)
+            if buttons is not None and answer:
+                self._attach(self.backend.get_message(webhook.channel_id, int(answer["id"])), buttons)
+                answer["components"] = buttons
+        return answer
+
+    @contextmanager
+    def _led_to(self, webhook: Webhook, thread_id: int | str | None) -> Iterator[None]:
+        """Have the webhook lead to a thread of its channel; serving a request gives nobody else a turn meanwhile."""
+        home = webhook.channel_id
+        if thread_id is not None:
+            thread = self.backend.channels.get(int(thread_id))
+            if thread is None or thread.parent_id != home:
+                _raise_for(unknown_channel())
+            webhook.channel_id = int(thread_id)
+        try:
+            yield
+        finally:
+            webhook.channel_id = home
+
+    @staticmethod
+    def _attach(message: Message, buttons: list[dict[str, Any]]) -> None:
+        message.components = validate_message_state(
+            buttons,
+            flags=message.flags,
+            content=message.content,
+            embeds=message.embeds,
+            poll=None,
+            stickers=message.stickers,
+            attachments=message.attachments,
+        )

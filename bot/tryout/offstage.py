@@ -1,0 +1,116 @@
+"""The engine as the simulated Discord's bot gets it: its work is none of the bot's, so nobody waits for it.
+
+simcord ends a step when the bot rests. A bot whose character thinks does not rest, unless it says that it waits for
+something outside, which is what this says for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import itertools
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+
+    from bot.engine.protocol import Chunk, Engine, EngineInfo, Request
+    from bot.her.prompt import Prompt
+
+T = TypeVar("T")
+_REASON = "the model thinks"
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A reply in the making."""
+
+    mind: str  # as the request names it
+    began: float  # by `perf_counter`
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has been in the making."""
+        return perf_counter() - self.began
+
+
+class Offstage:
+    """An Engine in front of another, which stays its owner's. Make it before the bot and outside its tasks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._outside = contextvars.copy_context()
+        self._numbers = itertools.count()
+        self._thinking: dict[int, Thinking] = {}
+        self.declare: Callable[..., Awaitable[Any]] = _at_once
+        """simcord's `external_wait`, once there is a Discord."""
+        self.last_took: float | None = None
+        """Seconds that the last reply took."""
+
+    @property
+    def info(self) -> EngineInfo:
+        """What runs, where."""
+        return self._engine.info
+
+    @property
+    def thinking(self) -> tuple[Thinking, ...]:
+        """The replies in the making, oldest first."""
+        return tuple(self._thinking.values())
+
+    async def start(self) -> None:
+        """Leave the engine to its owner."""
+
+    async def close(self) -> None:
+        """Leave the engine to its owner."""
+
+    async def count(self, prompt: Prompt) -> int:
+        """Return how many tokens `prompt` has."""
+        counting = self._apart(self._engine.count(prompt))
+        try:
+            tokens: int = await self.declare(counting, reason=_REASON)
+        finally:
+            await _ended(counting)
+        return tokens
+
+    async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Stream one reply."""
+        number = next(self._numbers)
+        thinking = self._thinking[number] = Thinking(request.mind, perf_counter())
+        pieces: asyncio.Queue[Chunk | Exception | None] = asyncio.Queue()
+        writing = self._apart(self._write(request, pieces))
+        try:
+            while (piece := await self.declare(pieces.get(), reason=_REASON)) is not None:
+                if isinstance(piece, Exception):
+                    raise piece
+                yield piece
+        finally:
+            self.last_took = thinking.seconds
+            del self._thinking[number]
+            await _ended(writing)
+
+    async def _write(self, request: Request, pieces: asyncio.Queue[Chunk | Exception | None]) -> None:
+        try:
+            async with aclosing(self._engine.generate(request)) as chunks:
+                async for chunk in chunks:
+                    pieces.put_nowait(chunk)
+        except Exception as error:  # it is the bot's to handle
+            pieces.put_nowait(error)
+        else:
+            pieces.put_nowait(None)
+
+    def _apart(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run `work` in a task that is not the bot's."""
+        return self._outside.run(asyncio.create_task, work)
+
+
+async def _ended(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def _at_once(awaitable: Awaitable[T], *, reason: str) -> T:
+    del reason
+    return await awaitable

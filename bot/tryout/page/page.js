@@ -1,0 +1,198 @@
+// Our page around simcord's windows: whose eyes one sees through, which place one looks at, and the guided path.
+
+const key = location.hash.slice(1);
+const POLL = 600; // milliseconds
+const $ = (id) => document.getElementById(id);
+const frames = new Map(); // "person/place" → iframe
+const seen = new Map(); // "person/place" → how many messages were there when it was last looked at
+const read = new Set(); // steps that only this page knows of
+let person = "grace";
+let place = null;
+let latest = null;
+let said = null; // a sentence that stands in the status line for a while
+
+async function ask(path, body) {
+  const options = body ? { method: "POST", body: JSON.stringify(body) } : {};
+  const answer = await fetch(path, { ...options, headers: { "X-Aside-Key": key } });
+  if (answer.status === 401 || answer.status === 403) throw new Error("This link is not the one that `aside try` printed last: open that one.");
+  const value = await answer.json();
+  if (!answer.ok) throw new Error(value.error);
+  return value;
+}
+
+function tell(sentence) {
+  const mine = (said = sentence);
+  status();
+  setTimeout(() => { if (said === mine) { said = null; status(); } }, 8000);
+}
+
+function status() {
+  const { thinking, took, model } = latest ?? { thinking: [] };
+  const busy = thinking.map((one) => `${one.who} is thinking … ${one.seconds} s`).join("   ");
+  const usual = took === null ? (model?.stand_in ? "a reply takes 5 to 20 seconds on two cores" : "the first reply takes longest") : `the last reply took ${Math.round(took)} s`;
+  $("status").textContent = said ?? (busy && `${busy}   (${usual})`);
+}
+
+function entry(one) {
+  const item = document.createElement("li");
+  item.className = one.kind;
+  const button = document.createElement("button");
+  button.type = "button";
+  const name = document.createElement("span");
+  name.textContent = { channel: "# ", thread: "⤷ ", dm: "" }[one.kind] + one.name;
+  button.append(name);
+  const unread = one.messages - (seen.get(`${person}/${one.id}`) ?? 0);
+  if (one.id !== place && unread > 0) {
+    const badge = document.createElement("span");
+    badge.className = "badge";
+    badge.textContent = unread;
+    badge.title = "new messages";
+    button.append(badge);
+  }
+  if (one.id === place) button.setAttribute("aria-current", "page");
+  button.dataset.place = one.id;
+  button.addEventListener("click", () => look(person, one.id));
+  item.append(button);
+  return item;
+}
+
+function rebuilt(element, value, make) {
+  const now = JSON.stringify([value, person, place, ...value.map((one) => seen.get(`${person}/${one.id}`))]);
+  if (element.dataset.now === now) return;
+  element.dataset.now = now;
+  element.replaceChildren(...value.map(make));
+}
+
+function part(one) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.role = "radio";
+  button.ariaChecked = String(one.key === person);
+  button.dataset.person = one.key;
+  const what = document.createElement("small");
+  what.textContent = one.part;
+  button.append(one.name, what);
+  button.addEventListener("click", () => become(one.key));
+  return button;
+}
+
+function steps() {
+  const done = new Set([...latest.done, ...read]);
+  let next = true;
+  for (const item of $("steps").children) {
+    const over = done.has(item.dataset.step);
+    item.classList.toggle("done", over);
+    item.classList.toggle("next", !over && next);
+    if (!over) next = false;
+  }
+}
+
+function paint() {
+  const { server, places, people, model, took, thinking } = latest;
+  if (place) {
+    const here = places.find((one) => one.id === place);
+    seen.set(`${person}/${place}`, here?.messages ?? 0);
+    if (here?.kind === "dm" && person === "grace" && latest.done.includes("answer")) read.add("talk");
+  }
+  $("server").textContent = server;
+  rebuilt($("channels"), places.filter((one) => one.kind !== "dm"), entry);
+  rebuilt($("talks"), places.filter((one) => one.kind === "dm"), entry);
+  rebuilt($("people"), people, part);
+  $("model").textContent = model.stand_in
+    ? `The words come from ${model.name}, on this machine. It is a stand-in, far too small to act well: HER, the model Aside is made for, plans, feels and speaks far better.`
+    : `The words come from ${model.name} on ${model.device}.`;
+  for (const one of document.querySelectorAll("[data-path]")) one.textContent = latest.path[one.dataset.path];
+  $("took").textContent = thinking.length ? "The line below the channel shows that it is being thought about." : took === null ? "" : `The last one took ${Math.round(took)} s.`;
+  steps();
+  status();
+}
+
+async function look(as, at) {
+  person = as;
+  place = at;
+  const name = `${as}/${at}`;
+  try {
+    if (!frames.has(name)) {
+      const { address } = await ask("/aside/window", { person: as, place: at });
+      if (!frames.has(name)) {
+        const frame = document.createElement("iframe");
+        frame.src = address;
+        frame.title = "Discord";
+        frames.set(name, frame);
+        $("windows").append(frame);
+      }
+    }
+    if (name !== `${person}/${place}`) return;
+    for (const [other, frame] of frames) frame.classList.toggle("shown", other === name);
+    await refresh();
+  } catch (error) {
+    tell(error.message);
+  }
+}
+
+async function become(other) {
+  const here = latest.places.find((one) => one.id === place);
+  latest = await ask(`/aside/news?person=${encodeURIComponent(other)}`);
+  const there = here?.kind === "dm" ? latest.places.find((one) => one.kind === "dm") : latest.places.find((one) => one.id === place);
+  await look(other, (there ?? latest.places[0]).id);
+}
+
+async function refresh() {
+  const as = person;
+  const news = await ask(`/aside/news?person=${encodeURIComponent(as)}`);
+  if (as !== person) return;
+  latest = news;
+  paint();
+}
+
+async function poll() {
+  try {
+    await refresh();
+    $("status").classList.remove("fault");
+  } catch (error) {
+    $("status").classList.add("fault");
+    $("status").textContent = error instanceof TypeError ? "Aside has stopped. Start it again with `aside try`, and open the new link." : error.message;
+  }
+  setTimeout(poll, POLL);
+}
+
+$("steps").addEventListener("click", async (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  button.disabled = true;
+  try {
+    const channel = latest.places[0].id;
+    if (button.dataset.go) {
+      await become("grace");
+      await look("grace", latest.places.find((one) => one.kind === "dm").id);
+    } else {
+      await look(["join", "speak"].includes(button.dataset.do) ? "ada" : "grace", channel);
+      await ask("/aside/step", { step: button.dataset.do });
+    }
+  } catch (error) {
+    tell(error.message);
+  }
+  button.disabled = false;
+});
+
+// What the windows use.
+window.aside = {
+  tell,
+  menus: () => latest?.menus ?? [],
+  choose: async (message, name) => {
+    try {
+      await ask("/aside/menu", { person, place, message, name });
+    } catch (error) {
+      tell(error.message);
+    }
+  },
+};
+
+try {
+  latest = await ask(`/aside/news?person=${person}`);
+  await look(person, latest.places[0].id);
+} catch (error) {
+  $("status").classList.add("fault");
+  $("status").textContent = error.message;
+}
+poll();

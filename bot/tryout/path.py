@@ -1,0 +1,69 @@
+"""The guided path: what the page suggests to do first, and whether it has been done."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from bot.library.scenario import Scenario
+    from bot.tryout.bridge.server import LiveDiscord
+    from bot.tryout.town import Town
+
+_KNOWN = {"pride-and-prejudice": ("Mr Bennet", "Elizabeth Bennet", "You sent for me, Papa?")}
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What is suggested: a scenario to start, a part to take, and a first line."""
+
+    scenario: str  # its id
+    title: str
+    part: str
+    line: str
+
+    @classmethod
+    def through(cls, scenario: Scenario) -> Path:
+        """Return the path through a scenario."""
+        names = [character.name for character in scenario.characters]
+        addressed, part, words = _KNOWN.get(scenario.id, (names[0], names[-1], "Good evening. May I join you?"))
+        return cls(scenario.id, scenario.title, part, f"@{addressed} {words}")
+
+    @property
+    def channel(self) -> str:
+        """The name of the channel to play in."""
+        plain = self.title.lower().replace("'", "").replace("’", "")
+        return re.sub(r"\W+", "-", plain).strip("-")[:100] or "stage"
+
+
+async def take(step: str, path: Path, town: Town) -> None:
+    """Take one step for the visitor, as the person who would. Raises KeyError where there is no such step."""
+    gm, player, stage = town.gm.member, town.player.member, town.stage
+    steps: dict[str, Callable[[], Awaitable[object]]] = {
+        "start": lambda: gm.slash(stage, "scene start", scenario=path.scenario),
+        "join": lambda: player.slash(stage, "cast join", character=path.part),
+        "speak": lambda: player.send(stage, path.line),
+        "reveal": lambda: gm.slash(stage, "reveal thoughts"),
+    }
+    await steps[step]()
+
+
+def taken(discord: LiveDiscord, town: Town) -> list[str]:
+    """Return the steps that have been taken, by whoever and however."""
+    messages = town.messages()
+    people = {person.id for person in town.people}
+    personas = [message for message in messages if message.webhook_id]
+    commands = {one.command_name for one in discord.backend.interactions.values() if one.responded}
+    done = {
+        "start": any(message.author_id not in people for message in messages),
+        "join": "cast" in commands,
+        "speak": any(message.author_id in people for message in messages),
+        "answer": bool(personas),
+        "reveal": "reveal" in commands,
+        "spoiler": any("||" in message.content for message in personas),
+        "menu": not commands.isdisjoint(town.menus()),
+    }
+    return [step for step, over in done.items() if over]

@@ -1,0 +1,97 @@
+"""One play: what a visitor's page can see of the town, and do in it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from simcord.results import ResponseMessage
+
+from bot.errors import Refused
+from bot.tryout import path
+from bot.tryout.bridge.windows import Window
+
+if TYPE_CHECKING:
+    from bot.tryout.bridge.server import LiveDiscord
+    from bot.tryout.offstage import Offstage
+    from bot.tryout.path import Path
+    from bot.tryout.site import Site
+    from bot.tryout.town import Town
+
+_LOOK = 0.25  # seconds between two looks at whether anything happened
+
+
+class Play:
+    """A town, its windows, and the guided path through it."""
+
+    def __init__(self, discord: LiveDiscord, town: Town, engine: Offstage, site: Site, way: Path) -> None:
+        self._discord = discord
+        self._town = town
+        self._engine = engine
+        self._site = site
+        self._path = way
+        self._windows: dict[tuple[str, int], Window] = {}
+        self._opening = asyncio.Lock()
+
+    async def watch(self) -> None:
+        """Repaint the windows whenever anything has happened. Runs until it is cancelled."""
+        seen = 0
+        while True:
+            if (now := self._discord.changes) != seen:
+                seen = now
+                for window in self._site.panes:
+                    window.repaint()
+            await asyncio.sleep(_LOOK)
+
+    async def news(self, key: str) -> dict[str, Any]:
+        """Return all that the page shows around the windows, for one person."""
+        person = self._town.person(key)
+        info = self._engine.info
+        return {
+            "server": self._town.guild.name,
+            "people": [{"key": one.key, "name": one.name, "part": one.part} for one in self._town.people],
+            "places": [asdict(place) | {"id": str(place.id)} for place in self._town.places(person)],
+            "thinking": [
+                {"who": one.mind.partition("/")[2] or one.mind, "seconds": round(one.seconds)}
+                for one in self._engine.thinking
+            ],
+            "took": self._engine.last_took,
+            "model": {"name": info.model, "device": info.device, "stand_in": info.stand_in, "warning": info.warning},
+            "menus": self._town.menus(),
+            "done": path.taken(self._discord, self._town),
+            "path": asdict(self._path),
+        }
+
+    async def window(self, key: str, place_id: int) -> dict[str, str]:
+        """Return the address of this person's window onto that place."""
+        async with self._opening:
+            return {"address": (await self._window(key, place_id)).address}
+
+    async def menu(self, asked: dict[str, str]) -> dict[str, bool]:
+        """Have a person choose a command in a message's menu."""
+        person = self._town.person(asked["person"])
+        channel, _ = self._town.channel(person, int(asked["place"]))
+        if channel.guild is None:
+            raise Refused("The menu of a message works in the channels of the server, not in direct messages.")
+        message = self._discord.backend.get_message(channel.id, int(asked["message"]))
+        async with self._discord.step():
+            result = await person.member.context_menu(channel, asked["name"], ResponseMessage(self._discord, message))
+        if result.modal is not None:
+            (await self._window(person.key, channel.id)).show_form(result)
+        return {"done": True}
+
+    async def step(self, name: str) -> dict[str, bool]:
+        """Take one step of the guided path for the visitor."""
+        async with self._discord.step():
+            await path.take(name, self._path, self._town)
+        return {"done": True}
+
+    async def _window(self, key: str, place_id: int) -> Window:
+        if (window := self._windows.get((key, place_id))) is None:
+            channel, viewer = self._town.channel(self._town.person(key), place_id)
+            window = Window(self._discord, channel, viewer, port=self._site.port)
+            await window.open()
+            self._site.panes.add(window)
+            self._windows[key, place_id] = window
+        return window

@@ -1,0 +1,56 @@
+"""Starts everything that a play needs, in order, and ends it in the opposite one."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from bot.tryout.bridge.server import LiveDiscord, online
+from bot.tryout.offstage import Offstage
+from bot.tryout.path import Path
+from bot.tryout.play import Play
+from bot.tryout.site import Site
+from bot.tryout.town import Town
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator, Callable
+
+    from discord.ext import commands
+
+    from bot.engine.protocol import Engine
+    from bot.library.scenario import Scenario
+
+
+@asynccontextmanager
+async def played(
+    make_bot: Callable[[Engine], commands.Bot], engine: Engine, server: socket.socket, scenario: Scenario
+) -> AsyncIterator[Site]:
+    """Have a bot on a simulated Discord for as long as the context lasts, its site served on `server`.
+
+    The engine must have been started, and stays its owner's; `make_bot` makes the bot for the engine it is given.
+    """
+    offstage = Offstage(engine)
+    bot = make_bot(offstage)
+    discord = LiveDiscord(bot)
+    offstage.declare = discord.external_wait
+    path = Path.through(scenario)
+    town = Town(discord, path.channel, f"A scene of {scenario.book}")
+    site = Site(server)
+    play = Play(discord, town, offstage, site, path)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(site.close)
+        await stack.enter_async_context(online(discord))
+        stack.push_async_callback(bot.close)
+        stack.push_async_callback(site.panes.close)
+        await site.start(play)
+        watching = asyncio.create_task(play.watch(), name="repaints the windows")
+        stack.push_async_callback(_cancelled, watching)
+        yield site
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

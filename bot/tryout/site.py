@@ -1,0 +1,117 @@
+"""The site on loopback: our page around simcord's windows, and what it asks for."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+from simcord.backend.errors import BackendError, SetupError
+
+from bot.errors import AsideError, UserInputError
+from bot.tryout.bridge.windows import Panes
+
+if TYPE_CHECKING:
+    from bot.tryout.play import Play
+
+_PAGE = Path(__file__).with_name("page")
+_HOST = "127.0.0.1"
+_HEAD = '<link rel="stylesheet" href="/aside/window.css"><script type="module" src="/aside/window.js"></script>'
+_FILES = {"/": "index.html"} | {f"/aside/{name}": name for name in ("page.css", "page.js", "window.css", "window.js")}
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def listen(port: int | None) -> socket.socket:
+    """Return a socket on loopback, at this port or a free one. Raises UserInputError where the port can't be had."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        server.bind((_HOST, port or 0))
+    except OSError as error:
+        server.close()
+        raise UserInputError(
+            f"Port {port} can't be used ({error.strerror}): choose another with `--port`, or leave it out."
+        ) from error
+    return server
+
+
+class Site:
+    """Serves one play, to whoever holds the key that is in the address."""
+
+    def __init__(self, server: socket.socket) -> None:
+        self.port: int = server.getsockname()[1]
+        self.panes = Panes(self.port, _HEAD)
+        self._key = secrets.token_urlsafe(24)
+        self._server = server
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def address(self) -> str:
+        """The link to open; whoever has it can play."""
+        return f"http://{_HOST}:{self.port}/#{self._key}"
+
+    async def start(self, play: Play) -> None:
+        """Serve the page."""
+        app = web.Application(middlewares=[self._guarded])
+        app.add_routes([web.get(path, _file) for path in _FILES])
+        app.add_routes(
+            [
+                web.get("/aside/news", _answer(lambda query: play.news(query["person"]))),
+                web.post("/aside/window", _answer(lambda body: play.window(body["person"], int(body["place"])))),
+                web.post("/aside/menu", _answer(play.menu)),
+                web.post("/aside/step", _answer(lambda body: play.step(body["step"]))),
+            ]
+        )
+        app.add_routes(self.panes.routes())
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        await web.SockSite(self._runner, self._server).start()
+
+    async def close(self) -> None:
+        """Stop serving. Pages that are open say so."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self._server.close()
+
+    @web.middleware
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse other sites that ask through the visitor's browser, and what asks us without the key."""
+        if request.host not in (f"{_HOST}:{self.port}", f"localhost:{self.port}"):
+            raise web.HTTPForbidden
+        ours = request.path.startswith("/aside/") and request.path not in _FILES
+        if ours and not secrets.compare_digest(request.headers.get("X-Aside-Key", ""), self._key):
+            raise web.HTTPUnauthorized
+        return await handler(request)
+
+
+async def _file(request: web.Request) -> web.Response:
+    path = _PAGE / _FILES[request.path]
+    return web.Response(text=path.read_text("utf-8"), content_type=_TYPES[path.suffix], headers=_HEADERS)
+
+
+def _answer(ask: Callable[[Any], Awaitable[Any]]) -> Handler:
+    async def serve(request: web.Request) -> web.StreamResponse:
+        try:
+            asked = await request.json() if request.method == "POST" else request.query
+            return web.json_response(await ask(asked), headers=_HEADERS)
+        except (KeyError, ValueError, TypeError) as error:
+            return _refusal(f"That can't be asked for: {error}.", 400)
+        except (AsideError, SetupError, BackendError) as error:
+            return _refusal(str(error), 409)
+
+    return serve
+
+
+def _refusal(sentence: str, status: int) -> web.Response:
+    return web.json_response({"error": sentence}, status=status, headers=_HEADERS)

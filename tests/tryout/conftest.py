@@ -1,0 +1,77 @@
+"""A simulated Discord with a bot of a few lines on it, for tests of what is between the two."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import discord
+import pytest
+
+pytest.importorskip("simcord", reason="the extra `try` is not installed")
+
+from discord.ext import commands
+
+from bot.tryout.bridge.server import LiveDiscord, online
+from bot.tryout.town import Town
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    Hear = Callable[[discord.Message], Awaitable[None]]
+
+
+class SmallBot(commands.Bot):
+    """Does one thing with every message of a person's."""
+
+    def __init__(self, hear: Hear | None = None, **options: Any) -> None:
+        super().__init__(
+            command_prefix=(),
+            help_command=None,
+            intents=discord.Intents(guilds=True, guild_messages=True, message_content=True),
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            **options,
+        )
+        self.hear = hear
+
+    async def on_message(self, message: discord.Message, /) -> None:
+        if self.hear is not None and not message.author.bot:
+            await self.hear(message)
+
+
+class World:
+    """A Discord, the town on it, and its bot."""
+
+    def __init__(self, live: LiveDiscord, town: Town, bot: commands.Bot) -> None:
+        self.live = live
+        self.town = town
+        self.bot = bot
+
+    async def say(self, text: str, *, key: str = "ada", place: int | None = None) -> None:
+        """Have a person say something on the stage, or in another place."""
+        person = self.town.person(key)
+        channel, _ = self.town.channel(person, place or self.town.stage.id)
+        async with self.live.step():
+            await person.member.send(channel, text)
+
+    def said(self, place: int | None = None) -> list[str]:
+        """Return what stands in a place."""
+        return [message.content for message in self.live.backend.messages[place or self.town.stage.id].values()]
+
+    @property
+    def thread(self) -> int:
+        """Id of the thread under the stage."""
+        return next(place.id for place in self.town.places(self.town.gm) if place.kind == "thread")
+
+
+@asynccontextmanager
+async def world(bot: commands.Bot) -> AsyncIterator[World]:
+    """Have this bot on a town's Discord."""
+    live = LiveDiscord(bot)
+    town = Town(live, "stage", "A stage")
+    async with online(live):
+        try:
+            yield World(live, town, bot)
+        finally:
+            await bot.close()

@@ -1,0 +1,78 @@
+"""The simulated Discord is one to play on: time passes, nobody waits for a bot that thinks, and two may act at once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from tests.tryout.conftest import SmallBot, world
+from tests.waiting import until
+
+if TYPE_CHECKING:
+    import discord
+    import pytest
+
+
+async def test_messages_are_dated_by_the_time_of_day() -> None:
+    async with world(SmallBot()) as town:
+        before = datetime.now(UTC)
+        await town.say("Good evening.")
+        (message,) = town.live.backend.messages[town.town.stage.id].values()
+        assert before <= datetime.fromisoformat(message.timestamp) <= datetime.now(UTC)
+
+
+async def test_what_the_bot_times_takes_time() -> None:
+    took: list[float] = []
+
+    async def hear(_message: discord.Message) -> None:
+        began = monotonic_of_the_bot()
+        await asyncio.sleep(0.2)
+        took.append(monotonic_of_the_bot() - began)
+
+    def monotonic_of_the_bot() -> float:
+        return asyncio.get_running_loop().time()
+
+    async with world(SmallBot(hear)) as town:
+        await town.say("Wait a moment.")
+        await until(lambda: bool(took))
+        assert 0.15 < took[0] < 2.0
+
+
+async def test_a_step_is_over_while_the_bot_still_sleeps() -> None:
+    async def hear(message: discord.Message) -> None:
+        await asyncio.sleep(1.0)
+        await message.channel.send("At last.")
+
+    async with world(SmallBot(hear)) as town:
+        began = perf_counter()
+        await town.say("Hello?")
+        assert perf_counter() - began < 0.8
+        assert town.said() == ["Hello?"]
+        await until(lambda: "At last." in town.said())
+
+
+async def test_two_people_who_speak_at_once_are_both_heard() -> None:
+    heard: list[str] = []
+
+    async def hear(message: discord.Message) -> None:
+        await asyncio.sleep(0)
+        heard.append(message.content)
+
+    async with world(SmallBot(hear)) as town:
+        await asyncio.gather(town.say("I first!"), town.say("No, I!", key="ben"))
+        assert heard == ["I first!", "No, I!"]
+
+
+async def test_a_failure_of_the_bots_ends_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def hear(_message: discord.Message) -> None:
+        raise RuntimeError("a slip")
+
+    async with world(SmallBot(hear)) as town:
+        with caplog.at_level(logging.ERROR):
+            await town.say("Hello?")
+            await town.say("Still there?")
+        assert town.said() == ["Hello?", "Still there?"]
+        assert "a slip" in caplog.text

@@ -1,0 +1,187 @@
+"""The site: for whoever has the link and nobody else, and live."""
+
+from __future__ import annotations
+
+import re
+import socket
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import aiohttp
+import pytest
+
+from bot.errors import UserInputError
+from bot.library.scenario import Character, Scenario
+from bot.tryout.session import played
+from bot.tryout.site import Site, listen
+from tests.engine.scripted import ScriptedEngine
+from tests.tryout.conftest import SmallBot
+from tests.tryout.visitor import Visitor
+from tests.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import discord
+
+SCENARIO = Scenario(
+    id="a-scene",
+    title="Mr Bennet's study",
+    book="A book",
+    summary="A line.",
+    setting="A room.",
+    characters=(Character(name="Mr Bennet"), Character(name="Jane")),
+)
+
+
+@asynccontextmanager
+async def site_of(bot: SmallBot) -> AsyncIterator[tuple[Site, Visitor]]:
+    engine = ScriptedEngine(["Well?"])
+    await engine.start()
+    with listen(None) as server:
+        async with played(lambda _: bot, engine, server, SCENARIO) as site, aiohttp.ClientSession() as session:
+            yield site, Visitor(session, site)
+
+
+async def echo(message: discord.Message) -> None:
+    await message.channel.send(f"You said: {message.content}")
+
+
+def stage_of(news: dict[str, list[dict[str, str]]]) -> int:
+    return int(news["places"][0]["id"])
+
+
+async def test_the_page_shows_the_people_and_what_each_can_look_at() -> None:
+    async with site_of(SmallBot()) as (_, visitor):
+        news = await visitor.news("ada")
+    assert [one["name"] for one in news["people"]] == ["Grace", "Ada", "Ben"]
+    assert [(one["kind"], one["name"]) for one in news["places"]] == [
+        ("channel", "mr-bennets-study"),
+        ("thread", "the-garden-path"),
+        ("channel", "reading-room"),
+        ("dm", "Aside"),
+    ]
+
+
+async def test_what_a_person_says_and_the_bot_answers_shows_in_every_window() -> None:
+    async with site_of(SmallBot(echo)) as (_, visitor):
+        stage = stage_of(await visitor.news())
+        ada, ben = await visitor.window("ada", stage), await visitor.window("ben", stage)
+        receipt = await ada.act("send_message", content="Hello?")
+        assert receipt["settlement"] == "settled"
+        await until(lambda: ben.says("You said: Hello?"))
+        assert [message["author"]["name"] for message in await ben.messages()] == ["Ada", "Aside"]
+
+
+async def test_what_was_shown_a_moment_ago_is_good_enough_to_act_on() -> None:
+    async with site_of(SmallBot(echo)) as (_, visitor):
+        stage = stage_of(await visitor.news())
+        ada, ben = await visitor.window("ada", stage), await visitor.window("ben", stage)
+        await ada.act("send_message", content="Hello?")
+        await until(lambda: ben.says("You said: Hello?"))  # Ben's page has changed since he opened it
+        assert (await ben.act("send_message", content="Hello, Ada!"))["settlement"] == "settled"
+
+
+async def test_two_pages_of_one_person_show_the_same() -> None:
+    async with site_of(SmallBot()) as (_, visitor):
+        stage = stage_of(await visitor.news())
+        first, second = await visitor.window("ada", stage), await visitor.window("ada", stage)
+        await first.act("send_message", content="Hello?")
+        await until(lambda: second.says("Hello?"))
+
+
+async def test_a_message_of_five_thousand_characters_is_refused_as_discord_does() -> None:
+    async with site_of(SmallBot(echo)) as (_, visitor):
+        ada = await visitor.window("ada", stage_of(await visitor.news()))
+        receipt = await ada.act("send_message", content="a" * 5000)
+        assert receipt["rejected"]
+        assert await ada.messages() == []
+
+
+async def test_a_direct_message_shows_to_its_reader_alone() -> None:
+    async def whisper(message: discord.Message) -> None:
+        await message.author.send("Between us.")
+
+    async with site_of(SmallBot(whisper)) as (_, visitor):
+        ada = await visitor.window("ada", stage_of(await visitor.news()))
+        await ada.act("send_message", content="Psst!")
+        talks = {person: int((await visitor.news(person))["places"][-1]["id"]) for person in ("ada", "ben")}
+        talk = await visitor.window("ada", talks["ada"])
+        await until(lambda: talk.says("Between us."))
+        assert (await visitor.news("ada"))["places"][-1]["messages"] == 1
+        assert (await visitor.news("ben"))["places"][-1]["messages"] == 0
+        status, answer = await visitor.ask("aside/window", {"person": "ben", "place": talks["ada"]})
+        assert status == 400, answer
+
+
+async def test_without_the_link_nothing_can_be_asked() -> None:
+    async with site_of(SmallBot()) as (site, _), aiohttp.ClientSession() as session:
+        root = f"http://127.0.0.1:{site.port}"
+        for path in ("/aside/news?person=ada", "/api/state"):
+            async with session.get(root + path) as answer:
+                assert answer.status == 401
+        async with session.post(f"{root}/aside/step", json={"step": "start"}) as answer:
+            assert answer.status == 401
+
+
+async def test_a_site_that_only_looks_like_ours_gets_nothing() -> None:
+    async with site_of(SmallBot()) as (site, _), aiohttp.ClientSession() as session:
+        headers = {"Host": f"evil.example:{site.port}"}
+        async with session.get(f"http://127.0.0.1:{site.port}/", headers=headers) as answer:
+            assert answer.status == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("aside/news?person=nobody", None),
+        ("aside/news", None),
+        ("aside/window", {"person": "ada", "place": 5}),
+        ("aside/window", {"person": "ada"}),
+        ("aside/step", {"step": "leap"}),
+        ("aside/step", ["start"]),
+        ("aside/menu", {"person": "ada", "place": "x", "message": "1", "name": "Show thoughts"}),
+    ],
+)
+async def test_nonsense_is_refused_in_a_sentence(path: str, body: object) -> None:
+    async with site_of(SmallBot()) as (_, visitor):
+        status, answer = await visitor.ask(path, body)
+    assert status == 400
+    assert answer["error"].endswith(".")
+
+
+async def test_a_step_that_the_bot_can_t_take_is_refused_in_a_sentence() -> None:
+    async with site_of(SmallBot()) as (_, visitor):
+        status, answer = await visitor.ask("aside/step", {"step": "start"})
+    assert status == 409
+    assert "scene" in answer["error"]
+
+
+async def test_the_page_and_all_it_asks_for_come_from_here() -> None:
+    async with site_of(SmallBot()) as (site, _), aiohttp.ClientSession() as session:
+        root = f"http://127.0.0.1:{site.port}"
+        for page in ("/", "/window"):
+            async with session.get(root + page) as answer:
+                text = await answer.text()
+                assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+            files = re.findall(r'(?:href|src)="([^"]+)"', text)
+            assert len(files) >= 2
+            for file in files:
+                async with session.get(root + file) as answer:
+                    assert answer.status == 200, file
+
+
+def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(UserInputError, match=rf"Port {port} .*--port"):
+            listen(port)
+
+
+def test_the_page_mentions_no_address_but_its_own() -> None:
+    page = Path(__file__).parents[2] / "bot/tryout/page"
+    for file in page.iterdir():
+        assert "http" not in file.read_text(), file

@@ -1,0 +1,81 @@
+"""A visitor without a browser: asks the site for what its pages would ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from bot.tryout.site import Site
+
+
+class Visitor:
+    """Has the link, and looks at places through windows as the page does."""
+
+    def __init__(self, session: aiohttp.ClientSession, site: Site) -> None:
+        self._session = session
+        self._root, _, self._key = site.address.partition("#")
+
+    async def ask(self, path: str, body: object = None) -> tuple[int, Any]:
+        """Ask our own interface; return the status and the answer."""
+        method = "GET" if body is None else "POST"
+        headers = {"X-Aside-Key": self._key}
+        async with self._session.request(method, self._root + path, json=body, headers=headers) as answer:
+            return answer.status, await answer.json()
+
+    async def news(self, person: str = "ada") -> Any:
+        """Return what the page shows around the windows."""
+        status, news = await self.ask(f"aside/news?person={person}")
+        assert status == 200, news
+        return news
+
+    async def window(self, person: str, place: int) -> Pane:
+        """Open a window."""
+        status, answer = await self.ask("aside/window", {"person": person, "place": place})
+        assert status == 200, answer
+        headers = {"X-Simcord-Capability": answer["address"].partition("#")[2]}
+        async with self._session.post(f"{self._root}api/pages", json={}, headers=headers) as opened:
+            state = await opened.json()
+        return Pane(self._session, self._root, headers | {"X-Simcord-Context": state["context"]["id"]}, state)
+
+
+class Pane:
+    """One window on one page."""
+
+    def __init__(self, session: aiohttp.ClientSession, root: str, headers: dict[str, str], state: Any) -> None:
+        self._session = session
+        self._root = root
+        self._headers = headers
+        self._first = state
+        self._sequence = 0
+
+    async def messages(self) -> list[Any]:
+        """Return the messages that are shown, in order."""
+        async with self._session.get(f"{self._root}api/state", headers=self._headers) as answer:
+            state = await answer.json()
+        return [state["messages"][number] for number in state["timeline"]]
+
+    async def says(self, text: str) -> bool:
+        """Whether a message with this text is shown."""
+        return any(text in message["content"] for message in await self.messages())
+
+    async def act(self, kind: str, **what: Any) -> Any:
+        """Do something as the page would, on what it showed when it was opened."""
+        self._sequence += 1
+        body = {
+            "protocol_version": 3,
+            "sequence": self._sequence,
+            "request_id": f"request-{self._sequence}",
+            "generation": self._first["context"]["generation"],
+            "bot_generation": self._first["botGeneration"],
+            "published_revision": self._first["publishedRevision"],
+            "kind": kind,
+        }
+        async with self._session.post(f"{self._root}api/action", json=body | what, headers=self._headers) as answer:
+            return await answer.json()
+
+    async def commands(self) -> dict[str, Any]:
+        """Return the slash commands that are offered, by how they are called."""
+        async with self._session.get(f"{self._root}api/commands", headers=self._headers) as answer:
+            return {entry["invocation"]: entry for entry in (await answer.json())["entries"]}
