@@ -22,13 +22,24 @@ class KeptLine(Protocol):
     """One line that a person said."""
 
     @property
-    def said_at(self) -> datetime: ...
+    def said_at(self) -> datetime:
+        """When it was said."""
+        ...
+
     @property
-    def channel_id(self) -> int: ...
+    def channel_id(self) -> int:
+        """Where it was said."""
+        ...
+
     @property
-    def speaker(self) -> str: ...
+    def speaker(self) -> str:
+        """Under which name."""
+        ...
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """What was said."""
+        ...
 
 
 class People(Protocol):
