@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import StoreError
 from bot.her.beats import Beat, BeatKind, action, planning, speech, thought
+from bot.library.scenario import NARRATOR
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.store.repository import Repository, id_list
 from bot.store.values import microseconds, time
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from bot.her.beats import PublicBeat
     from bot.scenes.ports import NewLine
     from bot.store.transaction import Row, Transaction
-
-NARRATOR = "Environment"  # the name HER knows the surroundings by
 
 _BEATS: dict[BeatKind, Callable[[str], Beat]] = {
     BeatKind.SPEECH: speech,
