@@ -11,7 +11,7 @@
             lizzy.say(stage, "Good evening!")
             reply = await discord.until(lambda: [m for m in stage.messages if m.webhook])
             await lizzy.press(reply[0], "Try again")
-        assert discord.violations == []
+        assert discord.violations == []  # the fixture in `fixtures.py` sees to that by itself
 
 A bot in another process: give it `discord.environment()`, and discord.py `proxy=discord.proxy_url`.
 Misfortune: `discord.faults.fail("execute_webhook", after_work=True)`, `await discord.gateway.close()`, …

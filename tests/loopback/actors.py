@@ -129,14 +129,17 @@ class Person(Speaker):
         return [message for message in channel.history if self.can_see(message)]
 
     def ever_saw(self) -> str:
-        """Every text this person could ever have read: all states of all messages, choices, forms, names of threads."""
+        """Every text this person could ever have read: all states of all messages, and whatever else shows text."""
         texts = [text for message in self._readable() for text in message.ever()]
         for interaction in self._world.interactions.values():
             if interaction.user is self.user:
                 texts += strings([interaction.choices, interaction.modal])
-        texts += [
-            each.name for each in self._world.channels.values() if self._world.may(self.user, "view_channel", each)
-        ]
+        for place in self._world.places:
+            texts += place.titles if self._world.may(self.user, "view_channel", place) else []
+        for guild in self._world.guilds.values():
+            texts += [role.name for role in guild.roles.values()]
+            texts += [member.nick for member in guild.members.values() if member.nick]
+        texts += strings(self._world.presences)
         return "\n".join(texts)
 
     def _readable(self) -> list[Message]:

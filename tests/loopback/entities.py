@@ -130,6 +130,7 @@ class Channel:
     thread: ThreadState | None = None
     tags: list[Json] = field(default_factory=list)
     history: list[Message] = field(default_factory=list)  # deleted and ephemeral ones too
+    titles: list[str] = field(default_factory=list)  # every name and topic it ever had
 
     @property
     def messages(self) -> list[Message]:

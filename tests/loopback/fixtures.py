@@ -18,3 +18,4 @@ async def loopback() -> AsyncIterator[LoopbackDiscord]:
     async with LoopbackDiscord() as discord:
         yield discord
     assert not discord.violations, discord.violations
+    assert not discord.hosts_refused, discord.hosts_refused

@@ -134,7 +134,9 @@ class Gateway:
             guild = self._world.guilds.get(int(_only(data["guild_id"])))
             if guild:
                 session.tell("GUILD_MEMBERS_CHUNK", members_chunk(guild, data))
-        elif op not in {PRESENCE, VOICE}:
+        elif op == PRESENCE:
+            self._world.presences.append(data)
+        elif op != VOICE:
             await socket.close(code=4001)
         return None
 
@@ -151,6 +153,7 @@ class Gateway:
     def _identify(self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]) -> Session:
         world = self._world
         self.identified += 1
+        world.presences += [data["presence"]] if data.get("presence") else []
         first, of = data.get("shard") or (0, 1)
         session = Session(f"session-{world.clock.snowflake()}", data["intents"], (first, of), outbox=outbox)
         self.sessions[session.id] = session

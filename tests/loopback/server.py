@@ -17,7 +17,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from . import routes, speech
 from .actors import Person
-from .entities import Privileged
+from .entities import Overwrite, Privileged
 from .faults import Faults
 from .gateway import Gateway
 from .openapi import find_description
@@ -148,6 +148,13 @@ class LoopbackDiscord:
         preview = {"type": "link", "title": "A page", "url": "https://example.com/"}
         message.states[-1] = replace(message.now, embeds=(*message.now.embeds, preview))
         speech.changed(self.world, message)
+
+    def withdraw(self, permissions: str, channel: Channel) -> None:
+        """Take these permissions from the bot in one channel, whatever its roles say."""
+        before = channel.overwrites.get(self.bot.id, Overwrite(self.bot.id, 1))
+        taken = bits(permissions)
+        channel.overwrites[self.bot.id] = Overwrite(self.bot.id, 1, before.allow & ~taken, before.deny | taken)
+        self.world.channel_changed(channel)
 
     def text_channel(self, guild: Guild, name: str, *, nsfw: bool = False) -> Channel:
         return self.world.channel(guild, name, nsfw=nsfw)

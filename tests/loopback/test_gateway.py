@@ -100,9 +100,8 @@ async def test_without_the_members_intent_people_are_unknown_until_they_speak(lo
 
 
 async def test_what_the_bot_may_not_see_it_does_not_hear(play: Play) -> None:
-    own = next(role for role in play.guild.roles.values() if role.managed_by)
     hidden = play.discord.text_channel(play.guild, "upstairs")
-    play.discord.world.overwrite(hidden, own, deny="view_channel")
+    play.discord.withdraw("view_channel", hidden)
     play.lizzy.say(hidden, "whispers")
     play.lizzy.say(play.stage, "aloud")
     await play.discord.until(lambda: play.bot.heard)

@@ -107,3 +107,26 @@ async def test_an_unknown_address_is_a_violation(play: Play) -> None:
     with pytest.raises(discord.NotFound):
         await play.bot.http.request(discord.http.Route("GET", "/nowhere"))
     assert [each.code for each in play.discord.forgive()] == [0]
+
+
+async def test_a_witness_remembers_everything(play: Play) -> None:
+    thread = play.lizzy.start_thread(play.stage, "The letter")
+    await play.discord.until(lambda: play.bot.get_channel(thread.id))
+    seen = play.bot.get_channel(thread.id)
+    assert isinstance(seen, discord.Thread)
+    await seen.send("Wickham lied", embed=discord.Embed(title="and Darcy knew"))
+    await seen.edit(name="Nothing")
+    await seen.delete()
+    await play.bot.change_presence(activity=discord.Game("whist"))
+    await play.discord.until(lambda: play.discord.world.presences)
+    saw = play.lizzy.ever_saw()
+    assert all(text in saw for text in ("The letter", "Nothing", "Wickham lied", "and Darcy knew", "whist"))
+    assert "Wickham" not in play.discord.person("Stranger").ever_saw()
+
+
+async def test_a_private_flag_makes_no_ordinary_message_private(play: Play) -> None:
+    await play.bot.http.request(
+        discord.http.Route("POST", "/channels/{channel_id}/messages", channel_id=play.stage.id),
+        json={"content": "for all", "flags": 64},
+    )
+    assert [message.now.flags for message in play.stage.messages] == [0]

@@ -60,7 +60,6 @@ async def test_writing_wakes_an_archived_thread_and_changing_it_does_not_work(pl
 
 
 async def test_a_locked_thread_takes_no_words(play: Play) -> None:
-    own = next(role for role in play.guild.roles.values() if role.managed_by)
     thread = play.lizzy.start_thread(play.stage, "t")
     await play.discord.until(lambda: play.bot.get_channel(thread.id))
     seen = play.bot.get_channel(thread.id)
@@ -68,7 +67,7 @@ async def test_a_locked_thread_takes_no_words(play: Play) -> None:
     assert thread.thread
     thread.thread.locked = True
     await seen.send("who manages threads may")
-    play.discord.world.overwrite(play.stage, own, deny="manage_threads")
+    play.discord.withdraw("manage_threads", play.stage)
     with pytest.raises(discord.Forbidden) as locked:
         await seen.send("others may not")
     assert locked.value.code == 160005

@@ -41,11 +41,13 @@ class World:
     portal: set[Privileged] = field(default_factory=set)  # privileged intents switched on for the bot
     users: dict[int, User] = field(default_factory=dict)
     guilds: dict[int, Guild] = field(default_factory=dict)
-    channels: dict[int, Channel] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)  # those that are there
+    places: list[Channel] = field(default_factory=list)  # those that ever were
     messages: dict[int, Message] = field(default_factory=dict)
     webhooks: dict[int, Webhook] = field(default_factory=dict)
     commands: dict[int, Command] = field(default_factory=dict)
     interactions: dict[str, Interaction] = field(default_factory=dict)  # by token
+    presences: list[Json] = field(default_factory=list)  # what the bot said it is doing
     typing: list[tuple[User, Channel]] = field(default_factory=list)
     files: dict[int, bytes] = field(default_factory=dict)  # what was attached, by attachment id
     announce: Callable[[Event], None] = lambda _event: None
@@ -133,6 +135,7 @@ class World:
     ) -> Channel:
         channel = Channel(self.clock.snowflake(), kind, name, guild, parent, topic, nsfw, len(guild.channels))
         self.channels[channel.id] = guild.channels[channel.id] = channel
+        self._note_titles(channel)
         self.announce(Event("CHANNEL_CREATE", payloads.channel(channel), guild, channel))
         return channel
 
@@ -146,6 +149,7 @@ class World:
         thread = Channel(thread_id, kind, name, parent.guild, parent, thread=state)
         assert parent.guild
         self.channels[thread.id] = parent.guild.channels[thread.id] = thread
+        self._note_titles(thread)
         if starter:
             starter.thread = thread
         self.announce(Event("THREAD_CREATE", self._thread_data(thread) | {"newly_created": True}, parent.guild, thread))
@@ -171,7 +175,15 @@ class World:
         }
         self.announce(Event("THREAD_MEMBERS_UPDATE", data, thread.guild, thread))
 
+    def _note_titles(self, channel: Channel) -> None:
+        if channel not in self.places:
+            self.places.append(channel)
+        shown = (channel.name, channel.topic or "")
+        channel.titles += [each for each in shown if each and each not in channel.titles]
+
     def channel_changed(self, channel: Channel) -> None:
+        """Tell the bot that a channel or thread is not as it was."""
+        self._note_titles(channel)
         if channel.thread:
             channel.thread.changed_at = self.clock.now()
             self.announce(Event("THREAD_UPDATE", self._thread_data(channel), channel.guild, channel))

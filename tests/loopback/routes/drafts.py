@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from ..entities import Channel, Json
     from ..router import Call
 
-KEPT_FLAGS = 1 << 2 | EPHEMERAL | 1 << 12 | COMPONENTS_V2  # no link previews, ephemeral, silent, layout components
+KEPT_FLAGS = 1 << 2 | 1 << 12 | COMPONENTS_V2  # no link previews, silent, layout components
 
 
-def new_draft(call: Call, body: Json, channel: Channel, *, reply_to: Message | None = None) -> Draft:
-    """What a new message shall say, checked."""
+def new_draft(
+    call: Call, body: Json, channel: Channel, *, reply_to: Message | None = None, may_be_private: bool = False
+) -> Draft:
+    """What a new message shall say, checked. Only answers to interactions `may_be_private`."""
     check_message(body, call.uploads)
-    nonce = body.get("nonce")
+    nonce, kept = body.get("nonce"), KEPT_FLAGS | EPHEMERAL if may_be_private else KEPT_FLAGS
     return Draft(
         body.get("content") or "",
         tuple(body.get("embeds") or []),
         tuple(body.get("components") or []),
         _attachments(call, body, channel, []),
-        (body.get("flags") or 0) & KEPT_FLAGS,
+        (body.get("flags") or 0) & kept,
         body.get("allowed_mentions"),
         reply_to,
         None if nonce is None else str(nonce),

@@ -56,7 +56,7 @@ def _check_kind(interaction: Interaction, kind: int) -> None:
 
 
 def _say(call: Call, interaction: Interaction, data: Json) -> None:
-    interaction.original = _post(call, interaction, new_draft(call, data, interaction.channel))
+    interaction.original = _post(call, interaction, new_draft(call, data, interaction.channel, may_be_private=True))
 
 
 def _defer(call: Call, interaction: Interaction, data: Json) -> None:
@@ -161,7 +161,7 @@ def _one(call: Call) -> tuple[Interaction, Message]:
 def follow_up(call: Call) -> Answer:
     """One more answer. The first after a deferral takes the place of "… is thinking", and is as private as that was."""
     interaction = _interaction(call)
-    draft = new_draft(call, call.body, interaction.channel)
+    draft = new_draft(call, call.body, interaction.channel, may_be_private=True)
     if interaction.original and interaction.original.thinking:
         speech.finish_thinking(call.world, interaction.original, draft)
         return payloads.message(interaction.original, call.world)
