@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.tryout.bridge.server import LiveDiscord
     from bot.tryout.offstage import Offstage
     from bot.tryout.path import Path
-    from bot.tryout.site import Site
+    from bot.tryout.site import Answer, Site
     from bot.tryout.town import Town
 
 _LOOK = 0.25  # seconds between two looks at whether anything happened
@@ -44,9 +44,13 @@ class Play:
                     window.repaint()
             await asyncio.sleep(_LOOK)
 
-    async def news(self, key: str) -> dict[str, Any]:
+    def answers(self) -> dict[str, Answer]:
+        """Return what a page can ask for."""
+        return {"news": self.news, "window": self.window, "menu": self.menu, "step": self.step}
+
+    async def news(self, asked: dict[str, str]) -> dict[str, Any]:
         """Return all that the page shows around the windows, for one person."""
-        person = self._town.person(key)
+        person = self._town.person(asked["person"])
         info = self._engine.info
         return {
             "server": self._town.guild.name,
@@ -63,10 +67,9 @@ class Play:
             "path": asdict(self._path),
         }
 
-    async def window(self, key: str, place_id: int) -> dict[str, str]:
-        """Return the address of this person's window onto that place."""
-        async with self._opening:
-            return {"address": (await self._window(key, place_id)).address}
+    async def window(self, asked: dict[str, str]) -> dict[str, str]:
+        """Return the address of a person's window onto a place."""
+        return {"address": (await self._window(asked["person"], int(asked["place"]))).address}
 
     async def menu(self, asked: dict[str, str]) -> dict[str, bool]:
         """Have a person choose a command in a message's menu."""
@@ -81,17 +84,18 @@ class Play:
             (await self._window(person.key, channel.id)).show_form(result)
         return {"done": True}
 
-    async def step(self, name: str) -> dict[str, bool]:
+    async def step(self, asked: dict[str, str]) -> dict[str, bool]:
         """Take one step of the guided path for the visitor."""
         async with self._discord.step():
-            await path.take(name, self._path, self._town)
+            await path.take(asked["step"], self._path, self._town)
         return {"done": True}
 
     async def _window(self, key: str, place_id: int) -> Window:
-        if (window := self._windows.get((key, place_id))) is None:
-            channel, viewer = self._town.channel(self._town.person(key), place_id)
-            window = Window(self._discord, channel, viewer, port=self._site.port)
-            await window.open()
-            self._site.panes.add(window)
-            self._windows[key, place_id] = window
-        return window
+        async with self._opening:
+            if (window := self._windows.get((key, place_id))) is None:
+                channel, viewer = self._town.channel(self._town.person(key), place_id)
+                window = Window(self._discord, channel, viewer, port=self._site.port)
+                await window.open()
+                self._site.panes.add(window)
+                self._windows[key, place_id] = window
+            return window

@@ -44,7 +44,7 @@ async def played(
         await stack.enter_async_context(online(discord))
         stack.push_async_callback(bot.close)
         stack.push_async_callback(site.panes.close)
-        await site.start(play)
+        await site.start(play.answers())
         watching = asyncio.create_task(play.watch(), name="repaints the windows")
         stack.push_async_callback(_cancelled, watching)
         yield site

@@ -6,7 +6,7 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from aiohttp import web
 from simcord.backend.errors import BackendError, SetupError
@@ -15,7 +15,7 @@ from bot.errors import AsideError, UserInputError
 from bot.tryout.bridge.windows import Panes
 
 if TYPE_CHECKING:
-    from bot.tryout.play import Play
+    from collections.abc import Mapping
 
 _PAGE = Path(__file__).with_name("page")
 _HOST = "127.0.0.1"
@@ -29,7 +29,9 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Answer: TypeAlias = Callable[[dict[str, str]], Awaitable[object]]
+"""Takes what a page asked as JSON and gives what it gets. KeyError, ValueError and TypeError mean: nonsense."""
 
 
 def listen(port: int | None) -> socket.socket:
@@ -61,18 +63,11 @@ class Site:
         """The link to open; whoever has it can play."""
         return f"http://{_HOST}:{self.port}/#{self._key}"
 
-    async def start(self, play: Play) -> None:
-        """Serve the page."""
+    async def start(self, answers: Mapping[str, Answer]) -> None:
+        """Serve the page, and what it asks for: `answers` by the last part of the path."""
         app = web.Application(middlewares=[self._guarded])
         app.add_routes([web.get(path, _file) for path in _FILES])
-        app.add_routes(
-            [
-                web.get("/aside/news", _answer(lambda query: play.news(query["person"]))),
-                web.post("/aside/window", _answer(lambda body: play.window(body["person"], int(body["place"])))),
-                web.post("/aside/menu", _answer(play.menu)),
-                web.post("/aside/step", _answer(lambda body: play.step(body["step"]))),
-            ]
-        )
+        app.add_routes([web.post(f"/aside/{name}", _asked(answer)) for name, answer in answers.items()])
         app.add_routes(self.panes.routes())
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
@@ -100,11 +95,10 @@ async def _file(request: web.Request) -> web.Response:
     return web.Response(text=path.read_text("utf-8"), content_type=_TYPES[path.suffix], headers=_HEADERS)
 
 
-def _answer(ask: Callable[[Any], Awaitable[Any]]) -> Handler:
+def _asked(answer: Answer) -> Handler:
     async def serve(request: web.Request) -> web.StreamResponse:
         try:
-            asked = await request.json() if request.method == "POST" else request.query
-            return web.json_response(await ask(asked), headers=_HEADERS)
+            return web.json_response(await answer(await request.json()), headers=_HEADERS)
         except (KeyError, ValueError, TypeError) as error:
             return _refusal(f"That can't be asked for: {error}.", 400)
         except (AsideError, SetupError, BackendError) as error:

@@ -111,16 +111,15 @@ async def test_a_direct_message_shows_to_its_reader_alone() -> None:
         await until(lambda: talk.says("Between us."))
         assert (await visitor.news("ada"))["places"][-1]["messages"] == 1
         assert (await visitor.news("ben"))["places"][-1]["messages"] == 0
-        status, answer = await visitor.ask("aside/window", {"person": "ben", "place": talks["ada"]})
+        status, answer = await visitor.ask("window", {"person": "ben", "place": talks["ada"]})
         assert status == 400, answer
 
 
 async def test_without_the_link_nothing_can_be_asked() -> None:
     async with site_of(SmallBot()) as (site, _), aiohttp.ClientSession() as session:
         root = f"http://127.0.0.1:{site.port}"
-        for path in ("/aside/news?person=ada", "/api/state"):
-            async with session.get(root + path) as answer:
-                assert answer.status == 401
+        async with session.get(f"{root}/api/state") as answer:
+            assert answer.status == 401
         async with session.post(f"{root}/aside/step", json={"step": "start"}) as answer:
             assert answer.status == 401
 
@@ -133,27 +132,27 @@ async def test_a_site_that_only_looks_like_ours_gets_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body"),
+    ("what", "body"),
     [
-        ("aside/news?person=nobody", None),
-        ("aside/news", None),
-        ("aside/window", {"person": "ada", "place": 5}),
-        ("aside/window", {"person": "ada"}),
-        ("aside/step", {"step": "leap"}),
-        ("aside/step", ["start"]),
-        ("aside/menu", {"person": "ada", "place": "x", "message": "1", "name": "Show thoughts"}),
+        ("news", {"person": "nobody"}),
+        ("news", None),
+        ("window", {"person": "ada", "place": 5}),
+        ("window", {"person": "ada"}),
+        ("step", {"step": "leap"}),
+        ("step", ["start"]),
+        ("menu", {"person": "ada", "place": "x", "message": "1", "name": "Show thoughts"}),
     ],
 )
-async def test_nonsense_is_refused_in_a_sentence(path: str, body: object) -> None:
+async def test_nonsense_is_refused_in_a_sentence(what: str, body: object) -> None:
     async with site_of(SmallBot()) as (_, visitor):
-        status, answer = await visitor.ask(path, body)
+        status, answer = await visitor.ask(what, body)
     assert status == 400
     assert answer["error"].endswith(".")
 
 
 async def test_a_step_that_the_bot_can_t_take_is_refused_in_a_sentence() -> None:
     async with site_of(SmallBot()) as (_, visitor):
-        status, answer = await visitor.ask("aside/step", {"step": "start"})
+        status, answer = await visitor.ask("step", {"step": "start"})
     assert status == 409
     assert "scene" in answer["error"]
 

@@ -17,22 +17,21 @@ class Visitor:
         self._session = session
         self._root, _, self._key = site.address.partition("#")
 
-    async def ask(self, path: str, body: object = None) -> tuple[int, Any]:
+    async def ask(self, what: str, body: object) -> tuple[int, Any]:
         """Ask our own interface; return the status and the answer."""
-        method = "GET" if body is None else "POST"
         headers = {"X-Aside-Key": self._key}
-        async with self._session.request(method, self._root + path, json=body, headers=headers) as answer:
+        async with self._session.post(f"{self._root}aside/{what}", json=body, headers=headers) as answer:
             return answer.status, await answer.json()
 
     async def news(self, person: str = "ada") -> Any:
         """Return what the page shows around the windows."""
-        status, news = await self.ask(f"aside/news?person={person}")
+        status, news = await self.ask("news", {"person": person})
         assert status == 200, news
         return news
 
     async def window(self, person: str, place: int) -> Pane:
         """Open a window."""
-        status, answer = await self.ask("aside/window", {"person": person, "place": place})
+        status, answer = await self.ask("window", {"person": person, "place": place})
         assert status == 200, answer
         headers = {"X-Simcord-Capability": answer["address"].partition("#")[2]}
         async with self._session.post(f"{self._root}api/pages", json={}, headers=headers) as opened:

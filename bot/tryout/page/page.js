@@ -12,8 +12,7 @@ let latest = null;
 let said = null; // a sentence that stands in the status line for a while
 
 async function ask(path, body) {
-  const options = body ? { method: "POST", body: JSON.stringify(body) } : {};
-  const answer = await fetch(path, { ...options, headers: { "X-Aside-Key": key } });
+  const answer = await fetch(path, { method: "POST", body: JSON.stringify(body), headers: { "X-Aside-Key": key } });
   if (answer.status === 401 || answer.status === 403) throw new Error("This link is not the one that `aside try` printed last: open that one.");
   const value = await answer.json();
   if (!answer.ok) throw new Error(value.error);
@@ -132,14 +131,14 @@ async function look(as, at) {
 
 async function become(other) {
   const here = latest.places.find((one) => one.id === place);
-  latest = await ask(`/aside/news?person=${encodeURIComponent(other)}`);
+  latest = await ask("/aside/news", { person: other });
   const there = here?.kind === "dm" ? latest.places.find((one) => one.kind === "dm") : latest.places.find((one) => one.id === place);
   await look(other, (there ?? latest.places[0]).id);
 }
 
 async function refresh() {
   const as = person;
-  const news = await ask(`/aside/news?person=${encodeURIComponent(as)}`);
+  const news = await ask("/aside/news", { person: as });
   if (as !== person) return;
   latest = news;
   paint();
@@ -189,7 +188,7 @@ window.aside = {
 };
 
 try {
-  latest = await ask(`/aside/news?person=${person}`);
+  latest = await ask("/aside/news", { person });
   await look(person, latest.places[0].id);
 } catch (error) {
   $("status").classList.add("fault");
