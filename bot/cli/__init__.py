@@ -1,0 +1,36 @@
+"""The command line: `aside COMMAND`. One module a command family; this one puts them together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bot.cli.doctor import doctor
+from bot.cli.failures import SentencesGroup
+from bot.cli.prompt import prompt
+from bot.cli.render import render
+from bot.cli.run import run
+from bot.cli.scenarios import scenarios
+from bot.cli.try_ import try_
+from bot.cli.version import version
+
+app = typer.Typer(cls=SentencesGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def aside(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback where a command fails.")] = False,
+) -> None:
+    """HER characters on Discord: they speak in the channel and think where the game master decides."""
+
+
+for command in (run, doctor, render, prompt, version):
+    app.command()(command)
+app.command("try")(try_)
+app.add_typer(scenarios, name="scenarios")
+
+
+def main() -> None:
+    """Run the command line and exit with its status: 0, 1, 2 or 130."""
+    app(prog_name="aside")

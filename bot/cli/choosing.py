@@ -1,0 +1,68 @@
+"""From what a person typed to the scenario, character and dialect meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.engine.protocol import Dialect
+from bot.errors import ScenarioError, UnknownName, UserInputError
+from bot.library.names import nearest, spoken_names
+from bot.library.shelf import ScenarioFile, read
+from bot.library.spelling import normal
+from bot.weights.catalogue import catalogue
+
+if TYPE_CHECKING:
+    from bot.library.library import Library
+    from bot.library.scenario import Scenario
+    from bot.settings import Settings
+
+
+def chosen_scenario(name: str, library: Library) -> Scenario:
+    """Return the scenario of that id or title, or the one at that path.
+
+    Raises UnknownName, naming the nearest, ScenarioError, and UserInputError where a file holds several.
+    """
+    path = Path(name)
+    if path.suffix or len(path.parts) > 1:
+        return _scenario_at(path)
+    try:
+        return library.scenario(name)
+    except UnknownName:
+        if path.is_dir():
+            return _scenario_at(path)
+        raise
+
+
+def chosen_character(scenario: Scenario, name: str) -> str:
+    """Return the character's full name, whatever it was called by. Raises UnknownName, naming the nearest."""
+    if character := spoken_names(scenario.characters).get(normal(name)):
+        return character
+    names = [character.name for character in scenario.characters]
+    listed = ", ".join(nearest(name, names) or names)
+    raise UnknownName(f"Nobody in {scenario.title} is called “{name[:80]}”: choose one of {listed}.")
+
+
+def dialect_of(settings: Settings) -> Dialect:
+    """Return how the model that the settings name is spoken to; HER's way where nobody named one."""
+    engine = settings.engine
+    if not settings.engine_named:
+        return Dialect.HER
+    if engine.dialect is not None:
+        return Dialect(engine.dialect)
+    entry = catalogue().get(engine.model)
+    return Dialect(entry.dialect) if entry else Dialect.HER
+
+
+def _scenario_at(path: Path) -> Scenario:
+    own = next((inside for name in ("scenario.yaml", "scenario.yml") if (inside := path / name).is_file()), None)
+    scenarios = read(ScenarioFile(own.parent.parent, own) if own else ScenarioFile(path.parent, path))
+    if len(scenarios) > 1:
+        raise UserInputError(
+            f"{path} holds {len(scenarios)} scenes: put it into a folder of `library.folders`, and name one by its id."
+        )
+    for scenario in scenarios:
+        if isinstance(scenario, ScenarioError):
+            raise scenario
+        return scenario
+    raise UserInputError(f"{path} holds no scenario: name a file with one.")

@@ -1,0 +1,72 @@
+"""What a person sees when a command fails: one sentence, and an exit status that scripts can rely on.
+
+0 done, 1 the program's own failure, 2 what the person wrote can't be used, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from bot.errors import AsideError, UserInputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWN_FAULT, USERS_FAULT = 1, 2
+
+
+class SentencesGroup(TyperGroup):
+    """The commands, with every failure told as one sentence. `--debug` before a command shows the traceback too."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override] # typer's own Context is what it passes
+        """Run the command. Raises typer.Exit where it failed."""
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
+            raise  # typer's own ways to end
+        except Exception as error:
+            debug = bool(ctx.params.get("debug"))
+            if debug:
+                traceback.print_exception(error)
+            raise typer.Exit(_tell(error, debug=debug)) from error
+
+
+def _tell(error: Exception, *, debug: bool) -> int:
+    """Say what happened and return the exit status."""
+    if isinstance(error, AsideError):
+        typer.echo(f"aside: {error}", err=True)
+        return USERS_FAULT if isinstance(error, UserInputError) else OWN_FAULT
+    where = "the traceback stands above" if debug else _recorded(error)
+    typer.echo(f"aside: something went wrong inside Aside ({type(error).__name__}): {where}.", err=True)
+    return OWN_FAULT
+
+
+def _recorded(error: Exception) -> str:
+    """Write the traceback, secrets hidden, to the log of failures; return where it is to be found."""
+    try:
+        path = _log_of_failures()
+        with path.open("a", encoding="utf-8", errors="replace") as log:
+            log.write(_as_logged(error) + "\n")
+    except OSError:
+        return "`aside --debug` and the same command again shows the details"
+    return f"the details are in {path}"
+
+
+def _log_of_failures() -> Path:
+    from platformdirs import user_log_path
+
+    return user_log_path("aside", appauthor=False, ensure_exists=True) / "failures.log"
+
+
+def _as_logged(error: Exception) -> str:
+    from bot.logs import Redacted
+
+    trace = (type(error), error, error.__traceback__)
+    record = logging.LogRecord("aside", logging.ERROR, __file__, 0, " ".join(sys.argv[:2]), None, trace)
+    return Redacted("%(asctime)s %(message)s").format(record)

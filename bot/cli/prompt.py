@@ -1,0 +1,37 @@
+"""`aside prompt`: what the engine gets."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer needs it at run time
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import Config, library_of, settings_of, write
+from bot.engine.protocol import Dialect  # noqa: TC001 - typer needs it at run time
+
+
+def prompt(
+    scenario: Annotated[str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")],
+    character: Annotated[str, typer.Argument(help="Whose turn it is.")],
+    turns: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The story so far: a YAML list of {speaker, text} or {speaker, raw}."),
+    ] = None,
+    dialect: Annotated[
+        Dialect | None,
+        typer.Option(help="How the model is spoken to; HER's own way, unless the settings name another kind of model."),
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Show the exact text the engine gets for a character's next turn."""
+    from bot.cli.choosing import chosen_character, chosen_scenario, dialect_of
+    from bot.cli.turns_file import read_turns
+    from bot.scenes import prompting
+
+    settings = settings_of(config)
+    played = chosen_scenario(scenario, library_of(settings))
+    name = chosen_character(played, character)
+    told = read_turns(turns, played) if turns else ()
+    chosen = dialect or dialect_of(settings)
+    write(prompting.prompt(played, name, told, chosen, empty_think=settings.play.empty_think).text)

@@ -1,0 +1,110 @@
+"""`aside scenarios`: what is in the library, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path  # noqa: TC003 - typer needs it at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.options import AsJson, Config, library_of, settings_of, write_json
+from bot.errors import UserInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bot.library.library import Summary
+    from bot.library.scenario import Character, Scenario
+
+scenarios = typer.Typer(help="Show the scenarios of the library, and check them.", no_args_is_help=True)
+
+
+class FaultyScenarios(UserInputError):
+    """Scenarios that were checked have faults, which have been told."""
+
+
+@scenarios.command("list")
+def list_(config: Config = None, as_json: AsJson = False) -> None:
+    """List the scenarios that can be played."""
+    library = library_of(settings_of(config))
+    summaries = library.summaries()
+    if as_json:
+        write_json([asdict(summary) for summary in summaries])
+    else:
+        _print_table(summaries)
+    if faults := library.faults:
+        typer.echo(f"{_count(len(faults), 'fault')} in the library: `aside scenarios check` tells.", err=True)
+
+
+@scenarios.command()
+def show(
+    scenario: Annotated[str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")],
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one scenario with all that its characters know. Spoils it for players."""
+    from bot.cli.choosing import chosen_scenario
+
+    chosen = chosen_scenario(scenario, library_of(settings_of(config)))
+    if as_json:
+        write_json(chosen.model_dump(mode="json"))
+    else:
+        typer.echo("\n\n".join(_told(chosen)))
+
+
+@scenarios.command()
+def check(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Scenario files or folders, or folders full of them; left out: the library."),
+    ] = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what is wrong with scenarios; status 2 where anything is."""
+    from bot.library.checking import faults_at
+    from bot.shipped import shipped
+
+    places = paths or [*settings_of(config).library.folders, shipped("personas")]
+    faults = [fault for place in places for fault in faults_at(place)]
+    if as_json:
+        write_json({"faults": faults})
+    for fault in () if as_json else faults:
+        typer.echo(fault)
+    if faults:
+        raise FaultyScenarios(f"{_count(len(faults), 'fault')} found.")
+    typer.echo("No faults.", err=True)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
+def _print_table(summaries: Sequence[Summary]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("Id", "Title", "Book", "Characters")
+    for one in summaries:
+        table.add_row(*(Text(cell) for cell in (one.id, one.title, one.book, ", ".join(one.characters))))
+    Console(highlight=False).print(table)
+
+
+def _told(scenario: Scenario) -> Iterator[str]:
+    author = f", {scenario.author}" if scenario.author else ""
+    yield f"{scenario.title} ({scenario.id})\n{scenario.book}{author}\n{scenario.summary}"
+    for heading in ("background", "setting", "opening"):
+        if text := getattr(scenario, heading):
+            yield f"{heading.capitalize()}: {text}"
+    for character in scenario.characters:
+        yield "\n".join(_told_of(character))
+
+
+def _told_of(character: Character) -> Iterator[str]:
+    notes = [*character.aliases, *(() if character.playable else ("not a part for players",))]
+    yield character.name + (f" ({', '.join(notes)})" if notes else "")
+    for heading in ("profile", "known_as", "motivation", "face"):
+        if text := getattr(character, heading):
+            yield f"  {heading.replace('_', ' ').capitalize()}: {text}"

@@ -1,0 +1,96 @@
+"""A story in a YAML file: a list of `{speaker, text}` or `{speaker, raw}`, `raw` being a reply as a model wrote it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bot.documents import Fault, Tree, check, complaint, parse, read_text
+from bot.errors import DocumentError
+from bot.her import reply
+from bot.her.beats import speech
+from bot.her.guards import plain_name
+from bot.her.people import beats_of
+from bot.library.names import spoken_names
+from bot.library.scenario import NARRATOR
+from bot.library.spelling import normal
+from bot.scenes.turn import Take, Turn, TurnKind, TurnState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bot.her.beats import Beat
+    from bot.library.scenario import Scenario
+
+_TURNS = "turns"
+
+
+class Entry(BaseModel):
+    """One turn as it is written down."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    speaker: str = Field(min_length=1, max_length=200, description=f"who speaks; {NARRATOR} for what goes on around")
+    text: str | None = Field(default=None, description="what a person typed")
+    raw: str | None = Field(default=None, description="a reply as a model wrote it")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Entry:
+        if (self.text is None) == (self.raw is None):
+            raise ValueError("a turn has either `text`, as a person typed it, or `raw`, as a model wrote it: keep one")
+        return self
+
+
+class _File(BaseModel):
+    turns: tuple[Entry, ...]
+
+
+def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
+    """Return the turns of the file at `path`, in order, as a scene of `scenario` has them.
+
+    Characters may be called as people call them. Raises DocumentError with file and line.
+    """
+    try:
+        checked = check(_as_group(parse(read_text(path), str(path))), _File)
+    except Fault as fault:
+        checked = [fault]
+    if isinstance(checked, list):
+        raise complaint(checked, DocumentError) from None
+    names = spoken_names(scenario.characters)
+    return tuple(_turn(number, entry, names, scenario) for number, entry in enumerate(checked.turns, start=1))
+
+
+def _as_group(tree: Tree) -> Tree:
+    """Return the file's list as the one key of a group: documents are groups of keys."""
+    if tree.data is not None and not isinstance(tree.data, list):
+        raise Fault(tree.spot(()), "the file is no list: begin each turn with `- speaker: …`")
+    spots = {(_TURNS, *path): spot for path, spot in tree.spots.items()}
+    keys = {(_TURNS, *path): spot for path, spot in tree.keys.items()}
+    return Tree({_TURNS: tree.data or []}, {(): tree.spot(()), **spots}, keys)
+
+
+def _turn(number: int, entry: Entry, names: dict[str, str], scenario: Scenario) -> Turn:
+    speaker = names.get(normal(entry.speaker)) or plain_name(entry.speaker)
+    kind = TurnKind.LINE if entry.raw is None else TurnKind.REPLY
+    if normal(speaker) == normal(NARRATOR):
+        speaker, kind = NARRATOR, TurnKind.NARRATION
+    beats = _beats(entry, speaker, kind, scenario)
+    return Turn(
+        id=number,
+        scene_id=0,
+        kind=kind,
+        speaker=speaker,
+        state=TurnState.DONE,
+        created_at=datetime.now(UTC),
+        take=Take(number, 1, beats, entry.text or entry.raw or ""),
+    )
+
+
+def _beats(entry: Entry, speaker: str, kind: TurnKind, scenario: Scenario) -> tuple[Beat, ...]:
+    if entry.raw is not None:
+        others = tuple(character.name for character in scenario.characters if character.name != speaker)
+        return reply.parse(entry.raw, speaker, others).beats
+    text = entry.text or ""
+    return (speech(text.strip()),) if kind is TurnKind.NARRATION else beats_of(text)

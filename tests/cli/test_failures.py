@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from bot.cli.failures import SentencesGroup
+from bot.errors import EngineBusy, UnknownName
+from tests.cli.conftest import complaint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+failing = typer.Typer(cls=SentencesGroup)
+ERRORS = {
+    "input": UnknownName("Nobody is called that: choose one of A, B."),
+    "own": EngineBusy("Too many wait: ask again later."),
+    "unexpected": KeyError("secret words"),
+    "interrupt": KeyboardInterrupt(),
+    "exit": typer.Exit(5),
+}
+
+
+@failing.callback()
+def start(debug: bool = False) -> None:
+    """A program that fails."""
+
+
+@failing.command()
+def fail(kind: str) -> None:
+    """Fail in this way."""
+    if kind == "token":
+        raise RuntimeError("hf_" + "a" * 30)
+    raise ERRORS[kind]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(failing, list(arguments))
+
+
+def test_what_the_person_got_wrong_is_one_sentence_and_status_2() -> None:
+    assert complaint(run("fail", "input"), 2) == "Nobody is called that: choose one of A, B."
+
+
+def test_what_aside_got_wrong_is_one_sentence_and_status_1() -> None:
+    assert complaint(run("fail", "own"), 1) == "Too many wait: ask again later."
+
+
+def test_the_unexpected_is_told_without_a_traceback_and_recorded(tmp_path: Path) -> None:
+    told = complaint(run("fail", "unexpected"), 1)
+    assert "something went wrong inside Aside (KeyError)" in told
+    assert "secret words" not in told
+    (log,) = (tmp_path / "state").rglob("failures.log")
+    assert str(log) in told
+    assert "KeyError: 'secret words'" in log.read_text()
+
+
+def test_where_nothing_can_be_recorded_the_way_to_the_details_is_told(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("no folder")
+    assert "--debug" in complaint(run("fail", "unexpected"), 1)
+
+
+def test_no_secret_gets_into_the_record(tmp_path: Path) -> None:
+    run("fail", "token")
+    (log,) = (tmp_path / "state").rglob("failures.log")
+    assert "RuntimeError" in log.read_text()
+    assert "hf_a" not in log.read_text()
+
+
+@pytest.mark.parametrize("kind", ["own", "unexpected"])
+def test_debug_shows_the_traceback_and_the_sentence(kind: str) -> None:
+    told = run("--debug", "fail", kind)
+    assert told.exit_code == 1
+    assert "Traceback (most recent call last)" in told.stderr
+    assert told.stderr.splitlines()[-1].startswith("aside: ")
+
+
+def test_a_wrong_option_is_the_persons() -> None:
+    assert run("fail", "--loud", "own").exit_code == 2
+    assert run("sing").exit_code == 2
+
+
+def test_an_interruption_is_130() -> None:
+    assert run("fail", "interrupt").exit_code == 130
+
+
+def test_a_command_may_choose_its_status() -> None:
+    assert run("fail", "exit").exit_code == 5
+
+
+def test_the_program_starts_without_what_only_some_commands_need() -> None:
+    heavy = ("discord", "llama_cpp", "numpy", "PIL", "pydantic", "aiosqlite")
+    seen = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+async def test_an_interrupted_program_says_nothing_and_ends_with_130() -> None:
+    program = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", "from bot.cli import main; print('ready', flush=True); main()", "render"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert program.stdout is not None
+    assert await program.stdout.readline() == b"ready\n"
+    await asyncio.sleep(0.3)  # it waits for a reply on its standard input
+    os.kill(program.pid, signal.SIGINT)
+    out, err = await asyncio.wait_for(program.communicate(), 20)
+    assert (program.returncode, out, err) == (130, b"", b"")
