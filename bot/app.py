@@ -62,11 +62,11 @@ def engine_of(chosen: LocalEngineSettings | RemoteEngineSettings) -> Engine:
     options = chosen.options()
     if options.get("dialect"):
         options["dialect"] = Dialect(options["dialect"])
+    if chosen.sampling is not None:
+        options["sampling"] = Sampling(**chosen.sampling.model_dump())
     if isinstance(chosen, RemoteEngineSettings):
         options["api_key"] = chosen.api_key.get_secret_value() if chosen.api_key else None
         return RemoteEngine(RemoteOptions(**options))
-    if chosen.sampling is not None:
-        options["sampling"] = Sampling(**chosen.sampling.model_dump())
     return LocalEngine(LocalOptions(**options))
 
 

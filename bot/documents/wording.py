@@ -19,6 +19,7 @@ TOO_DEEP = "lists and keys lie too deep inside each other: write it flatter"
 _MEANINGS = (
     ("mapping values are not allowed", "a second `: ` stands in this line: put the text after the first one in quotes"),
     ("cannot start any token", "text that begins with `{letter}` must stand in quotes"),
+    ("alphabetic or numeric", "text that begins with `*` or `&` must stand in quotes"),
     ("unexpected end of stream", "the quote opened in line {begun} is never closed: close it"),
     ("',' or ']'", "the `[` of line {begun} is not closed, or a comma is missing: end the list with `]`"),
     ("',' or '}'", "the `{{` of line {begun} is not closed, or a comma is missing: end the group with `}}`"),

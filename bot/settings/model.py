@@ -7,7 +7,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
-from bot.settings.values import API_KEY, TOKEN, Addresses, Folders, Guilds, Home, Level, Secret, Switch, WebAddress
+from bot.settings.values import (
+    API_KEY,
+    TOKEN,
+    Addresses,
+    Folders,
+    Guilds,
+    Home,
+    Level,
+    Lines,
+    Secret,
+    Switch,
+    WebAddress,
+)
 
 
 class Group(BaseModel):
@@ -31,8 +43,9 @@ class EngineSettings(Group):
     """Base of the kinds of engines."""
 
     def options(self) -> dict[str, Any]:
-        """Return plain data with the fields of that kind's own options (`LocalOptions`, `RemoteOptions`)."""
-        return self.model_dump(exclude={"kind"})
+        """Return plain data with fields of that kind's own options (`LocalOptions`, `RemoteOptions`): those that hold
+        something, so that the engine's own default stands where nothing does."""
+        return self.model_dump(exclude={"kind"}, exclude_none=True)
 
 
 class SamplingSettings(Group):
@@ -55,11 +68,19 @@ class LocalEngineSettings(EngineSettings):
     context: Annotated[int, Field(ge=512)] | None = Field(
         default=None, description="tokens of one mind, prompt and reply together; left out: what memory allows"
     )
-    minds: int = Field(default=4, ge=1, le=64, description="replies generated at once")
+    minds: Annotated[int, Field(ge=1, le=256)] | None = Field(
+        default=None, description="replies generated at once; left out: what memory allows"
+    )
     gpu_layers: Annotated[int, Field(ge=0)] | Literal["auto", "all"] = Field(
         default="auto", description="layers on the GPU"
     )
-    cache_type: Literal["f16", "q8_0", "q4_0"] = Field(default="f16", description="how keys and values are kept")
+    rpc: Lines = Field(
+        default=(), description="host:port of other machines whose devices are used, on a trusted network"
+    )
+    cache_type: Literal["f16", "q8_0", "q4_0"] | None = Field(
+        default=None, description="how keys and values are kept; left out: what memory allows"
+    )
+    host_memory: int = Field(default=2 * 2**30, ge=0, description="bytes of main memory for minds that rest")
     flash_attention: Switch = "auto"
     threads: PositiveInt | None = Field(default=None, description="left out: one for each core")
     queue: PositiveInt = Field(default=64, description="replies that may wait for their turn")
@@ -74,10 +95,17 @@ class RemoteEngineSettings(EngineSettings):
 
     kind: Literal["remote"] = "remote"
     base_url: Addresses = Field(min_length=1, description="the server's address up to and with /v1, or a list of them")
-    model: str = Field(min_length=1, description="the model's name on that server")
+    model: str | None = Field(default=None, min_length=1, description="left out: the only one that server has")
     api_key: Secret = Field(default=None, description=f"from {API_KEY} only")
     dialect: Literal["her", "stand-in"] = Field(default="her", description="how the model is spoken to")
-    context: int = Field(default=32768, ge=512, description="tokens of one mind, prompt and reply together")
+    sampling: SamplingSettings | None = None
+    context: Annotated[int, Field(ge=512)] | None = Field(
+        default=None, description="tokens of one mind, prompt and reply together; left out: what the server says"
+    )
+    connect_timeout: float = Field(default=10.0, gt=0, description="seconds")
+    silence_timeout: float = Field(default=300.0, gt=0, description="seconds without a token, the first one included")
+    check_every: float = Field(default=15.0, gt=0, description="seconds between two looks at a server that failed")
+    grammar: bool = Field(default=False, description="send grammars along, as llama-server takes them")
 
 
 class PlaySettings(Group):
