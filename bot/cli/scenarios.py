@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from pathlib import Path  # noqa: TC003 - typer needs it at run time
 from typing import TYPE_CHECKING, Annotated
@@ -83,10 +84,10 @@ def _count(number: int, thing: str) -> str:
 
 def _print_table(summaries: Sequence[Summary]) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table("Id", "Title", "Book", "Characters")
+    table = Table(Column("Id", no_wrap=True), "Title", "Book", "Characters")
     for one in summaries:
         table.add_row(*(Text(cell) for cell in (one.id, one.title, one.book, ", ".join(one.characters))))
     Console(highlight=False).print(table)
@@ -107,4 +108,4 @@ def _told_of(character: Character) -> Iterator[str]:
     yield character.name + (f" ({', '.join(notes)})" if notes else "")
     for heading in ("profile", "known_as", "motivation", "face"):
         if text := getattr(character, heading):
-            yield f"  {heading.replace('_', ' ').capitalize()}: {text}"
+            yield textwrap.indent(f"{heading.replace('_', ' ').capitalize()}: {text}", "  ")
