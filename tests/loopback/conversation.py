@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from .entities import Named
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -38,8 +40,8 @@ class InteractionKind(IntEnum):
     MODAL = 5
 
 
-@dataclass(eq=False, slots=True)
-class Webhook:
+@dataclass(eq=False, slots=True, repr=False)
+class Webhook(Named):
     """A door through which messages enter a channel under any name."""
 
     id: int
@@ -68,7 +70,7 @@ class MessageState:
             yield from strings(part)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Message:
     """A message with its past. `author` is the account that sent it; for a webhook's, `name` is what people see."""
 
@@ -126,7 +128,7 @@ class Message:
         return f"<{self.name} in {self.channel.name}: {self.content!r}{' (deleted)' if self.deleted else ''}>"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Command:
     """An application command as the bot registered it; `guild` is None for a global one."""
 
@@ -143,8 +145,11 @@ class Command:
     def kind(self) -> int:
         return int(self.data.get("type") or 1)
 
+    def __repr__(self) -> str:
+        return f"<Command {self.name}>"
 
-@dataclass(eq=False, slots=True)
+
+@dataclass(eq=False, slots=True, repr=False)
 class Interaction:
     """Something a person did that the bot must answer within three seconds and may go on answering for 15 minutes."""
 
@@ -161,6 +166,10 @@ class Interaction:
     followups: list[Message] = field(default_factory=list)
     choices: list[Json] | None = None
     modal: Json | None = None
+
+    def __repr__(self) -> str:
+        what = self.data.get("name") or self.data.get("custom_id")
+        return f"<{self.kind.name} {what} by {self.user.display_name} in {self.channel.name}>"
 
 
 def walk_components(parts: tuple[Json, ...] | list[Json]) -> Iterator[Json]:

@@ -36,8 +36,18 @@ class Privileged(StrEnum):
     CONTENT = "message_content"
 
 
-@dataclass(eq=False, slots=True)
-class User:
+class Named:
+    """Something that a failing test should call by its name."""
+
+    __slots__ = ()
+    name: str
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+
+@dataclass(eq=False, slots=True, repr=False)
+class User(Named):
     """Somebody with an account: a person or the bot."""
 
     id: int
@@ -53,8 +63,8 @@ class User:
         return f"<@{self.id}>"
 
 
-@dataclass(eq=False, slots=True)
-class Role:
+@dataclass(eq=False, slots=True, repr=False)
+class Role(Named):
     """A role of a guild. The one with the guild's own id is @everyone."""
 
     id: int
@@ -72,7 +82,7 @@ class Role:
         return f"<@&{self.id}>"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Member:
     """A user in a guild."""
 
@@ -86,6 +96,9 @@ class Member:
     @property
     def shown_name(self) -> str:
         return self.nick or self.user.display_name
+
+    def __repr__(self) -> str:
+        return f"<Member {self.shown_name} of {self.guild.name}>"
 
 
 @dataclass(slots=True)
@@ -112,8 +125,8 @@ class ThreadState:
     applied_tags: list[int] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True)
-class Channel:
+@dataclass(eq=False, slots=True, repr=False)
+class Channel(Named):
     """A place for messages: text channel, forum, thread, DM. A forum holds threads only, a category channels."""
 
     id: int
@@ -146,8 +159,8 @@ class Channel:
         return self.kind is ChannelKind.DM
 
 
-@dataclass(eq=False, slots=True)
-class Guild:
+@dataclass(eq=False, slots=True, repr=False)
+class Guild(Named):
     """A server."""
 
     id: int

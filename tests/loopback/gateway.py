@@ -33,7 +33,8 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.identified = 0  # how often a bot has begun a session
         self.resumed = 0
-        self.closed_with: list[int] = []  # codes with which connections were refused
+        self.down = False  # True: nobody can connect
+        self.closed_with: list[int] = []  # codes with which connections were turned away
         self._world = world
         self._token = token
         self._sockets: dict[str, web.WebSocketResponse] = {}
@@ -96,8 +97,11 @@ class Gateway:
 
     # The connection
 
-    async def handle(self, request: web.Request) -> web.WebSocketResponse:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection from HELLO to its end."""
+        if self.down:
+            self.closed_with.append(503)
+            return web.Response(status=503)
         socket = web.WebSocketResponse(heartbeat=None, max_msg_size=4096 * 4)
         await socket.prepare(request)
         outbox: asyncio.Queue[Json | None] = asyncio.Queue()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ class Seen:
     code: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Rest:
     """Answers discord.com and the CDN."""
 
@@ -81,6 +82,8 @@ class Rest:
             response = await self._serve(request, *found, record, headers)
         except Refusal as refusal:
             response = self._refused(refusal, record)
+        except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
+            response = self._broken(record)
         response.headers.update(headers)
         record.status = response.status
         return response
@@ -128,6 +131,12 @@ class Rest:
             said = f"{record.method} {record.path}"
             self.violations.append(Violation(said, refusal.code, str(refusal), refusal.faults, record.body))
         return _json(refusal.payload(), refusal.status)
+
+    def _broken(self, record: Seen) -> web.Response:
+        """A body that a route stumbled over, or a fault of the loopback's own: said aloud, never retried."""
+        said, trouble = f"{record.method} {record.path}", traceback.format_exc(limit=-3)
+        self.violations.append(Violation(said, 50035, trouble, (), record.body))
+        return _json(Refusal(50035).payload(), 400)
 
     def _file(self, path: str) -> web.Response:
         """What the CDN has: files that somebody attached, and a dot for everybody's face."""

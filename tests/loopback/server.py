@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import tempfile
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-
-import aiohttp
-from aiohttp import web
-from aiohttp.abc import AbstractResolver, ResolveResult
 
 from . import routes, speech
 from .actors import Person
@@ -22,19 +15,20 @@ from .faults import Faults
 from .gateway import Gateway
 from .openapi import find_description
 from .permissions import INVITED, bits
-from .proxy import Proxy, is_discord
 from .rates import Rates
 from .rest import Rest, Seen, Violation
 from .routes.interactions import FIRST_ANSWER
+from .sockets import Sockets
 from .speaker import Speaker
-from .trust import client_context, server_context, write_authority
 from .world import World
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from typing import Self
 
+    import aiohttp
     import discord
+    from aiohttp import web
 
     from .clock import Clock
     from .conversation import Message
@@ -61,10 +55,7 @@ class LoopbackDiscord:
         self.rates = Rates(self.world.clock.now)
         self.patience = patience
         self.rest = Rest(self.world, self.token, self.faults, self.rates, find_description())
-        self._runner: web.AppRunner | None = None
-        self._proxy: Proxy | None = None
-        self._port = self._proxy_port = 0
-        self._folder = tempfile.TemporaryDirectory(prefix="loopback-discord-")
+        self._sockets = Sockets(self._serve)
 
     # What happened
 
@@ -95,7 +86,7 @@ class LoopbackDiscord:
     @property
     def hosts_refused(self) -> list[str]:
         """Whom else than Discord a bot wanted to reach through the proxy."""
-        return self._proxy.refused if self._proxy else []
+        return self._sockets.hosts_refused
 
     def asked(self, route: str) -> list[Seen]:
         """The requests to one route, by its function's name."""
@@ -163,17 +154,17 @@ class LoopbackDiscord:
 
     def connector(self) -> aiohttp.TCPConnector:
         """For a bot in this process: `commands.Bot(connector=discord.connector(), …)`. Each bot needs its own."""
-        return aiohttp.TCPConnector(resolver=_ToLoopback(self._port), ssl=client_context(), limit=0)
+        return self._sockets.connector()
 
     @property
     def proxy_url(self) -> str:
         """For a bot in another process, as discord.py's `proxy`."""
-        return f"http://127.0.0.1:{self._proxy_port}"
+        return self._sockets.proxy_url
 
     def environment(self) -> dict[str, str]:
         """For a bot in another process: whom to trust, and the token and proxy it must be told in its own way."""
         return {
-            "SSL_CERT_FILE": str(self._authority_file),
+            "SSL_CERT_FILE": self._sockets.authority_file,
             "LOOPBACK_DISCORD_PROXY": self.proxy_url,
             "LOOPBACK_DISCORD_TOKEN": self.token,
         }
@@ -221,32 +212,15 @@ class LoopbackDiscord:
         deadline = time.monotonic() + self.patience
         await _until_or(lambda: not outcome.thinking, lambda: time.monotonic() > deadline)
 
-    # Sockets
+    # Being there
 
     async def __aenter__(self) -> Self:
-        app = web.Application(client_max_size=64 * 1024 * 1024)
-        app.router.add_route("*", "/{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        listener = socket.create_server(("127.0.0.1", 0))
-        self._port = listener.getsockname()[1]
-        await web.SockSite(self._runner, listener, ssl_context=server_context()).start()
-        self._proxy = Proxy(self._port)
-        self._proxy_port = await self._proxy.start()
-        write_authority(self._authority_file)
+        await self._sockets.open()
         return self
 
     async def __aexit__(self, *_exception: object) -> None:
         await self.gateway.close(1001)
-        if self._proxy:
-            await self._proxy.close()
-        if self._runner:
-            await self._runner.cleanup()
-        self._folder.cleanup()
-
-    @property
-    def _authority_file(self) -> Path:
-        return Path(self._folder.name) / "authority.pem"
+        await self._sockets.close()
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -257,31 +231,3 @@ class LoopbackDiscord:
 async def _until_or(done: Callable[[], bool], too_late: Callable[[], bool]) -> None:
     while not done() and not too_late():  # noqa: ASYNC110 - time is a test's to move, so there is no event to await
         await asyncio.sleep(0.005)
-
-
-class _ToLoopback(AbstractResolver):
-    """Finds every host of Discord's here, and no other host anywhere."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-
-    async def resolve(
-        self,
-        host: str,
-        port: int = 0,  # noqa: ARG002 - aiohttp's signature
-        family: socket.AddressFamily = socket.AF_INET,  # noqa: ARG002
-    ) -> list[ResolveResult]:
-        if not is_discord(host):
-            raise OSError(f"the loopback knows no host {host!r}")
-        found: ResolveResult = {
-            "hostname": host,
-            "host": "127.0.0.1",
-            "port": self._port,
-            "family": socket.AF_INET,
-            "proto": 0,
-            "flags": 0,
-        }
-        return [found]
-
-    async def close(self) -> None:
-        """Nothing is held open."""

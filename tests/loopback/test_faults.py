@@ -69,7 +69,7 @@ async def test_a_refusal_to_order_is_nobodys_fault(play: Play) -> None:
     assert refused.value.code == 30007
 
 
-def test_orders_name_routes_that_exist(play: Play) -> None:
+async def test_orders_name_routes_that_exist(play: Play) -> None:
     with pytest.raises(ValueError, match="no route is called 'send_message'"):
         play.discord.faults.slow("send_message", 1)
 

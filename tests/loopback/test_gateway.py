@@ -113,3 +113,27 @@ async def test_being_invited_and_thrown_out(play: Play) -> None:
     await play.discord.until(lambda: play.bot.get_guild(guild.id))
     play.discord.world.leave(guild, play.discord.bot)
     await play.discord.until(lambda: play.bot.get_guild(guild.id) is None)
+
+
+async def test_an_outage_is_no_goodbye(play: Play) -> None:
+    left: list[discord.Guild] = []
+
+    @play.bot.listen()
+    async def on_guild_remove(guild: discord.Guild) -> None:
+        left.append(guild)
+
+    play.discord.world.outage(play.guild)
+    await play.discord.until(lambda: [each for each in play.bot.guilds if each.unavailable])
+    play.discord.world.outage_over(play.guild)
+    await play.discord.until(lambda: not [each for each in play.bot.guilds if each.unavailable])
+    assert left == []
+
+
+async def test_a_gateway_that_is_down_is_tried_again(play: Play) -> None:
+    play.discord.gateway.down = True
+    await play.discord.gateway.close(1001)
+    await play.discord.until(lambda: play.discord.gateway.closed_with == [503])
+    play.lizzy.say(play.stage, "Anybody?")
+    play.discord.gateway.down = False
+    await play.discord.until(lambda: play.bot.heard, 15)
+    assert play.bot.heard[0].content == "Anybody?"

@@ -199,3 +199,11 @@ async def test_what_nobody_wrote_is_heard_all_the_same(play: Play) -> None:
     await play.discord.until(lambda: reactions == ["🎭"])
     fetched = await text_channel(play.bot, play.stage.id).fetch_message(said.id)
     assert [str(each.emoji) for each in fetched.reactions] == ["🎭"]
+
+
+async def test_a_body_that_makes_no_sense_is_said_aloud(play: Play) -> None:
+    with pytest.raises(discord.HTTPException):
+        await play.bot.http.request(
+            discord.http.Route("PATCH", "/channels/{channel_id}", channel_id=play.stage.id), json={"name": 7}
+        )
+    assert [each.code for each in play.discord.forgive()] == [50035]

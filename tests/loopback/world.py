@@ -33,7 +33,7 @@ class Event:
     message: Message | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class World:
     """All there is. Ids are unique over all kinds."""
 
@@ -90,6 +90,13 @@ class World:
         del guild.members[user.id]
         data = {"guild_id": str(guild.id), "user": payloads.user(user)}
         self.announce(Event("GUILD_MEMBER_REMOVE", data, guild))
+
+    def outage(self, guild: Guild) -> None:
+        """The server is out of reach for a while. Nobody has left it."""
+        self.announce(Event("GUILD_DELETE", {"id": str(guild.id), "unavailable": True}, guild))
+
+    def outage_over(self, guild: Guild) -> None:
+        self.announce(Event("GUILD_CREATE", {}, guild))
 
     def member_changed(self, member: Member) -> None:
         data = payloads.member(member) | {"guild_id": str(member.guild.id)}
