@@ -105,9 +105,7 @@ class Aside(commands.Bot):
             _log.info("%s", described(self._own_engine.info))
         store = self._store = await Store.open(settings.store.path)
         library = await asyncio.to_thread(Library, [*settings.library.folders, shipped("personas")])
-        stage = self._stage = DiscordStage(
-            self, store, lambda scene, name: library.face(scene.scenario.id, name), unreached=self._unreached
-        )
+        stage = self._stage = DiscordStage(self, store, library, unreached=self._unreached)
         limits = Limits(**settings.play.limits())
         performance = Performance(engine, limits, lambda: secrets.randbits(32))
         theatre = self._theatre = Theatre(store, store, stage, performance, lambda: datetime.now(UTC))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Engine
     from tests.loopback import Channel, Guild, LoopbackDiscord, Message, Outcome, Person
 
+ALLOWED = "manage_webhooks manage_roles"  # on top of what everyone may: what Aside asks for when it is invited
+
 
 @dataclass
 class Evening:
@@ -54,7 +56,7 @@ def personas(stage: Channel) -> list[Message]:
 
 def an_evening(discord: LoopbackDiscord, folder: Path) -> Evening:
     """A server called Longbourn."""
-    guild = discord.guild("Longbourn")
+    guild = discord.guild("Longbourn", bot_permissions=ALLOWED)
     stage = discord.text_channel(guild, "study")
     gm, lizzy, kitty = (discord.person(name, guild) for name in ("Fanny", "Lizzy", "Kitty"))
     settings = Settings(store=StoreSettings(path=folder / "aside.db"))

@@ -106,7 +106,8 @@ async def test_a_message_delivered_twice_is_heard_once(tmp_path: Path) -> None:
 
 
 async def test_no_mind_reads_anothers_thoughts_or_anybodys_planning(tmp_path: Path) -> None:
-    async with a_house(tmp_path, reply("Mr Bennet", plan="PLAN-1", thinks="SECRET-1", says="Well."), MADAM) as house:
+    secretive = reply("Mr Bennet", plan="PLAN-1", thinks="SECRET-1", says="Well.")
+    async with a_house(tmp_path, secretive, MADAM, BENNET) as house:
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
