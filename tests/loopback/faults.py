@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .router import TABLE
+from .router import known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,5 @@ class Faults:
         return None
 
     def _add(self, order: Order) -> None:
-        if not any(each.name == order.route for each in TABLE):
-            names = ", ".join(sorted({each.name for each in TABLE}))
-            raise ValueError(f"no route is called {order.route!r}; there are {names}")
+        known(order.route)
         self._orders.append(order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
@@ -20,10 +21,21 @@ if TYPE_CHECKING:
 
 HEARTBEAT_EVERY = 41_250  # milliseconds
 PRIVILEGED = {MEMBERS: Privileged.MEMBERS, PRESENCES: Privileged.PRESENCES, CONTENT: Privileged.CONTENT}
-HEARTBEAT, IDENTIFY, PRESENCE, VOICE, RESUME, RECONNECT, MEMBER_REQUEST, INVALID, HELLO, ACK = (
-    *(1, 2, 3, 4, 6, 7, 8, 9),
-    *(10, 11),
-)
+
+
+class Op(IntEnum):
+    """What a packet is for, where it tells no event."""
+
+    HEARTBEAT = 1
+    IDENTIFY = 2
+    PRESENCE = 3
+    VOICE = 4
+    RESUME = 6
+    RECONNECT = 7
+    MEMBERS = 8
+    INVALID = 9
+    HELLO = 10
+    ACK = 11
 
 
 class Gateway:
@@ -82,12 +94,12 @@ class Gateway:
     def reconnect(self) -> None:
         """Ask every bot to connect anew and resume."""
         for session in self.sessions.values():
-            session.send(RECONNECT)
+            session.send(Op.RECONNECT)
 
     def invalidate(self, *, resumable: bool = False) -> None:
         """Declare every session invalid. Unless `resumable`, the bot begins anew and never hears what it missed."""
         for session in list(self.sessions.values()):
-            session.send(INVALID, resumable)
+            session.send(Op.INVALID, resumable)
             if not resumable:
                 del self.sessions[session.id]
 
@@ -105,7 +117,7 @@ class Gateway:
         socket = web.WebSocketResponse(heartbeat=None, max_msg_size=4096 * 4)
         await socket.prepare(request)
         outbox: asyncio.Queue[Json | None] = asyncio.Queue()
-        outbox.put_nowait({"op": HELLO, "d": {"heartbeat_interval": HEARTBEAT_EVERY}, "t": None, "s": None})
+        outbox.put_nowait({"op": Op.HELLO, "d": {"heartbeat_interval": HEARTBEAT_EVERY}, "t": None, "s": None})
         writer = asyncio.create_task(_write(socket, outbox, packer(request.query.get("compress", ""))))
         session: Session | None = None
         try:
@@ -126,21 +138,21 @@ class Gateway:
         self, packet: Json, session: Session | None, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]
     ) -> Session | None:
         op, data = packet["op"], packet.get("d") or {}
-        if op == HEARTBEAT:
-            outbox.put_nowait({"op": ACK, "d": None, "t": None, "s": None})
-        elif op in {IDENTIFY, RESUME}:
+        if op == Op.HEARTBEAT:
+            outbox.put_nowait({"op": Op.ACK, "d": None, "t": None, "s": None})
+        elif op in {Op.IDENTIFY, Op.RESUME}:
             if code := self._turned_away(op, data):
                 self.closed_with.append(code)
                 await socket.close(code=code)
                 return None
-            return self._identify(data, socket, outbox) if op == IDENTIFY else self._resume(data, socket, outbox)
-        elif op == MEMBER_REQUEST and session:
+            return self._identify(data, socket, outbox) if op == Op.IDENTIFY else self._resume(data, socket, outbox)
+        elif op == Op.MEMBERS and session:
             guild = self._world.guilds.get(int(_only(data["guild_id"])))
             if guild:
                 session.tell("GUILD_MEMBERS_CHUNK", members_chunk(guild, data))
-        elif op == PRESENCE:
+        elif op == Op.PRESENCE:
             self._world.presences.append(data)
-        elif op != VOICE:
+        elif op != Op.VOICE:
             await socket.close(code=4001)
         return None
 
@@ -148,7 +160,7 @@ class Gateway:
         """The code to close with where the token is wrong or an intent is not switched on in the portal."""
         if data["token"] != self._token:
             return 4004
-        if op == IDENTIFY and any(
+        if op == Op.IDENTIFY and any(
             data["intents"] & bit and name not in self._world.portal for bit, name in PRIVILEGED.items()
         ):
             return 4014
@@ -182,7 +194,7 @@ class Gateway:
     def _resume(self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]) -> Session | None:
         session = self.sessions.get(data["session_id"])
         if session is None:
-            outbox.put_nowait({"op": INVALID, "d": False, "t": None, "s": None})
+            outbox.put_nowait({"op": Op.INVALID, "d": False, "t": None, "s": None})
             return None
         self.resumed += 1
         session.outbox = outbox

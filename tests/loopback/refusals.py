@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from .entities import Json
 
 # code: (HTTP status, Discord's words, whether only a mistake of the client's can lead there)
+NO_SUCH_ADDRESS, WRONG_TOKEN = -404, -401  # Discord has no codes of its own for these and says 0
 REFUSALS: dict[int, tuple[int, str, bool]] = {
+    NO_SUCH_ADDRESS: (404, "404: Not Found", True),
+    WRONG_TOKEN: (401, "401: Unauthorized", False),
     10003: (404, "Unknown Channel", False),
     10004: (404, "Unknown Guild", False),
     10007: (404, "Unknown Member", False),
@@ -68,26 +71,10 @@ class Refusal(Exception):
         super().__init__(self.text, *(f"{fault.path}: {fault.text}" for fault in faults))
 
     def payload(self) -> Json:
-        body: Json = {"message": self.text, "code": self.code}
+        body: Json = {"message": self.text, "code": max(self.code, 0)}
         if self.faults:
             body["errors"] = _tree(self.faults)
         return body
-
-
-class NotFoundHere(Refusal):
-    """No such address, at Discord or in the loopback."""
-
-    def __init__(self) -> None:
-        Exception.__init__(self, "the loopback has no such route")
-        self.status, self.text, self.mistake, self.code, self.faults = 404, "404: Not Found", True, 0, ()
-
-
-class Unauthorized(Refusal):
-    """The token is not the bot's."""
-
-    def __init__(self) -> None:
-        Exception.__init__(self, "401: Unauthorized")
-        self.status, self.text, self.mistake, self.code, self.faults = 401, "401: Unauthorized", False, 0, ()
 
 
 def form_error(path: str, code: str, text: str) -> Refusal:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from .refusals import NotFoundHere, Refusal, Unauthorized
+from .refusals import NO_SUCH_ADDRESS, WRONG_TOKEN, Refusal
 from .router import Answer, Call, Route, Upload, find
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Rest:
         headers: dict[str, str] = {}
         try:
             if found is None:
-                raise NotFoundHere
+                raise Refusal(NO_SUCH_ADDRESS)
             response = await self._serve(request, *found, record, headers)
         except Refusal as refusal:
             response = self._refused(refusal, record)
@@ -101,7 +101,7 @@ class Rest:
         if order and not order.after_work and (misfortune := _misfortune(order, request)):
             return misfortune
         if route.needs_token and request.headers.get("Authorization") != f"Bot {self.token}":
-            raise Unauthorized
+            raise Refusal(WRONG_TOKEN)
         counted, too_early = self.rates.count(route.name, ids)
         headers |= counted
         if route.name == "execute_webhook" and (webhook := self.world.webhooks.get(int(ids["webhook_id"]))):

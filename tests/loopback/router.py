@@ -75,21 +75,21 @@ class Call:
         return int(text) if text.isdigit() else 0
 
     def channel(self, key: str = "channel_id") -> Channel:
-        return _known(self.world.channels.get(self.number(key)), 10003)
+        return _found(self.world.channels.get(self.number(key)), 10003)
 
     def guild(self) -> Guild:
         """A guild that the bot is in."""
-        guild = _known(self.world.guilds.get(self.number("guild_id")), 10004)
+        guild = _found(self.world.guilds.get(self.number("guild_id")), 10004)
         if self.world.bot.id not in guild.members:
             raise Refusal(50001)
         return guild
 
     def member(self, key: str = "user_id") -> Member:
         user_id = self.world.bot.id if self.ids.get(key) == "@me" else self.number(key)
-        return _known(self.guild().members.get(user_id), 10007)
+        return _found(self.guild().members.get(user_id), 10007)
 
     def role(self) -> Role:
-        return _known(self.guild().roles.get(self.number("role_id")), 10011)
+        return _found(self.guild().roles.get(self.number("role_id")), 10011)
 
     def message(self, channel: Channel) -> Message:
         """A message that stands in `channel` for everybody."""
@@ -100,7 +100,7 @@ class Call:
 
     def webhook(self) -> Webhook:
         """The webhook in the address; its token, where one is given, must be its own."""
-        webhook = _known(self.world.webhooks.get(self.number("webhook_id")), 10015)
+        webhook = _found(self.world.webhooks.get(self.number("webhook_id")), 10015)
         if "webhook_token" in self.ids and self.ids["webhook_token"] != webhook.token:
             raise Refusal(50027)
         return webhook
@@ -146,7 +146,14 @@ def find(method: str, path: str, application_id: int) -> tuple[Route, dict[str, 
     return min(found, key=lambda each: each[0])[1:] if found else None
 
 
-def _known(thing: Thing | None, code: int) -> Thing:
+def known(name: str) -> None:
+    """Raise ValueError where no route is called `name`: a slip of the pen must not make a test that cannot fail."""
+    names = sorted({each.name for each in TABLE})
+    if name not in names:
+        raise ValueError(f"no route is called {name!r}; there are {', '.join(names)}")
+
+
+def _found(thing: Thing | None, code: int) -> Thing:
     if thing is None:
         raise Refusal(code)
     return thing

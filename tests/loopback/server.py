@@ -17,6 +17,7 @@ from .openapi import find_description
 from .permissions import INVITED, bits
 from .rates import Rates
 from .rest import Rest, Seen, Violation
+from .router import known
 from .routes.interactions import FIRST_ANSWER
 from .sockets import Sockets
 from .speaker import Speaker
@@ -90,6 +91,7 @@ class LoopbackDiscord:
 
     def asked(self, route: str) -> list[Seen]:
         """The requests to one route, by its function's name."""
+        known(route)
         return [each for each in self.requests if each.route == route]
 
     def forgive(self, *codes: int) -> list[Violation]:
@@ -117,8 +119,7 @@ class LoopbackDiscord:
         user = self.world.user(name)
         if guild:
             own = (self.world.role(guild, f"{name}'s", permissions=bits(permissions)),) if permissions else ()
-            member = self.world.join(guild, user, *roles, *own)
-            member.nick = nick or None
+            self.world.join(guild, user, *roles, *own, nick=nick or None)
         return Person(self, user)
 
     def other_bot(self, name: str, guild: Guild) -> Speaker:
@@ -185,7 +186,7 @@ class LoopbackDiscord:
 
     # Waiting
 
-    async def until(self, predicate: Callable[[], Found], within: float = 5.0, what: str = "") -> Found:
+    async def until(self, predicate: Callable[[], Found], within: float = 10.0, what: str = "") -> Found:
         """Wait until `predicate` returns something true, and return that. Fails after `within` seconds."""
         deadline = time.monotonic() + within
         while not (found := predicate()):

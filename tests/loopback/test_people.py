@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import discord
 import pytest
 
+from .refusals import NO_SUCH_ADDRESS
 from .stage_bot import text_channel
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ async def test_people_and_servers_can_be_fetched(play: Play) -> None:
 async def test_an_unknown_address_is_a_violation(play: Play) -> None:
     with pytest.raises(discord.NotFound):
         await play.bot.http.request(discord.http.Route("GET", "/nowhere"))
-    assert [each.code for each in play.discord.forgive()] == [0]
+    assert [each.code for each in play.discord.forgive()] == [NO_SUCH_ADDRESS]
 
 
 async def test_a_witness_remembers_everything(play: Play) -> None:

@@ -73,8 +73,8 @@ class World:
         self.join(guild, self.bot, own)
         return guild
 
-    def join(self, guild: Guild, user: User, *roles: Role) -> Member:
-        member = Member(user, guild, self.clock.now(), list(roles))
+    def join(self, guild: Guild, user: User, *roles: Role, nick: str | None = None) -> Member:
+        member = Member(user, guild, self.clock.now(), list(roles), nick)
         guild.members[user.id] = member
         if user is self.bot:
             self.announce(Event("GUILD_CREATE", {}, guild))

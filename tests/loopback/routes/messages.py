@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import payloads, speech
+from ..clock import iso
 from ..conversation import MessageKind
 from ..entities import ChannelKind, Privileged
 from ..refusals import Refusal
@@ -168,5 +169,5 @@ def list_pins(call: Call) -> Answer:
     channel = call.channel()
     call.need("view_channel", channel)
     pins = [each for each in channel.messages if each.pinned]
-    items = [{"pinned_at": "2026-01-01T00:00:00+00:00", "message": shown(each, call.world)} for each in pins]
+    items = [{"pinned_at": iso(each.now.at), "message": shown(each, call.world)} for each in pins]
     return {"items": items, "has_more": False}
