@@ -28,6 +28,7 @@ _HIDDEN = "[secret]"
 _SHAPES = (  # of Discord's tokens, the hub's, and those that stand in the addresses of webhooks and interactions
     r"[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}",
     r"hf_[A-Za-z0-9]{20,}",
+    r"\b(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*\d)[\w-]{60,}",
     r"(?<=webhooks/)\d+/[\w.-]{20,}",
     r"(?<=interactions/)\d+/[\w.-]{20,}",
 )

@@ -53,5 +53,5 @@ def _png(picture: Image.Image) -> bytes:
     side = min(SIDE, *upright.size)
     square = ImageOps.fit(upright, (side, side), Image.Resampling.LANCZOS, centering=(0.5, 0.3))  # heads are above
     out = BytesIO()
-    square.save(out, "PNG", optimize=True)
+    square.save(out, "PNG")
     return out.getvalue()

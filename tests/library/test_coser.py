@@ -1,0 +1,97 @@
+"""Files of CoSER's scenes count as scenarios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.errors import ScenarioError
+from bot.library.coser import read_scenes
+from bot.library.library import Library
+from bot.library.scenario import Scenario
+from tests.library.shelves import put_scenes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def scene(**changes: object) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "book": "Middlemarch",
+        "topic": "A quarrel over a will",
+        "scenario": "Old Featherstone's bedroom at Stone Court, past midnight.",
+        "plot": {"summary": "Featherstone is dying and has made two wills.", "chapter": "XXXIII"},
+        "character_profiles": {"Mary Garth": "Plain, honest, unafraid.", "Fred Vincy": ""},
+        "key_characters": [
+            {
+                "name": "Mary Garth",
+                "motivation": "I will not touch his money.",
+                "description": "She has sat up all night.",
+            },
+            {"name": "Peter Featherstone", "thought": "She must burn one.", "description": "An old man in bed."},
+        ],
+        "speaking_characters_w_env": ["Mary Garth", "Peter Featherstone", "Environment"],
+        "major_characters": ["Mary Garth"],
+    }
+    return data | changes
+
+
+def read(path: Path, scenes: object) -> list[Scenario]:
+    found = read_scenes(put_scenes(path, scenes))
+    assert all(isinstance(one, Scenario) for one in found), found
+    return [one for one in found if isinstance(one, Scenario)]
+
+
+def test_a_scene_becomes_a_scenario(tmp_path: Path) -> None:
+    (one,) = read(tmp_path / "Middlemarch scenes.json", [scene()])
+    assert (one.id, one.title, one.book) == ("middlemarch-scenes", "A quarrel over a will", "Middlemarch")
+    assert one.setting.startswith("Old Featherstone's bedroom")
+    assert one.background == one.summary == "Featherstone is dying and has made two wills."
+    assert [character.name for character in one.characters] == ["Mary Garth", "Peter Featherstone", "Fred Vincy"]
+    assert one.character("Mary Garth").motivation == "I will not touch his money."
+    assert one.character("Peter Featherstone").motivation == "She must burn one."
+
+
+def test_a_character_without_a_profile_has_its_description_or_nothing(tmp_path: Path) -> None:
+    (one,) = read(tmp_path / "x.json", scene())
+    assert one.character("Mary Garth").profile == "Plain, honest, unafraid."
+    assert one.character("Peter Featherstone").profile == "An old man in bed."
+    assert one.character("Fred Vincy").profile == ""
+
+
+def test_each_scene_of_a_list_has_its_own_id_and_can_be_played(tmp_path: Path) -> None:
+    put_scenes(tmp_path / "test-set.json", [scene(), scene(topic="Another"), scene(topic=None, plot={"summary": None})])
+    library = Library([tmp_path])
+    assert library.scenario("test-set-2").title == "Another"
+    assert library.scenario("test-set-3").title.startswith("Old Featherstone's bedroom")
+    assert library.faults == []
+
+
+def test_a_broken_scene_hides_no_other_and_is_told_by_its_number(tmp_path: Path) -> None:
+    broken = scene(key_characters=[{"nom": "x"}])
+    found = read_scenes(
+        put_scenes(
+            tmp_path / "x.json",
+            [scene(), broken, "text", scene(key_characters=[], character_profiles={}, speaking_characters_w_env=[])],
+        )
+    )
+    assert isinstance(found[0], Scenario)
+    told = [str(one) for one in found[1:]]
+    assert "x.json, scene 2: `name` is missing" in told[0]
+    assert "x.json, scene 3: the file is text and no group of keys" in told[1]
+    assert "x.json, scene 4: `characters` has too few entries" in told[2]
+
+
+def test_long_texts_are_shortened_where_only_a_line_fits(tmp_path: Path) -> None:
+    (one,) = read(tmp_path / "x.json", [scene(plot={"summary": "word " * 200})])
+    assert len(one.summary) <= 200
+    assert one.summary.endswith("word…")
+    assert len(one.background) > 900
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"book": }'])
+def test_what_is_no_json_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ScenarioError, match=r"x\.json"):
+        read_scenes(tmp_path / "x.json")

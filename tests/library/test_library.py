@@ -1,0 +1,192 @@
+"""The library: scenarios are found by what people call them, and a broken one never hides the others."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from PIL import Image
+
+from bot.errors import ScenarioError, UnknownName
+from bot.library.checking import faults_at
+from bot.library.library import Library
+from tests.library.shelves import put, put_scenes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def titles(library: Library, text: str) -> list[str]:
+    return [one.title for one in library.matching(text)]
+
+
+def test_a_scenario_is_found_by_its_id_or_title(tmp_path: Path) -> None:
+    put(tmp_path, "mad-tea-party")
+    library = Library([tmp_path])
+    for name in ("mad-tea-party", "Mad Tea Party", "The mad tea party", "THE MAD TEA-PARTY", "mad tea party"):
+        assert library.scenario(name).id == "mad-tea-party"
+
+
+def test_a_scenario_is_called_by_its_folder_unless_it_says_otherwise(tmp_path: Path) -> None:
+    put(tmp_path, "tea", title="Tea")
+    put(tmp_path, "whatever", title="Coffee", id="coffee")
+    (tmp_path / "cocoa.yaml").write_text(put(tmp_path / "x", "y", title="Cocoa").read_text())
+    assert {one.id for one in Library([tmp_path]).summaries()} == {"tea", "coffee", "cocoa"}
+
+
+def test_an_unknown_scenario_is_told_with_the_nearest(tmp_path: Path) -> None:
+    put(tmp_path, "mad-tea-party")
+    put(tmp_path, "the-trial", title="Who stole the tarts?")
+    library = Library([tmp_path])
+    with pytest.raises(UnknownName, match=r"No scenario is called “mad-te-party”; the nearest are: mad-tea-party\."):
+        library.scenario("mad-te-party")
+    with pytest.raises(UnknownName, match=r"the nearest are: the-trial"):
+        library.scenario("who stole the tart")
+    with pytest.raises(UnknownName, match=r"there are: mad-tea-party, the-trial\."):
+        library.scenario("xyzzy")
+    with pytest.raises(UnknownName, match=r"the library is empty"):
+        Library([]).scenario("xyzzy")
+
+
+@pytest.mark.parametrize("name", ["../mad-tea-party", "/etc/passwd", "mad-tea-party/scenario.yaml", "a\0b", "..", ""])
+def test_no_name_leads_out_of_the_library(tmp_path: Path, name: str) -> None:
+    put(tmp_path / "inside", "mad-tea-party")
+    put(tmp_path, "secret")
+    with pytest.raises(UnknownName):
+        Library([tmp_path / "inside"]).scenario(name)
+
+
+def test_a_link_out_of_the_library_is_not_followed(tmp_path: Path) -> None:
+    outside = put(tmp_path / "outside", "secret", title="Secret")
+    put(tmp_path / "inside", "mad-tea-party")
+    (tmp_path / "inside" / "secret").symlink_to(outside.parent)
+    (tmp_path / "inside" / "other.yaml").symlink_to(outside)
+    library = Library([tmp_path / "inside"])
+    assert [one.id for one in library.summaries()] == ["mad-tea-party"]
+    assert len(library.faults) == 2
+    assert all("leads out of" in fault for fault in library.faults)
+
+
+def test_a_broken_scenario_hides_no_other_and_is_told(tmp_path: Path) -> None:
+    put(tmp_path, "mad-tea-party")
+    put(tmp_path, "broken", title=12, setting=None)
+    (tmp_path / "torn.json").write_text("[{")
+    library = Library([tmp_path, tmp_path / "nowhere"])
+    assert [one.id for one in library.summaries()] == ["mad-tea-party"]
+    told = "\n".join(library.faults)
+    assert "broken/scenario.yaml, line 6, column 8: `title` must be text" in told
+    assert "broken/scenario.yaml, line 1: `setting` is missing" in told
+    assert "torn.json, line 1, column 3: this is no JSON" in told
+    assert "nowhere: no scenarios can be read there" in told
+    with pytest.raises(ScenarioError, match="`setting` is missing"):
+        library.scenario("broken")
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    path = put(tmp_path, "tea", title="Tea")
+    library = Library([tmp_path])
+    assert library.scenario("tea").title == "Tea"
+    put(tmp_path, "tea", title="Coffee")
+    os.utime(path, ns=(1, 1))
+    assert library.scenario("tea").title == "Coffee"
+    path.unlink()
+    assert library.summaries() == []
+
+
+def test_ones_own_scenario_counts_before_the_shipped_one_of_the_same_id(tmp_path: Path) -> None:
+    put(tmp_path / "mine", "tea", title="Mine")
+    put(tmp_path / "shipped", "tea", title="Shipped")
+    library = Library([tmp_path / "mine", tmp_path / "shipped"])
+    assert library.scenario("tea").title == "Mine"
+    assert library.faults == []
+
+
+def test_two_of_one_id_in_one_folder_are_told(tmp_path: Path) -> None:
+    put(tmp_path, "coffee", title="Coffee")
+    put(tmp_path, "tea", title="Tea", id="coffee")
+    library = Library([tmp_path])
+    assert library.scenario("coffee").title == "Coffee"
+    assert "tea/scenario.yaml has the id of" in library.faults[0]
+
+
+def test_what_is_typed_finds_titles_books_and_characters_likeliest_first(tmp_path: Path) -> None:
+    put(tmp_path, "tea", title="Tea at noon", characters=[{"name": "Zoë"}])
+    put(tmp_path, "storm", title="A storm in a tea cup", book="Tempests")
+    put(tmp_path, "trial", title="The trial", characters=[{"name": "Queen of Hearts"}])
+    library = Library([tmp_path])
+    assert titles(library, "tea") == ["Tea at noon", "A storm in a tea cup"]
+    assert titles(library, "TEMPEST") == ["A storm in a tea cup"]
+    assert titles(library, "zoe") == ["Tea at noon"]
+    assert titles(library, "queen") == ["The trial"]
+    assert titles(library, "the trail") == ["The trial"]
+    assert titles(library, "xyzzy") == []
+    assert titles(library, "") == ["A storm in a tea cup", "Tea at noon", "The trial"]
+
+
+def test_no_more_are_offered_than_discord_takes(tmp_path: Path) -> None:
+    for number in range(30):
+        put(tmp_path, f"tea-{number}", title=f"Tea {number}")
+    library = Library([tmp_path])
+    assert len(library.matching("")) == 25
+    assert len(library.matching("tea")) == 25
+    assert len(library.summaries()) == 30
+
+
+def test_a_face_is_an_address_or_a_square_png(tmp_path: Path) -> None:
+    cast = [{"name": "A", "face": "https://example.org/a.png"}, {"name": "B", "face": "b.jpg"}, {"name": "C"}]
+    path = put(tmp_path, "tea", characters=cast)
+    Image.new("RGB", (900, 700), "red").save(path.parent / "b.jpg")
+    library = Library([tmp_path])
+    assert library.face("tea", "A") == "https://example.org/a.png"
+    picture = library.face("tea", "B")
+    assert isinstance(picture, bytes)
+    assert picture.startswith(b"\x89PNG")
+    assert library.face("tea", "B") is picture
+    assert library.face("tea", "C") is None
+    assert library.face("tea", "Nobody") is None
+    assert library.face("nothing", "A") is None
+
+
+def test_a_broken_face_stops_nothing_and_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = put(tmp_path, "tea", characters=[{"name": "A", "face": "a.png"}, {"name": "B", "face": "b.png"}])
+    (path.parent / "a.png").write_text("<html>Not found</html>")
+    library = Library([tmp_path])
+    assert library.scenario("tea").id == "tea"
+    assert library.face("tea", "A") is None
+    assert library.face("tea", "B") is None
+    assert "A is shown without a face" in caplog.text
+    assert len(library.faults) == 1
+    assert "there is no picture b.png beside it" in library.faults[0]
+
+
+def test_a_face_that_leads_out_is_not_shown(tmp_path: Path) -> None:
+    path = put(tmp_path, "tea", characters=[{"name": "A", "face": "a.png"}])
+    Image.new("RGB", (9, 9)).save(tmp_path / "outside.png")
+    (path.parent / "a.png").symlink_to(tmp_path / "outside.png")
+    library = Library([tmp_path])
+    assert library.face("tea", "A") is None
+    assert "leads out of" in library.faults[0]
+
+
+def test_everything_wrong_at_a_path_is_told(tmp_path: Path) -> None:
+    good = put(tmp_path, "good")
+    assert faults_at(good) == faults_at(good.parent) == []
+    bad = put(tmp_path, "bad", characters=[{"name": "A", "face": "a.png"}, {"name": "B", "face": "b.png"}])
+    (bad.parent / "a.png").write_bytes(b"no picture")
+    for place in (bad, bad.parent, tmp_path):
+        told = "\n".join(faults_at(place))
+        assert "a.png: this is no whole PNG" in told
+        assert "there is no picture b.png" in told
+    assert "none.yaml: does not exist" in faults_at(tmp_path / "none.yaml")[0]
+    assert "scene 1: `scenario` is missing" in faults_at(put_scenes(tmp_path / "x.json", [{"book": "B"}]))[0]
+
+
+def test_many_may_ask_at_once(tmp_path: Path) -> None:
+    for number in range(10):
+        put(tmp_path, f"tea-{number}", title=f"Tea {number}")
+    library = Library([tmp_path])
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: len(library.matching("tea")), range(40)))
+    assert set(found) == {10}

@@ -1,0 +1,105 @@
+"""The scenarios that ship: whole, playable by the stand-in, with secrets worth hiding and faces of their own."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+from PIL import Image, ImageChops, ImageStat
+
+from bot.library.checking import faults_at
+from bot.library.library import Library
+from bot.library.names import spoken_names
+from bot.shipped import shipped
+
+if TYPE_CHECKING:
+    from bot.library.scenario import Character, Scenario
+
+FOLDER = shipped("personas")
+SCENARIOS = [Library([FOLDER]).scenario(one.id) for one in Library([FOLDER]).summaries()]
+CHARACTERS = [pytest.param(one, each, id=each.name) for one in SCENARIOS for each in one.characters]
+
+
+def test_the_shipped_library_is_whole() -> None:
+    assert faults_at(FOLDER) == []
+    assert {one.id for one in SCENARIOS} >= {"pride-and-prejudice", "the-great-gatsby", "treasure-island"}
+
+
+def test_nothing_but_scenarios_and_pictures_ships() -> None:
+    assert {path.suffix for path in FOLDER.rglob("*") if path.is_file()} == {".yaml", ".png"}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
+def test_a_scenario_sets_the_stage(scenario: Scenario) -> None:
+    assert scenario.author
+    assert 300 <= len(scenario.background) <= 1500
+    assert 300 <= len(scenario.setting) <= 1500
+    assert 200 <= len(scenario.opening) <= 900
+    assert len(scenario.characters) >= 3
+    assert "\n" not in scenario.summary
+    assert all(1 not in map(len, text.split("\n\n")) for text in (scenario.background, scenario.opening))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
+def test_nobody_in_a_cast_answers_to_anothers_name(scenario: Scenario) -> None:
+    spoken = spoken_names(scenario.characters)
+    for character in scenario.characters:
+        for name in (character.name, *character.aliases):
+            assert spoken[name.lower()] == character.name
+
+
+@pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
+def test_a_character_can_be_played(scenario: Scenario, character: Character) -> None:
+    assert 120 <= len(character.profile.split()) <= 300
+    assert 80 <= len(character.motivation.split()) <= 200
+    assert 10 <= len(character.known_as.split()) <= 60
+    assert character.aliases
+    names = {other.name for other in scenario.characters} - {character.name}
+    assert {example.cue.partition(":")[0] for example in character.examples} <= names
+
+
+@pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
+def test_what_a_character_hides_is_told_to_nobody_else(scenario: Scenario, character: Character) -> None:
+    shared = [scenario.background, scenario.setting, scenario.opening, *(each.known_as for each in scenario.characters)]
+    sentences = re.split(r"(?<=[.!?])\s+", character.motivation)
+    assert not [sentence for sentence in sentences if any(sentence in text for text in shared)]
+
+
+@pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
+def test_examples_are_plain_enough_for_a_small_model(scenario: Scenario, character: Character) -> None:
+    assert len(character.examples) == 2, scenario.id
+    for example in character.examples:
+        for words in (example.cue.partition(":")[2], example.planning, example.thought, example.action, example.speech):
+            assert not re.search(r"[:\[\](){}<>*_\n]", words)
+            assert 2 <= len(words.split()) <= 40
+        assert re.fullmatch(r"[a-z][^.!?]*", example.action)
+        assert len(re.findall(r"[.!?]", example.planning)) == 1
+
+
+def face(scenario: Scenario, character: Character) -> Image.Image:
+    assert character.face
+    with Image.open(FOLDER / scenario.id / character.face, formats=["PNG"]) as picture:
+        return picture.convert("RGB")
+
+
+@pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
+def test_a_face_is_a_square_picture(scenario: Scenario, character: Character) -> None:
+    assert face(scenario, character).size == (256, 256)
+    assert isinstance(Library([FOLDER]).face(scenario.id, character.name), bytes)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
+def test_faces_differ_at_the_size_discord_shows_them(scenario: Scenario) -> None:
+    small = {each.name: face(scenario, each).resize((40, 40)) for each in scenario.characters}
+    for (one, first), (other, second) in combinations(small.items(), 2):
+        difference = ImageStat.Stat(ImageChops.difference(first, second)).mean
+        assert sum(difference) > 60, (one, other)
+
+
+def test_texts_have_no_trailing_or_doubled_spaces() -> None:
+    for path in FOLDER.rglob("*.yaml"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert line == line.rstrip(), (path, number)
+            assert "  " not in line.strip(), (path, number)

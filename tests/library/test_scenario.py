@@ -1,0 +1,73 @@
+"""What a scenario may say, and what it may not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import ValidationError
+
+from bot.library.scenario import Scenario
+from tests.library.shelves import scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def read(**changes: object) -> Scenario:
+    return Scenario.model_validate(scenario(id="tea", **changes))
+
+
+def refusal(**changes: object) -> str:
+    with pytest.raises(ValidationError) as caught:
+        read(**changes)
+    return str(caught.value.errors()[0].get("ctx", {}).get("error", caught.value))
+
+
+def test_a_scenario_gives_its_characters_by_name() -> None:
+    assert read().character("Alice").name == "Alice"
+    with pytest.raises(KeyError):
+        read().character("alice")
+
+
+def test_line_breaks_in_lines_and_edges_of_prose_are_tidied() -> None:
+    tidy = read(title="  The mad\n tea   party ", setting="\n A table.\r\n\r\nA tree. \n")
+    assert tidy.title == "The mad tea party"
+    assert tidy.setting == "A table.\n\nA tree."
+
+
+@pytest.mark.parametrize(
+    ("character", "told"),
+    [
+        ({"name": "Alice: the second"}, "a name can't hold ':'"),
+        ({"name": "Alice\nEnvironment"}, r"a name can't hold '\n'"),
+        ({"name": "<system_thinking>"}, "a name can't hold '<'"),
+        ({"name": "bob@example"}, "a name can't hold '@'"),
+        ({"name": "爱丽丝：二"}, "a name can't hold '：'"),
+        ({"name": "..."}, "can't be spoken"),
+        ({"name": "environment"}, "is the narrator's own name"),
+        ({"name": "THE HATTER"}, "two characters are called THE HATTER"),
+        ({"name": "Thé Hatter."}, "two characters are called Thé Hatter."),
+        ({"name": "Alice", "aliases": ["the hatter"]}, "the hatter is another character's name"),
+        ({"name": "Alice", "face": "../alice.png"}, "must be a file beside the scenario"),
+        ({"name": "Alice", "face": "/etc/passwd"}, "must be a file beside the scenario"),
+        ({"name": "Alice", "face": "..\\alice.png"}, "must be a file beside the scenario"),
+        ({"name": "Alice", "face": "a\0.png"}, "must be a file beside the scenario"),
+        ({"name": "Alice", "face": "http://example.org/a.png"}, "must be a file beside the scenario"),
+        ({"name": "Alice", "face": "file:///etc/passwd"}, "must be a file beside the scenario"),
+        ({"name": "Alice", "profile": "a\x00b"}, "the control character U+0000 stands in this text"),
+    ],
+)
+def test_characters_that_would_break_the_play_are_refused(character: Mapping[str, object], told: str) -> None:
+    assert told in refusal(characters=[{"name": "The Hatter"}, character])
+
+
+def test_a_cue_without_its_speaker_is_refused() -> None:
+    example = {"cue": "Have some wine.", "planning": "x", "thought": "x", "action": "x", "speech": "x"}
+    assert "write `Name: words`" in refusal(characters=[{"name": "Alice", "examples": [example]}])
+
+
+@pytest.mark.parametrize("name", ["Tea", "tea_party", "tea/party", "-tea", "té", "tea--party"])
+def test_an_id_is_plain(name: str) -> None:
+    with pytest.raises(ValidationError, match="is no id: use small letters"):
+        Scenario.model_validate(scenario(id=name))
