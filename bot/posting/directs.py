@@ -83,9 +83,9 @@ class Directs:
         if getattr(error, "code", 0) in _CLOSED:
             why = "your direct messages are closed to me. Open them in the server's privacy settings"
         else:
-            why = "Discord refused my direct message to you. I will try again with the next reply"
+            why = "Discord refused my last direct message to you. I will try again with the next reply"
         self._undelivered[gm_id] = (
-            f"A character's thoughts could not reach you: {why}. They are kept: use “Show thoughts” on the reply."
+            f"What characters think can't reach you: {why}. It is kept: use “Show thoughts” on a reply."
         )
 
 

@@ -26,7 +26,7 @@ _UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters by category, bl
 def width(text: str) -> int:
     """Return the length in UTF-16 units, which is never less than that in code points: a limit kept in one is kept
     in both."""
-    return len(text) + sum(letter > "\uffff" for letter in text)
+    return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
 
 
 def clean(text: str) -> str:

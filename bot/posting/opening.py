@@ -1,4 +1,4 @@
-"""How a scene begins: the opening post, what its game master is told in private, and the starter."""
+"""How a scene begins: the opening post, and what its game master is told in private."""
 
 from __future__ import annotations
 
@@ -54,24 +54,6 @@ def for_gm(scene: Scene) -> str:
         f"You direct **{name(scene.scenario.title)}** in <#{scene.place.channel_id}>. What its characters think and how"
         " the model plans to play them comes here, unless you say otherwise with `/reveal`."
     )
-
-
-def for_starter(scene: Scene, gm_id: int, *, reachable: bool, roles: bool = False) -> str:
-    """Return what the one who started a scene is told in private: who directs it, and what does not work.
-
-    `reachable` says whether the game master can be written to, `roles` whether characters were to be given roles.
-    """
-    told = [f"**{name(scene.scenario.title)}** begins, directed by <@{gm_id}>."]
-    if reachable:
-        told.append("What the characters think goes to the game master's direct messages; `/reveal` changes that.")
-    else:
-        told.append(
-            "I can't write to the game master, whose direct messages are closed to me. What the characters think is"
-            " kept all the same: open the messages in the server's privacy settings, or use “Show thoughts” on a reply."
-        )
-    if roles and not all(part.role_id for part in scene.parts):
-        told.append("I could not make roles for all characters (that takes Manage Roles): write `@Name` as plain text.")
-    return "\n".join(told)
 
 
 def fitted(lines: Sequence[str], limit: int, most: int) -> list[str]:

@@ -57,17 +57,21 @@ def cast_list(scene: Scene) -> list[str]:
 
 def history(turns: Sequence[Turn], most: int = MOST_PAGES) -> list[str]:
     """Return what was said and done in public, in order, as at most `most` messages, the latest ones."""
-    pages = pack(_story(turns))
+    latest = list(_latest(turns, most * LIMIT))
+    pages = pack(run for told_runs in reversed(latest) for run in told_runs)
     if not pages:
         return ["Nothing has been said here yet."]
-    if len(pages) <= most:
+    if len(latest) == len(turns) and len(pages) <= most:
         return pages
     return ["-# The story is longer than this; what follows is its latest part.", *pages[1 - most :]]
 
 
-def _story(turns: Sequence[Turn]) -> Iterator[Run]:
-    for turn in turns:
-        if turn.take is not None and (runs := told(public(turn.take.beats))):
-            yield Run(f"**{name(turn.speaker)}** ")
-            yield from runs
-            yield Run("\n\n")
+def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[Run]]:
+    """Give the turns as runs, the latest first, until there is more text than `enough`."""
+    length = 0
+    for turn in reversed(turns):
+        if length > enough:
+            return
+        runs = told(public(turn.take.beats)) if turn.take else []
+        length += sum(len(run.text) for run in runs)
+        yield [Run(f"**{name(turn.speaker)}** "), *runs, Run("\n\n")] if runs else []

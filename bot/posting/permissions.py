@@ -25,8 +25,8 @@ INVITE_PERMISSIONS = discord.Permissions(
 )
 """What Aside asks for when it is invited. Manage Roles is for mentionable characters alone."""
 
-_ESSENTIAL = ("view_channel", "embed_links")  # and the one to send; without these nothing can be played
 _WANTED = ("attach_files", "read_message_history", "manage_webhooks")
+_FOLLOWS_FROM_SENDING = ("embed_links", "attach_files")
 _NAMES = {"send_messages_in_threads": "Send Messages in Threads"}
 
 
@@ -52,13 +52,21 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _essential(channel: Stageable) -> tuple[str, ...]:
+    """Return the flags without which nothing can be played, those that others hang on first."""
     sending = "send_messages_in_threads" if isinstance(channel, discord.Thread) else "send_messages"
-    return (*_ESSENTIAL, sending)
+    return ("view_channel", sending, "embed_links")
 
 
 def _lacking(channel: Stageable, me: discord.Member, flags: Sequence[str]) -> list[str]:
+    """Return the names of the missing flags; of a missing one others follow from, only itself."""
     try:
         granted = channel.permissions_for(me)
     except discord.ClientException:  # a thread whose parent isn't known yet: Discord itself will tell
         return []
-    return [_NAMES.get(flag, flag.replace("_", " ").title()) for flag in flags if not getattr(granted, flag)]
+    lacking = [flag for flag in flags if not getattr(granted, flag)]
+    view, sending, _ = _essential(channel)
+    if view in lacking:
+        lacking = [view]
+    elif sending in lacking:
+        lacking = [flag for flag in lacking if flag not in _FOLLOWS_FROM_SENDING]
+    return [_NAMES.get(flag, flag.replace("_", " ").title()) for flag in lacking]

@@ -22,7 +22,9 @@ LIMIT = 2_000
 _SENTENCE_END = re.compile(r"[.!?…。！？]$")
 _SENTENCE_END_UNSPACED = re.compile(r"[。！？]$")
 _PAUSE_UNSPACED = re.compile(r"[、，；：/–—-]$")
-_CLOSING = frozenset("\"'”’»)]*_|~」』")
+_CLOSING = "\"'”’»)]*_|~」』"
+_PIECE = re.compile(r"\n|[^\S\n]+|\S+")
+_LONG_WORD = 20
 _LINE_START = re.compile(r"(?:#{1,3}|-#|>>>|[>*+-]|\d+\.)\s")
 
 
@@ -62,7 +64,7 @@ def pack(runs: Iterable[Run], limit: int = LIMIT) -> list[str]:
     Cuts are made between paragraphs, lines, sentences or words, the best of these in the second half of a message;
     within a word only where it is longer than a message, and then between whole letters.
     """
-    cells = [Run(cluster, run.marks) for run in runs for cluster in clusters(run.text)]
+    cells = [Run(text, run.marks) for run in runs for text in _cells(run.text)]
     messages = []
     at = _content(cells, 0)
     while at < len(cells):
@@ -73,6 +75,15 @@ def pack(runs: Iterable[Run], limit: int = LIMIT) -> list[str]:
             messages.append(_guard(cells, at, "".join(_written(piece))))
         at = _content(cells, cut)
     return messages
+
+
+def _cells(text: str) -> Iterator[str]:
+    """Cut text into what is never cut further: spaces, short plain words, and the letters of all others."""
+    for piece in _PIECE.findall(text):
+        if len(piece) <= _LONG_WORD and piece.isascii():
+            yield piece
+        else:
+            yield from clusters(piece)
 
 
 def _content(cells: Sequence[Run], at: int) -> int:
@@ -113,13 +124,15 @@ def _quality(cells: Sequence[Run], at: int) -> _Break:
     if before == "\n":
         return _Break.PARAGRAPH if at > 1 and cells[at - 2].text == "\n" else _Break.LINE
     if before.isspace():
-        words = at - 1
-        while words > 0 and cells[words - 1].text in _CLOSING:
-            words -= 1
-        return _Break.SENTENCE if words and _SENTENCE_END.search(cells[words - 1].text) else _Break.WORD
+        return _Break.SENTENCE if _SENTENCE_END.search(_words_before(cells, at - 1)) else _Break.WORD
     if _SENTENCE_END_UNSPACED.search(before) and not (at < len(cells) and cells[at].text in _CLOSING):
         return _Break.SENTENCE
     return _Break.WORD if _PAUSE_UNSPACED.search(before) else _Break.NONE
+
+
+def _words_before(cells: Sequence[Run], at: int) -> str:
+    """Return the end of what stands before a cell, without quotation marks and the like."""
+    return "".join(cell.text for cell in cells[max(0, at - 4) : at]).rstrip(_CLOSING)
 
 
 def _trimmed(piece: Sequence[Run]) -> Sequence[Run]:
@@ -140,7 +153,7 @@ def _written(piece: Sequence[Run]) -> Iterator[str]:
 
 def _turn(opened: tuple[Mark, ...], wanted: tuple[Mark, ...]) -> str:
     """Return what closes and opens marks between two cells."""
-    if opened == wanted:
+    if opened is wanted or opened == wanted:
         return ""
     shared = 0
     while shared < min(len(opened), len(wanted)) and opened[shared] == wanted[shared]:

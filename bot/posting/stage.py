@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol
 
 from bot.errors import PostingError
 from bot.posting import opening
@@ -36,13 +36,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-Faces: TypeAlias = "Callable[[Scene, str], Face | None]"
-"""Gives a character's picture: a public https address, or its bytes. Called on the event loop, so it must be quick."""
-
 TYPING: Final = 8.0
 """Seconds between two typing notices; Discord shows each for ten."""
 
 FAULT: Final = "fault"
+
+
+class Faces(Protocol):
+    """Knows what characters look like. Asked in a thread, since it may read files."""
+
+    def face(self, scenario_id: str, character: str, /) -> Face | None:
+        """Return a character's picture, by a public https address or as a file's bytes; None where it has none."""
+        ...
 
 
 class DiscordStage:
@@ -104,7 +109,7 @@ class DiscordStage:
 
         Raises PostingError where the channel can't be posted to. A game master who can't be written to stops nothing.
         """
-        persona = self._persona(scene, turn.speaker)
+        persona = await self._persona(scene, turn.speaker)
         first = await self._personas.show(scene, turn, take, persona)
         await self._clear_fault(scene.place, turn)
         messages = gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
@@ -125,9 +130,10 @@ class DiscordStage:
         """Say something of Aside's own, in small print. Raises PostingError."""
         await self._channels.say(scene.place, shortened(f"-# {literal(sentence)}", LIMIT))
 
-    def _persona(self, scene: Scene, speaker: str) -> Persona:
+    async def _persona(self, scene: Scene, speaker: str) -> Persona:
         names = webhook_names(character.name for character in scene.scenario.characters)
-        return Persona(names.get(speaker) or webhook_name(speaker), self._faces(scene, speaker))
+        face = await asyncio.to_thread(self._faces.face, scene.scenario.id, speaker)
+        return Persona(names.get(speaker) or webhook_name(speaker), face)
 
     async def _type(self, place: Place) -> None:
         while True:

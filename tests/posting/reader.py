@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("escape", re.compile(r"\\([^0-9A-Za-z\s])")),
-    ("fence", re.compile(r"```(?:[A-Za-z0-9_+\-.#]+\n)?\n*([^\n](?:[\s\S]*?[^\n])?)\n*```")),
+    ("fence", re.compile(r"```(?:[A-Za-z0-9_+\-.#]+\n)?\n*([^\n][\s\S]*?)\n*```")),
     ("code", re.compile(r"(?P<ticks>`+)([\s\S]*?[^`])(?P=ticks)(?!`)")),
     ("address", re.compile(r"(https?://[^\s<]+[^<.,:;\"')\]\s])")),
     ("spoiler", re.compile(r"\|\|([\s\S]+?)\|\|")),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.posting.letters import clean, clusters, is_blank, shortened, width
-from tests.posting.texts import marked
+from tests.posting.texts import marked, some
 
 
 @pytest.mark.parametrize(("text", "units"), [("night", 5), ("漢字", 2), ("é", 1), ("🙂", 2), ("👩‍👩‍👧", 8), ("", 0)])
@@ -28,6 +28,7 @@ def test_a_pile_of_accents_is_cut_at_last() -> None:
     assert max(len(cluster) for cluster in clusters("a" + "\u0301" * 500)) <= 32
 
 
+@some
 @given(st.text())
 def test_clusters_lose_nothing(text: str) -> None:
     assert "".join(clusters(text)) == text
@@ -43,6 +44,7 @@ def test_what_can_be_seen_is_not_blank(text: str) -> None:
     assert not is_blank(text)
 
 
+@some
 @given(marked)
 def test_clean_text_has_no_control_characters_and_can_be_sent(text: str) -> None:
     cleaned = clean(text)
@@ -51,6 +53,7 @@ def test_clean_text_has_no_control_characters_and_can_be_sent(text: str) -> None
     assert clean(cleaned) == cleaned
 
 
+@some
 @given(st.text(), st.integers(2, 40))
 def test_shortened_text_fits(text: str, limit: int) -> None:
     short = shortened(text, limit)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot.posting.letters import is_blank, width
 from bot.posting.names import LONGEST, webhook_name, webhook_names
+from tests.posting.texts import some
 
 FINE = [
     *(
@@ -52,6 +53,7 @@ def test_nothing_invisible_hides_a_refused_name() -> None:
     assert webhook_name("cl\u200byde") == "c\u200alyde"
 
 
+@some
 @given(st.text() | st.text(alphabet="cClLyYdDeEiIsSoOrR \u200b"))
 def test_every_name_is_one_discord_takes(name: str) -> None:
     made = webhook_name(name)
@@ -62,6 +64,7 @@ def test_every_name_is_one_discord_takes(name: str) -> None:
     assert "discord" not in made.lower()
 
 
+@some
 @given(st.lists(st.text(max_size=100), max_size=8))
 def test_no_two_characters_post_under_the_same_name(names: list[str]) -> None:
     given_names = webhook_names(names)

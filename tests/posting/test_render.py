@@ -14,7 +14,7 @@ from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages
 from bot.posting.split import LIMIT
 from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm
 from tests.posting.reader import everything, kinds, of, shown
-from tests.posting.texts import bare, marked
+from tests.posting.texts import bare, marked, some
 
 PRIVATE = RevealPolicy()
 PUBLIC = RevealPolicy(thoughts=Where.SPOILER, planning=Where.SPOILER)
@@ -149,6 +149,7 @@ beats = st.lists(
 )
 
 
+@some
 @given(beats)
 def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
     private = [beat for beat in take if not isinstance(beat, PublicBeat)]
@@ -159,6 +160,7 @@ def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
     assert bare(hidden + in_files).count("Qsecret") == len(private)
 
 
+@some
 @given(beats)
 def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
     for message in (*public_messages(PUBLIC.shown(tuple(take))), *public_messages(PRIVATE.shown(tuple(take)))):
@@ -167,6 +169,7 @@ def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
         assert "mention" not in kinds(message.text)
 
 
+@some
 @given(beats)
 def test_without_the_game_masters_word_nothing_private_is_in_any_message(take: list[Beat]) -> None:
     assert not any("Qsecret" in bare(plain(message)) for message in public_messages(PRIVATE.shown(tuple(take))))

@@ -9,7 +9,7 @@ from bot.posting.letters import clean
 from bot.posting.speech import speech_runs
 from bot.posting.split import pack
 from tests.posting.reader import BLOCK, everything, kinds, of, read, walk
-from tests.posting.texts import bare, marked
+from tests.posting.texts import bare, marked, some
 
 
 def said(text: str) -> str:
@@ -68,6 +68,7 @@ def test_speech_makes_no_spoiler() -> None:
     assert "spoiler" not in kinds(said("it is ||secret||, `a||b||c`, \\||x||"))
 
 
+@some
 @given(marked)
 def test_speech_mentions_nobody_hides_nothing_and_loses_no_word(text: str) -> None:
     messages = pack(speech_runs(text))
@@ -76,6 +77,7 @@ def test_speech_mentions_nobody_hides_nothing_and_loses_no_word(text: str) -> No
     assert bare("".join(messages)).replace(languages, "") == bare(clean(text)).replace(languages, "")
 
 
+@some
 @given(marked)
 def test_nothing_stays_open_behind_speech(text: str) -> None:
     for message in pack(speech_runs(text)):

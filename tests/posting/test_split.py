@@ -11,7 +11,7 @@ from bot.posting.markdown import literal
 from bot.posting.speech import speech_runs
 from bot.posting.split import LIMIT, Mark, Run, pack
 from tests.posting.reader import everything, kinds, of, shown
-from tests.posting.texts import bare, marked, words
+from tests.posting.texts import bare, marked, some, words
 
 ITALICS = Mark("*", "*")
 SPOILER = Mark("💭 ||", "||")
@@ -104,6 +104,7 @@ def test_a_cut_between_lines_leaves_a_list_a_list() -> None:
     assert plain("- one two three four\n- five six seven", 29)[1] == "- five six seven"
 
 
+@some
 @given(words)
 def test_words_and_their_order_survive(text: str) -> None:
     messages = plain(text)
@@ -111,6 +112,7 @@ def test_words_and_their_order_survive(text: str) -> None:
     assert all(len(message) <= LIMIT for message in messages)
 
 
+@some
 @given(runs, st.integers(60, 300))
 def test_every_message_fits_and_is_whole_and_no_letter_is_lost(given_runs: list[Run], limit: int) -> None:
     apart = [piece for run in given_runs for piece in (run, Run("\n"))]
@@ -123,6 +125,7 @@ def test_every_message_fits_and_is_whole_and_no_letter_is_lost(given_runs: list[
     assert bare(hidden) == bare("".join(everything(run.text) for run in given_runs if SPOILER in run.marks))
 
 
+@some
 @given(marked, st.integers(60, 200))
 def test_speech_of_any_kind_fits(text: str, limit: int) -> None:
     assert all(width(message) <= limit and not is_blank(message) for message in pack(speech_runs(text), limit))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 MARKS = [
@@ -13,6 +14,9 @@ MARKS = [
     *("https://a.example/x||y_z", "👩‍👩‍👧", "🇬🇧", "é", "漢字", "。", "…", ". ", "! ", "\ud800", "\x00", "\r\n"),
 ]
 WORDS = ["night", "Bennet", "sister", "x", "marry", "Longbourn"]
+
+some = settings(max_examples=60, deadline=None)
+"""How many examples a test of ours is given; time is no measure on a machine that others use as well."""
 
 pieces = st.sampled_from(MARKS) | st.sampled_from(WORDS) | st.text(max_size=3)
 marked = st.lists(pieces, max_size=40).map("".join)

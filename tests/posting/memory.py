@@ -1,0 +1,39 @@
+"""Posts remembered in memory, with what the store promises: an added row takes an earlier one's place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.scenes.ports import PersonaWebhook, Post
+
+
+@dataclass
+class MemoryPosts:
+    rows: dict[int, Post] = field(default_factory=dict)
+    hooks: dict[int, PersonaWebhook] = field(default_factory=dict)
+    forgetful: bool = False  # as if the program had died before it could store a post
+
+    async def add_post(self, post: Post) -> None:
+        if self.forgetful:
+            raise MemoryError("died before the post was stored")
+        self.rows[post.message_id] = post
+
+    async def posts(self, turn_id: int) -> list[Post]:
+        rows = sorted(self.rows.values(), key=lambda row: row.message_id)
+        return [row for row in rows if row.turn_id == turn_id]
+
+    async def forget_post(self, message_id: int) -> None:
+        self.rows.pop(message_id, None)
+
+    async def webhooks(self, channel_id: int) -> list[PersonaWebhook]:
+        return [hook for hook in self.hooks.values() if hook.channel_id == channel_id]
+
+    async def save_webhook(self, webhook: PersonaWebhook) -> None:
+        same = (webhook.channel_id, webhook.character)
+        self.hooks = {each.id: each for each in self.hooks.values() if (each.channel_id, each.character) != same}
+        self.hooks[webhook.id] = webhook
+
+    async def forget_webhook(self, webhook_id: int) -> None:
+        self.hooks.pop(webhook_id, None)
