@@ -53,21 +53,21 @@ class Listener(commands.Cog):
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """Take over the new words of a line; pins, previews and the like change none."""
-        if self._theatre.at(payload.channel_id) is not None and _is_spoken(payload.message):
-            await self._theatre.reword(payload.message_id, self._words(payload.message))
+        if (scene := self._theatre.at(payload.channel_id)) is not None and _is_spoken(payload.message):
+            await self._theatre.reword(scene, payload.message_id, self._words(payload.message))
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         """Take a deleted message out of the story."""
-        if self._theatre.at(payload.channel_id) is not None:
-            await self._theatre.withdraw(payload.message_id)
+        if (scene := self._theatre.at(payload.channel_id)) is not None:
+            await self._theatre.withdraw(scene, payload.message_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         """Take deleted messages out of the story."""
-        if self._theatre.at(payload.channel_id) is not None:
+        if (scene := self._theatre.at(payload.channel_id)) is not None:
             for message_id in sorted(payload.message_ids):
-                await self._theatre.withdraw(message_id)
+                await self._theatre.withdraw(scene, message_id)
 
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from bot.scenes.scene import Part, Scene, SceneState
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from datetime import datetime
 
     from bot.her.beats import BeatKind
@@ -247,24 +248,32 @@ class Theatre:
         await store.rethink(turn_id)
         running.runner.wake()
 
-    async def withdraw(self, message_id: int) -> None:
+    async def withdraw(self, scene: Scene, message_id: int) -> None:
         """Take out of the story what a deleted message said, and the answers still owed to it."""
-        turn = await self._house.store.turn_by_message(message_id)
-        if turn is None:
-            return
-        if turn.kind is TurnKind.REPLY:
-            posts = await self._posts.posts(turn.id)
-            if not any(post.message_id == message_id and post.purpose == "persona" for post in posts):
+        async with self._turn_to_change(scene, message_id) as turn:
+            if turn is None or (turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)):
                 return
-        owed = await self._house.store.owed(turn.scene_id)
-        answers = [answer.id for answer in owed if answer.answers_id == turn.id]
-        await self._house.store.hide_turns(turn.scene_id, [turn.id, *answers])
+            owed = await self._house.store.owed(scene.id)
+            answers = [answer.id for answer in owed if answer.answers_id == turn.id]
+            await self._house.store.hide_turns(scene.id, [turn.id, *answers])
 
-    async def reword(self, message_id: int, text: str) -> None:
+    async def reword(self, scene: Scene, message_id: int, text: str) -> None:
         """Give a person's line the text its author edited it to. It is not answered anew."""
-        turn = await self._house.store.turn_by_message(message_id)
-        if turn is not None and turn.kind is TurnKind.LINE and (beats := beats_of(text)):
-            await self._house.store.reword_line(turn.id, text, beats)
+        async with self._turn_to_change(scene, message_id) as turn:
+            if turn is not None and turn.kind is TurnKind.LINE and (beats := beats_of(text)):
+                await self._house.store.reword_line(turn.id, text, beats)
+
+    @asynccontextmanager
+    async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:
+        """The turn of this scene that a message belongs to, once all that was said before has been heard."""
+        running = self._running.get(scene.id)
+        async with running.lock if running else asyncio.Lock():
+            turn = await self._house.store.turn_by_message(message_id)
+            yield turn if turn is not None and turn.scene_id == scene.id else None
+
+    async def _is_persona_post(self, turn: Turn, message_id: int) -> bool:
+        posts = await self._posts.posts(turn.id)
+        return any(post.message_id == message_id and post.purpose == "persona" for post in posts)
 
     async def _answering(self, scene: Scene, speaker: str, address: Address) -> list[str]:
         store = self._house.store

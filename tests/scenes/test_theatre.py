@@ -271,7 +271,7 @@ async def test_a_deleted_message_leaves_the_story_and_the_answer_it_was_owed_nev
         scene = await house.begin()
         house.engine.gate.clear()
         message = await house.say(scene, "MARMALADE", "Mr Bennet")
-        await house.theatre.withdraw(message)
+        await house.theatre.withdraw(scene, message)
         house.engine.gate.set()
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
@@ -284,7 +284,7 @@ async def test_an_edited_line_is_remembered_as_edited_and_not_answered_again(tmp
         scene = await house.begin()
         message = await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
-        await house.theatre.reword(message, "Dear Papa?")
+        await house.theatre.reword(scene, message, "Dear Papa?")
         assert (await house.story(scene))[0] == ("Alice", "Dear Papa?")
         assert len(house.engine.requests) == 1
 
