@@ -45,6 +45,8 @@ class EngineInfo:
     stand_in: bool = False  # True for the demo model: the program says plainly that it is no HER
     sampling: Sampling = Sampling()  # what the model's makers recommend
     well_formed: bool = False  # True where a grammar holds replies to HER's structure
+    minds: int = 1  # replies generated at once; others wait
+    memory: str = ""  # how the model was laid into memory, in words, where the engine chose it
 
 
 @dataclass(frozen=True, slots=True)

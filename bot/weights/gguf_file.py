@@ -86,9 +86,14 @@ class GgufFile:
         return self._number("attention.head_count")
 
     @property
+    def embedding(self) -> int:
+        """Numbers in one token's embedding."""
+        return self._number("embedding_length")
+
+    @property
     def head_size(self) -> tuple[int, int]:
         """Numbers in one head's key and in one head's value."""
-        usual = self._number("embedding_length") // max(1, self.heads)
+        usual = self.embedding // max(1, self.heads)
         return (self._number("attention.key_length") or usual, self._number("attention.value_length") or usual)
 
     @property

@@ -8,7 +8,9 @@ import sys
 
 import llama_cpp
 
-_LINES = 400
+_LINES = 1000
+_DEBUG = 1  # ggml's own level
+_TELLING = "assigned to device"  # said at that level, but needed: which layer went where
 
 
 class Chatter:
@@ -24,7 +26,13 @@ class Chatter:
         """The latest that was said."""
         return "".join(self._lines)
 
-    def _hear(self, _level: int, text: bytes, _data: object) -> None:
+    def forget(self) -> None:
+        """Begin anew."""
+        self._lines.clear()
+
+    def _hear(self, level: int, text: bytes, _data: object) -> None:
         line = text.decode("utf-8", "replace")
+        if level == _DEBUG and _TELLING not in line:
+            return
         self._lines.append(line)
         sys.stderr.write(line)

@@ -10,12 +10,13 @@ import ctypes
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import llama_cpp
 import pynvml  # type: ignore[import-untyped] # has no stubs
-from llama_cpp._ggml import libggml
 
+from bot.engine.local.ggml import function
+
+_CPU_KIND = 0  # GGML_BACKEND_DEVICE_TYPE_CPU
 _GPU_KINDS = (1, 2)  # GGML_BACKEND_DEVICE_TYPE_GPU and _IGPU
 
 
@@ -35,10 +36,12 @@ class Device:
 
 def devices() -> list[Device]:
     """Return every device of the installed build on this machine."""
-    llama_cpp.llama_backend_init()
-    count = _function("ggml_backend_dev_count", ctypes.c_size_t)
-    get = _function("ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
-    return [_device(get(index)) for index in range(count())]
+    return [_device(handle) for handle in _handles()]
+
+
+def device_handles(*, gpus: bool) -> list[int]:
+    """Return llama.cpp's own handles of the GPUs, or of the CPU."""
+    return [handle for handle in _handles() if _kind(handle) in (_GPU_KINDS if gpus else (_CPU_KIND,))]
 
 
 def unused_cards(found: list[Device]) -> list[str]:
@@ -62,22 +65,26 @@ def free_memory() -> int | None:
     return None
 
 
+def _handles() -> list[int]:
+    llama_cpp.llama_backend_init()
+    count = function("ggml_backend_dev_count", ctypes.c_size_t)
+    get = function("ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
+    return [get(index) for index in range(count())]
+
+
+def _kind(handle: int) -> int:
+    return int(function("ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)(handle))
+
+
 def _device(handle: int) -> Device:
     text = ctypes.c_char_p
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     pointer = ctypes.POINTER(ctypes.c_size_t)
-    memory = _function("ggml_backend_dev_memory", None, ctypes.c_void_p, pointer, pointer)
+    memory = function("ggml_backend_dev_memory", None, ctypes.c_void_p, pointer, pointer)
     memory(handle, ctypes.byref(free), ctypes.byref(total))
-    name = _function("ggml_backend_dev_name", text, ctypes.c_void_p)(handle) or b"?"
-    description = _function("ggml_backend_dev_description", text, ctypes.c_void_p)(handle) or b""
-    kind = _function("ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)(handle)
-    return Device(name.decode(), description.decode().strip(), kind in _GPU_KINDS, free.value, total.value)
-
-
-def _function(name: str, result: Any, *arguments: Any) -> Any:
-    function = getattr(libggml, name)
-    function.restype, function.argtypes = result, list(arguments)
-    return function
+    name = function("ggml_backend_dev_name", text, ctypes.c_void_p)(handle) or b"?"
+    description = function("ggml_backend_dev_description", text, ctypes.c_void_p)(handle) or b""
+    return Device(name.decode(), description.decode().strip(), _kind(handle) in _GPU_KINDS, free.value, total.value)
 
 
 def _nvidia_cards() -> list[str]:

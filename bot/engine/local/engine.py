@@ -48,6 +48,7 @@ class LocalEngine:
         self._info: EngineInfo | None = None
         self._patience: asyncio.TimerHandle | None = None
         self._given_up = ""
+        self._last_fault = ""
 
     @property
     def info(self) -> EngineInfo:
@@ -138,15 +139,19 @@ class LocalEngine:
                 answer.set_exception(died)
         for stream in self._streams.values():
             stream.survive(died)
-        self._patience = asyncio.get_running_loop().call_later(self._options.ready_within, self._give_up)
+        self._last_fault = why
+        if self._given_up:
+            self._give_up()
+        elif not self._patience:
+            self._patience = asyncio.get_running_loop().call_later(self._options.ready_within, self._give_up)
 
     def _give_up(self) -> None:
         """The next worker takes too long: nobody shall wait for it any more."""
-        self._given_up = "The model's worker keeps failing; the log says why. Try again later."
+        self._given_up = f"{self._last_fault} It is tried again and again; ask later."
         self._end_all(EngineDied(self._given_up))
 
     def _stop_waiting(self) -> None:
-        self._given_up = ""
+        self._given_up = self._last_fault = ""
         if self._patience:
             self._patience.cancel()
             self._patience = None
@@ -171,7 +176,7 @@ class LocalEngine:
             raise EngineError(f"A seed is a whole number from 0 to {_LARGEST_SEED}, not {request.seed}.")
         if request.max_tokens < 1:
             raise EngineError("A reply needs room for one token at least.")
-        if len(self._streams) >= self._options.minds + self._options.queue:
+        if len(self._streams) >= self.info.minds + self._options.queue:
             raise EngineBusy(f"{len(self._streams)} replies are being written or wait already; try again later.")
 
     def _send(self, stream: Stream) -> None:
@@ -188,6 +193,8 @@ class LocalEngine:
             minds=options.minds,
             gpu_layers=options.gpu_layers,
             cache_type=options.cache_type,
+            rpc=options.rpc,
+            host_memory=options.host_memory,
             flash_attention=options.flash_attention,
             threads=options.threads,
             check_memory=options.check_memory,
@@ -204,6 +211,8 @@ class LocalEngine:
             device=ready.device,
             layers_offloaded=ready.layers_offloaded,
             layers=ready.layers,
+            minds=ready.minds,
+            memory=ready.memory,
             warning=ready.warning,
             stand_in=source.stand_in,
             sampling=self._options.sampling or Sampling(**source.sampling.model_dump()),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from bot.engine.protocol import Finish, Sampling  # noqa: TC001 - pydantic needs them at run time
 from bot.her.prompt import Control, Text  # noqa: TC001 - pydantic needs them at run time
+from bot.weights.plan import CacheType  # noqa: TC001 - pydantic needs it at run time
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -29,9 +30,12 @@ class Load(Message):
     path: str
     name: str | None
     context: int | None
-    minds: int
+    minds: int | None
     gpu_layers: int | Literal["auto", "all"]
-    cache_type: str
+    cache_type: CacheType | None
+    rpc: tuple[str, ...]
+    host_memory: int
+    smaller: int = 0  # how many of the best plans not to try: they have run out of memory before
     flash_attention: str
     threads: int | None
     check_memory: bool
@@ -76,6 +80,8 @@ class Ready(Message):
     kind: Literal["ready"] = "ready"
     model: str
     context: int
+    minds: int
+    memory: str
     device: str
     layers: int
     layers_offloaded: int

@@ -10,7 +10,7 @@ import llama_cpp as lib
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -46,12 +46,10 @@ class ContextPlan:
 class Model:
     """A loaded model and its vocabulary."""
 
-    def __init__(self, path: Path, gpu_layers: int, progress: Callable[[float], None]) -> None:
+    def __init__(self, path: Path, gpu_layers: int) -> None:
         lib.llama_backend_init()
         params = lib.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
-        self._callback = lib.llama_progress_callback(lambda done, _data: _tell(progress, done))
-        params.progress_callback = self._callback
         handle = lib.llama_model_load_from_file(str(path).encode(), params)
         if not handle:
             raise LoadError(f"llama.cpp could not load {path.name}")
@@ -74,6 +72,10 @@ class Model:
     def writes_text(self) -> bool:
         """False for encoders."""
         return lib.llama_model_has_decoder(self.handle) and not lib.llama_model_has_encoder(self.handle)
+
+    def free(self) -> None:
+        """Give the memory back; the model must not be used after that."""
+        lib.llama_model_free(self.handle)
 
     def tokenize(self, parts: Sequence[PromptPart]) -> list[int]:
         """Tokens of a prompt. Only control parts may become control tokens."""
@@ -190,8 +192,3 @@ class Context:
             return True
         lib.llama_memory_seq_rm(self._memory, sequence, -1, -1)
         return False
-
-
-def _tell(progress: Callable[[float], None], done: float) -> bool:
-    progress(done)
-    return True

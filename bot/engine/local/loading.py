@@ -8,94 +8,150 @@ from typing import TYPE_CHECKING
 
 from bot.engine.local.devices import Device, cores, devices, free_memory, unused_cards
 from bot.engine.local.frames import Ready
-from bot.engine.local.llama import Context, ContextPlan, Model
+from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
+from bot.engine.local.rpc import borrow
 from bot.errors import ModelFileError
 from bot.weights import gguf_file
+from bot.weights.plan import BATCH, Plan, Wishes, plans, smallest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from bot.engine.local.chatter import Chatter
     from bot.engine.local.frames import Load
 
-_USUAL_CONTEXT = 8192
-_BATCH = 512
 _CHATML = "<|im_start|>"
 _BUILD_HINT = 'build llama-cpp-python for it (CMAKE_ARGS="-DGGML_CUDA=on"), or set gpu_layers to 0'
-_BYTES = {"f16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}  # of one number in the cache
+_NO_MEMORY = re.compile(r"out of memory|failed to allocate|unable to allocate|cudaMalloc failed", re.IGNORECASE)
 
 
-def load(order: Load, chatter: Chatter, progress: Callable[[float], None]) -> tuple[Model, Context, Ready]:
-    """Load what `order` names. Raises ModelFileError, EngineStartError or llama.LoadError."""
-    headers = gguf_file.check(Path(order.path))
-    header = headers[0]
-    found = devices()
-    gpus = [device for device in found if device.gpu]
-    context = order.context or min(header.context or _USUAL_CONTEXT, _USUAL_CONTEXT)
-    if order.check_memory and not gpus:
-        _check_memory(order, headers, context)
-    model = Model(Path(order.path), _layers_asked(order, gpus), progress)
-    if not model.writes_text:
-        raise ModelFileError(f"The model in {order.path} can't write text: choose another one.")
-    plan = ContextPlan(
-        tokens=context,
-        sequences=order.minds,
-        threads=order.threads or cores(),
-        batch=max(_BATCH, 2 * order.minds),
-        cache_type=order.cache_type,
-        flash_attention=order.flash_attention,
-        unified=False,
-    )
-    made = Context(model, plan)
-    offloaded = _offloaded(chatter) if gpus else 0
-    ready = Ready(
-        model=order.name or header.name,
-        context=made.tokens_each,
-        device=" + ".join(str(device) for device in gpus) if offloaded else "CPU",
-        layers=model.layers,
-        layers_offloaded=offloaded,
-        warning=_warning(order, found, offloaded, model),
-    )
-    return model, made, ready
+class Loader:
+    """Loads what one order names."""
 
+    def __init__(self, order: Load, chatter: Chatter) -> None:
+        self._order = order
+        self._chatter = chatter
+        self._path = Path(order.path)
 
-def kv_bytes(header: gguf_file.GgufFile, tokens: int, cache_type: str) -> int:
-    """Return the bytes that keys and values of `tokens` tokens take."""
-    return int(header.layers * header.kv_heads * sum(header.head_size) * tokens * _BYTES[cache_type])
+    def load(self) -> tuple[Model, Context, Ready]:
+        """Load by the best plan that works. Raises ModelFileError, EngineStartError, UserInputError or LoadError."""
+        borrow(self._order.rpc)
+        headers = gguf_file.check(self._path)
+        found = devices()
+        gpus = [device for device in found if device.gpu]
+        fitting = self._plans(headers, gpus)
+        for attempt, plan in enumerate(fitting):
+            try:
+                model, context = self._try(plan, gpus)
+            except LoadError:
+                if attempt == len(fitting) - 1 or not _NO_MEMORY.search(self._chatter.text):
+                    raise
+                self._chatter.forget()
+                continue
+            first = attempt + self._order.smaller == 0
+            return model, context, self._describe(headers[0], found, plan, model, context, as_planned=first)
+        raise AssertionError("there is a plan at least")
 
+    def _plans(self, headers: Sequence[gguf_file.GgufFile], gpus: Sequence[Device]) -> Sequence[Plan]:
+        """The plans to try. Without a check of memory only the first counts, as if everything fitted."""
+        order = self._order
+        wishes = Wishes(
+            context=order.context,
+            minds=order.minds,
+            cache_type=order.cache_type,
+            gpu_layers=_layers_asked(order),
+            flash_attention=order.flash_attention != "off",
+        )
+        boundless = [2**60 for _ in gpus]
+        if not order.check_memory:
+            return plans(headers, boundless, None, wishes)[:1]
+        fitting = plans(headers, [device.free for device in gpus], free_memory(), wishes)
+        if not fitting:
+            raise ModelFileError(_does_not_fit(smallest(headers, wishes), gpus))
+        return fitting[min(order.smaller, len(fitting) - 1) :]
 
-def _check_memory(order: Load, headers: tuple[gguf_file.GgufFile, ...], context: int) -> None:
-    weights = sum(header.bytes_needed for header in headers)
-    cache = kv_bytes(headers[0], context * order.minds, order.cache_type)
-    free = free_memory()
-    if free is not None and weights + cache > free:
-        raise ModelFileError(
-            f"The model needs about {(weights + cache) / 2**30:.1f} GiB ({weights / 2**30:.1f} of weights and "
-            f"{cache / 2**30:.1f} for {order.minds} minds), but {free / 2**30:.1f} GiB of memory are free: "
-            "choose a smaller model, fewer minds or a smaller context."
+    def _try(self, plan: Plan, gpus: Sequence[Device]) -> tuple[Model, Context]:
+        model = Model(self._path, plan.gpu_layers if gpus else 0)
+        if not model.writes_text:
+            raise ModelFileError(f"The model in {self._path} can't write text: choose another one.")
+        measures = ContextPlan(
+            tokens=plan.context,
+            sequences=plan.minds,
+            threads=self._order.threads or cores(),
+            batch=max(BATCH, 2 * plan.minds),
+            cache_type=plan.cache_type,
+            flash_attention=self._order.flash_attention,
+            unified=False,
+        )
+        try:
+            return model, Context(model, measures)
+        except LoadError:
+            model.free()
+            raise
+
+    def _describe(
+        self,
+        header: gguf_file.GgufFile,
+        found: list[Device],
+        plan: Plan,
+        model: Model,
+        context: Context,
+        *,
+        as_planned: bool,
+    ) -> Ready:
+        offloaded = self._offloaded() if plan.gpu_layers else 0
+        gpus = [str(device) for device in found if device.gpu]
+        return Ready(
+            model=self._order.name or header.name,
+            context=context.tokens_each,
+            minds=plan.minds,
+            memory=str(plan),
+            device=" + ".join(gpus) if offloaded else "CPU",
+            layers=model.layers,
+            layers_offloaded=offloaded,
+            warning=self._warning(found, plan, offloaded, model, as_planned=as_planned),
         )
 
+    def _offloaded(self) -> int:
+        """Layers that llama.cpp has put elsewhere than on the CPU; its own sum counts what was asked for."""
+        said = dict(re.findall(r"layer +(\d+) assigned to device (\w+)", self._chatter.text))
+        return sum(device != "CPU" for device in said.values())
 
-def _layers_asked(order: Load, gpus: list[Device]) -> int:
-    if isinstance(order.gpu_layers, int):
-        return order.gpu_layers
-    return -1 if gpus else 0
+    def _warning(
+        self, found: list[Device], plan: Plan, offloaded: int, model: Model, *, as_planned: bool
+    ) -> str | None:
+        asked, cards = self._order.gpu_layers, unused_cards(found)
+        said = []
+        if asked not in ("auto", 0) and not offloaded:
+            card = f" (there is the {cards[0]})" if cards else ""
+            said.append(f"A GPU was asked for{card}, but the installed llama.cpp can use none: {_BUILD_HINT}.")
+        elif asked == "auto" and cards:
+            said.append(f"The {cards[0]} is not used: {_BUILD_HINT}.")
+        elif offloaded and offloaded < model.layers and asked in ("auto", "all"):
+            said.append(f"Only {offloaded} of {model.layers} layers fit on the GPU, so replies are slow.")
+        if not as_planned:
+            said.append(f"Memory ran out, so a smaller plan was taken: {plan}.")
+        if not model.knows_control(_CHATML):
+            name = self._order.name or self._path.name
+            said.append(f"{name} doesn't know ChatML's control tokens: expect poor replies.")
+        return " ".join(said) or None
 
 
-def _offloaded(chatter: Chatter) -> int:
-    """What llama.cpp itself says it has offloaded."""
-    found = re.findall(r"offloaded (\d+)/\d+ layers to GPU", chatter.text)
-    return int(found[-1]) if found else 0
+def _layers_asked(order: Load) -> int | None:
+    match order.gpu_layers:
+        case int():
+            return order.gpu_layers
+        case "all":
+            return -1
+        case _:
+            return None
 
 
-def _warning(order: Load, found: list[Device], offloaded: int, model: Model) -> str | None:
-    said = []
-    cards = unused_cards(found)
-    if order.gpu_layers not in ("auto", 0) and not offloaded:
-        card = f" (there is an {cards[0]})" if cards else ""
-        said.append(f"A GPU was asked for{card}, but the installed llama.cpp can use none: {_BUILD_HINT}.")
-    elif cards and order.gpu_layers == "auto":
-        said.append(f"The {cards[0]} is not used: {_BUILD_HINT}.")
-    if not model.knows_control(_CHATML):
-        said.append(f"{order.name or Path(order.path).name} doesn't know ChatML's control tokens: expect poor replies.")
-    return " ".join(said) or None
+def _does_not_fit(least: Plan, gpus: Sequence[Device]) -> str:
+    free = free_memory() or 0
+    on_gpus = sum(device.free for device in gpus)
+    there = f"{free / 2**30:.1f} GiB of memory are free" + (f", {on_gpus / 2**30:.1f} on the GPU" if gpus else "")
+    return (
+        f"The model needs {least.main_bytes / 2**30:.1f} GiB at least, but {there}: "
+        "choose a smaller model, fewer minds, a smaller context or fewer gpu_layers."
+    )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bot.engine.protocol import Dialect, Sampling  # noqa: TC001 - settings are mapped onto this by its types
+from bot.weights.plan import CacheType  # noqa: TC001 - the same
 
-CacheType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
 FlashAttention: TypeAlias = Literal["auto", "on", "off"]
 
 
@@ -19,9 +19,11 @@ class LocalOptions:
     dialect: Dialect | None = None  # None: the catalogue's word for it, else HER
     sampling: Sampling | None = None  # None: the catalogue's word for it, else HER's
     context: int | None = None  # tokens of one mind, prompt and reply together; None: as memory allows
-    minds: int = 4  # replies generated at once, each with a context of its own
+    minds: int | None = None  # replies generated at once, each with a context of its own; None: as memory allows
     gpu_layers: int | Literal["auto", "all"] = "auto"  # auto: all that fit on a GPU, where there is one
-    cache_type: CacheType = "f16"  # how keys and values are kept
+    rpc: tuple[str, ...] = ()  # host:port of other machines whose devices are used, through llama.cpp's RPC backend
+    cache_type: CacheType | None = None  # how keys and values are kept; None: as memory allows
+    host_memory: int = 2 * 2**30  # bytes of main memory for minds that have lost their place in the cache
     flash_attention: FlashAttention = "auto"
     threads: int | None = None  # None: one for each core
     queue: int = 64  # replies that may wait for their turn; more are refused with EngineBusy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_NO_MEMORY = re.compile(r"out of memory|failed to allocate", re.IGNORECASE)
 _TICK = 0.5  # seconds between two looks at a worker
 _LONGEST_PAUSE = 30.0
 _SOUND_LIFE = 60.0  # seconds after which a worker's death is no longer held against the next one
@@ -34,7 +36,7 @@ class Audience(Protocol):
         ...
 
     def went_down(self, why: str) -> None:
-        """The worker is gone, with all it was doing. Another one will come."""
+        """A worker is gone, with all it was doing, or has not come up. Another one will be tried."""
         ...
 
 
@@ -115,12 +117,13 @@ class Supervisor:
                 async for event in events:
                     failure = self._hear(event) or failure
         finally:
-            self._worker, was_up, self._up = None, self._up, False
+            self._worker, self._up = None, False
             watching.cancel()
             status = await worker.end()
+        if not failure and _NO_MEMORY.search(worker.last_words):
+            self._load = self._load.model_copy(update={"smaller": self._load.smaller + 1})
         why = failure or EngineStartError(self._obituary(status))
-        if was_up:
-            self._audience.went_down(str(why))
+        self._audience.went_down(str(why))
         return why
 
     def _hear(self, event: Event) -> EngineError | None:

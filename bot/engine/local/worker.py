@@ -16,7 +16,7 @@ import traceback
 from typing import TYPE_CHECKING, NoReturn
 
 from bot.engine.local.frames import Beat, Cancel, Count, Counted, Failed, Generate, Load, LoadFailed, pack, read_command
-from bot.errors import ModelFileError
+from bot.errors import EngineStartError, ModelFileError, UserInputError
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -61,19 +61,21 @@ class Worker:
             from bot.engine.local.batch import Batch
             from bot.engine.local.chatter import Chatter
             from bot.engine.local.llama import LoadError
-            from bot.engine.local.loading import load
+            from bot.engine.local.loading import Loader
         except (ImportError, OSError, RuntimeError) as error:
             self._give_up("start", f"llama.cpp can't be loaded ({error}): reinstall llama-cpp-python.")
         chatter = Chatter()
         try:
-            model, context, ready = load(order, chatter, lambda _done: None)
+            model, context, ready = Loader(order, chatter).load()
         except ModelFileError as error:
             self._give_up("file", str(error))
+        except (EngineStartError, UserInputError) as error:
+            self._give_up("start", str(error))
         except LoadError as error:
             self._give_up("start", f"{error}; its own words are in the log at level DEBUG.")
         self._chatter = chatter
         self._tell(ready)
-        return model, Batch(model, context, order.minds, self._tell)
+        return model, Batch(model, context, ready.minds, self._tell)
 
     def _obey(self, model: Model, batch: Batch) -> None:
         """Take all commands there are; wait for one where there is nothing else to do."""

@@ -1,0 +1,176 @@
+"""How a model is laid into the memory there is: layers on the GPU, tokens of context, minds, type of cache.
+
+Everything follows from the model's own header and the free memory of the devices, with a margin. `plans` returns the
+best plan first and smaller ones after it, for where the first turns out not to fit after all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bot.weights.gguf_file import GgufFile, Tensor
+
+CacheType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
+
+BATCH: Final = 512  # tokens computed at once, at most
+_BYTES: Final[dict[CacheType, float]] = {"f16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}  # of one number in the cache
+_MARGIN = 512 * 2**20  # bytes left free on each device, for what else it has to do
+_LARGEST_CONTEXT = (
+    16384  # tokens of one mind, unless more are asked for: plenty for a scene, and memory has a better use
+)
+_USUAL_CONTEXT = 8192
+# What is tried where nothing is fixed by the settings, best first: context, minds, cache.
+_LADDER: Final[tuple[tuple[int, int, CacheType], ...]] = (
+    (16384, 8, "f16"),
+    (16384, 8, "q8_0"),
+    (8192, 8, "f16"),
+    (8192, 8, "q8_0"),
+    (8192, 4, "f16"),
+    (8192, 4, "q8_0"),
+    (8192, 2, "q8_0"),
+    (4096, 2, "q8_0"),
+    (4096, 1, "q8_0"),
+)
+_LADDER_CPU: Final[tuple[tuple[int, int, CacheType], ...]] = (
+    (8192, 4, "f16"),
+    (8192, 2, "f16"),
+    (4096, 2, "f16"),
+    (4096, 1, "f16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the settings fix; None: follows from the memory."""
+
+    context: int | None = None
+    minds: int | None = None
+    cache_type: CacheType | None = None
+    gpu_layers: int | None = None  # negative: all
+    flash_attention: bool = True  # without it the cache of values can't be quantised
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One way to lay a model into memory. Bytes are estimates, rather too large than too small."""
+
+    context: int  # tokens of one mind
+    minds: int
+    cache_type: CacheType
+    gpu_layers: int  # the output layer counts as one
+    layers: int
+    gpu_bytes: int
+    main_bytes: int
+
+    def __str__(self) -> str:
+        where = f"{self.gpu_layers} of {self.layers} layers on the GPU" if self.gpu_layers else "on the CPU"
+        return f"{where}, {self.minds} minds of {self.context:,} tokens, {self.cache_type} cache"
+
+
+def plans(
+    headers: Sequence[GgufFile], gpus_free: Sequence[int], main_free: int | None, wishes: Wishes
+) -> tuple[Plan, ...]:
+    """Return the plans that fit, the best first; none: nothing does.
+
+    `headers` are those of all the model's parts, `gpus_free` the free bytes of each GPU, `main_free` those of the main
+    memory (None: unknown, so that anything fits). All on the GPU is better than anything with a part elsewhere.
+    """
+    model = _Model(headers)
+    gpu = sum(max(0, free - _MARGIN) for free in gpus_free)
+    rungs = [rung for rung in _rungs(model, wishes, gpu=bool(gpus_free)) if _may(rung, wishes)]
+    if not gpus_free or wishes.gpu_layers == 0:
+        return tuple(plan for rung in rungs if _fits_main(plan := model.plan(*rung, 0), main_free))
+    if wishes.gpu_layers is not None:
+        count = model.layers if wishes.gpu_layers < 0 else min(wishes.gpu_layers, model.layers)
+        asked = [model.plan(*rung, count) for rung in rungs]
+        return tuple(plan for plan in asked if plan.gpu_bytes <= gpu and _fits_main(plan, main_free))
+    whole = [plan for rung in rungs if (plan := model.plan(*rung, model.layers)).gpu_bytes <= gpu]
+    part = [model.most(*rung, gpu) for rung in rungs if _modest(rung, wishes)]
+    return (*whole, *(plan for plan in part if plan.gpu_layers < plan.layers and _fits_main(plan, main_free)))
+
+
+def smallest(headers: Sequence[GgufFile], wishes: Wishes) -> Plan:
+    """Return the plan that needs least memory, to tell by how much it does not fit."""
+    model = _Model(headers)
+    return min((model.plan(*rung, 0) for rung in _rungs(model, wishes, gpu=True)), key=lambda plan: plan.main_bytes)
+
+
+class _Model:
+    """Sizes of a model's pieces."""
+
+    def __init__(self, headers: Sequence[GgufFile]) -> None:
+        self._header = headers[0]
+        tensors = [tensor for header in headers for tensor in header.tensors]
+        self.trained = self._header.context or _USUAL_CONTEXT
+        self.layers = self._header.layers + 1
+        self._weights = [_size(tensors, number) for number in range(self._header.layers)]
+        self._embeddings = sum(tensor.size or 0 for tensor in tensors if tensor.name.startswith("token_embd"))
+        rest = _size(tensors, None) - self._embeddings
+        # Where the embeddings are the output too, the device that computes the output gets a copy.
+        self._output = rest if any(tensor.name == "output.weight" for tensor in tensors) else rest + self._embeddings
+
+    def plan(self, context: int, minds: int, cache: CacheType, gpu_layers: int) -> Plan:
+        repeating = min(max(0, gpu_layers - 1), self._header.layers)
+        cut = self._header.layers - repeating
+        of_layer = self._cache(context * minds, cache)
+        gpu = sum(self._weights[cut:]) + repeating * of_layer + (self._output if gpu_layers else 0)
+        main = self._embeddings + sum(self._weights[:cut]) + cut * of_layer + (0 if gpu_layers else self._output)
+        work = self._work(context)
+        return Plan(
+            context=context,
+            minds=minds,
+            cache_type=cache,
+            gpu_layers=gpu_layers,
+            layers=self.layers,
+            gpu_bytes=gpu + work if gpu_layers else 0,
+            main_bytes=main + (work if gpu_layers < self.layers else 0),
+        )
+
+    def most(self, context: int, minds: int, cache: CacheType, room: int) -> Plan:
+        """The plan with the most layers in `room` bytes of the GPU."""
+        counts = range(self.layers, -1, -1)
+        return next(plan for count in counts if (plan := self.plan(context, minds, cache, count)).gpu_bytes <= room)
+
+    def _cache(self, tokens: int, cache: CacheType) -> int:
+        """Bytes of one layer's cache."""
+        return int(self._header.kv_heads * sum(self._header.head_size) * tokens * _BYTES[cache])
+
+    def _work(self, context: int) -> int:
+        """Bytes for intermediate results of one batch: the logits, the layers' activations, the attention mask."""
+        activations = 4 * (self._header.vocabulary + 24 * self._header.embedding)
+        return BATCH * (activations + 2 * context)
+
+
+def _rungs(model: _Model, wishes: Wishes, *, gpu: bool) -> Iterator[tuple[int, int, CacheType]]:
+    """The ladder with what the settings fix put in."""
+    seen = set()
+    for context, minds, cache in _LADDER if gpu else _LADDER_CPU:
+        rung = (
+            wishes.context or min(context, model.trained, _LARGEST_CONTEXT),
+            wishes.minds or minds,
+            wishes.cache_type or cache,
+        )
+        if rung not in seen:
+            seen.add(rung)
+            yield rung
+
+
+def _may(rung: tuple[int, int, CacheType], wishes: Wishes) -> bool:
+    return wishes.flash_attention or rung[2] == "f16" or wishes.cache_type is not None
+
+
+def _modest(rung: tuple[int, int, CacheType], wishes: Wishes) -> bool:
+    """Where not all fits on the GPU, layers there are worth more than many minds or a long context."""
+    return (wishes.context is not None or rung[0] <= _USUAL_CONTEXT) and (wishes.minds is not None or rung[1] <= 4)
+
+
+def _fits_main(plan: Plan, free: int | None) -> bool:
+    return free is None or plan.main_bytes <= free
+
+
+def _size(tensors: Sequence[Tensor], layer: int | None) -> int:
+    return sum(tensor.size or 0 for tensor in tensors if tensor.layer == layer)

@@ -1,0 +1,148 @@
+"""Devices of other machines. A loopback RPC server is a GPU to llama.cpp, on any machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from bot.engine.local.rpc import Address, check_lending
+from bot.errors import EngineDied, EngineStartError, UserInputError
+from bot.weights import gguf_file
+from bot.weights.find import resolve
+from bot.weights.plan import Wishes, plans
+from tests.engine.talk import listen, request
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.engine.protocol import Chunk
+
+LENDER = "import sys; from bot.engine.local.rpc import Address, lend; lend(Address.parse(sys.argv[1]), threads=1)"
+
+
+@asynccontextmanager
+async def lender(port: int | None = None) -> AsyncGenerator[tuple[str, asyncio.subprocess.Process], None]:
+    """A machine that lends its CPU on loopback."""
+    address = f"127.0.0.1:{port or free_port()}"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-c", LENDER, address),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, "OMP_WAIT_POLICY": "PASSIVE"},
+    )
+    try:
+        await answers(address)
+        yield address, process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@asynccontextmanager
+async def borrowing(address: str, **options: object) -> AsyncGenerator[LocalEngine, None]:
+    engine = LocalEngine(LocalOptions(**{"context": 256, "minds": 1, "threads": 1, "rpc": (address,), **options}))  # type: ignore[arg-type] # as the tests say
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("asked", "offloaded"), [("all", 31), (10, 10), (0, 0)])
+async def test_layers_go_to_the_lent_device(asked: int | str, offloaded: int) -> None:
+    async with lender() as (address, _), borrowing(address, gpu_layers=asked) as engine:
+        assert (engine.info.layers_offloaded, engine.info.layers) == (offloaded, 31)
+        assert engine.info.device.startswith("RPC0" if offloaded else "CPU")
+        assert engine.info.warning is None
+        assert (await listen(engine, request("Tell me about tea.", max_tokens=4)))[0]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("layers", [31, 12])
+async def test_the_memory_plan_holds_against_what_was_really_allocated(
+    layers: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "bot.engine.local.process")
+    wishes = Wishes(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
+    (plan,) = plans(gguf_file.check(resolve("demo").path), [2**34], None, wishes)
+    async with lender() as (address, _), borrowing(address, gpu_layers=layers, context=2048, minds=4):
+        sizes = re.findall(r"RPC0\[.*\] +(?:model|KV|compute) buffer size = +([\d.]+) MiB", caplog.text)
+    allocated = sum(map(float, sizes)) * 2**20
+    assert len(sizes) == 3
+    assert allocated <= plan.gpu_bytes <= 1.5 * allocated
+
+
+@pytest.mark.model
+async def test_a_device_that_vanishes_in_the_middle_of_a_reply_is_missed_and_taken_up_again() -> None:
+    async with lender() as (address, machine), borrowing(address, ready_within=8.0) as engine:
+        stream = engine.generate(request("Tell me a long story.", max_tokens=200))
+        assert (await anext(stream)).text
+        machine.kill()
+        with pytest.raises(EngineDied):
+            await drain(stream)
+        with pytest.raises(EngineDied, match="No machine lends its devices"):
+            await listen(engine, request("Hello?"))
+        async with lender(int(address.rpartition(":")[2])), asyncio.timeout(30):
+            while True:
+                try:
+                    assert (await listen(engine, request("Hello?", max_tokens=4)))[0]
+                    break
+                except EngineDied:
+                    await asyncio.sleep(0.2)
+
+
+async def test_a_machine_that_lends_nothing_is_said_at_start() -> None:
+    with pytest.raises(EngineStartError, match=r"No machine lends its devices at 127\.0\.0\.1"):
+        async with borrowing(f"127.0.0.1:{free_port()}"):
+            pass
+
+
+@pytest.mark.parametrize("text", ["", ":1", "host:", "host:0", "host:x", "host:65536"])
+def test_what_is_no_address_is_told(text: str) -> None:
+    with pytest.raises(UserInputError, match="host:port"):
+        Address.parse(text)
+
+
+def test_lending_beyond_this_machine_must_be_said_and_is_warned_of() -> None:
+    assert Address.parse("gpu-box") == Address("gpu-box", 50052)
+    assert check_lending(Address.parse("127.0.0.1:1"), to_network=False) is None
+    assert check_lending(Address.parse("localhost:1"), to_network=False) is None
+    with pytest.raises(UserInputError, match="--to-network"):
+        check_lending(Address.parse("0.0.0.0:1"), to_network=False)
+    assert "Everyone" in (check_lending(Address.parse("192.168.1.5:1"), to_network=True) or "")
+
+
+async def drain(stream: AsyncGenerator[Chunk, None]) -> None:
+    async for _ in stream:
+        pass
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def answers(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    for _ in range(100):
+        try:
+            _, writer = await asyncio.open_connection(host, int(port))
+        except OSError:
+            await asyncio.sleep(0.1)
+        else:
+            writer.close()
+            return
+    pytest.fail("the lender never came up")
