@@ -84,6 +84,7 @@ class Aside(commands.Bot):
             "max_messages": None,
             "proxy": settings.discord.proxy,
         }
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nobody speaks aloud here
         super().__init__(**(options | client_options))
         self._settings = settings
         self._own_engine = None if engine else create_engine(settings)

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from tests.loopback import LoopbackDiscord
+
 PROXIED = "discord: {{proxy: '{proxy}'}}\nengine: {{kind: remote, base_url: '{url}', model: HER-32B}}\n"
-TOKEN = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA.GaBcDe.abcdefghijklmnopqrstuvwxyz0123456789AB"
+
+
+def login(discord: LoopbackDiscord) -> dict[str, str]:
+    """The environment of somebody who has set the bot up."""
+    return discord.environment() | {"DISCORD_TOKEN": discord.token}
 
 
 @asynccontextmanager
@@ -44,8 +50,8 @@ async def test_the_program_plays_and_ends_when_it_is_asked_to(evening: Evening, 
     discord = evening.discord
     async with CompletionsServer([BENNET]) as server:
         (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=discord.proxy_url, url=server.url))
-        async with running(tmp_path, discord.environment() | {"DISCORD_TOKEN": TOKEN}) as process:
-            await discord.until(lambda: discord.asked("bulk_set_application_commands"), 30)
+        async with running(tmp_path, login(discord)) as process:
+            await discord.until(lambda: discord.asked("sync_commands"), 30)
             await discord.until(lambda: discord.gateway.identified, 30)
             await asyncio.sleep(0.5)
             await evening.begin()
@@ -56,7 +62,7 @@ async def test_the_program_plays_and_ends_when_it_is_asked_to(evening: Evening, 
         assert process.returncode == 0
         log = output.decode()
         assert "Traceback" not in log
-        for private in ("SECRET", "PLAN", "MARMALADE", TOKEN, "Well, well."):
+        for private in ("SECRET", "PLAN", "MARMALADE", discord.token, "Well, well."):
             assert private not in log
 
 
@@ -66,10 +72,10 @@ async def test_killed_in_the_middle_of_a_reply_it_finishes_it_after_the_restart(
     discord = evening.discord
     async with CompletionsServer([BENNET]) as server:
         (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=discord.proxy_url, url=server.url))
-        environ = discord.environment() | {"DISCORD_TOKEN": TOKEN}
+        environ = login(discord)
         async with running(tmp_path, environ) as process:
             await discord.until(lambda: discord.gateway.identified, 30)
-            await discord.until(lambda: discord.asked("bulk_set_application_commands"), 30)
+            await discord.until(lambda: discord.asked("sync_commands"), 30)
             await asyncio.sleep(0.5)
             await evening.begin()
             evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
@@ -94,7 +100,7 @@ async def test_without_the_message_content_intent_it_says_how_to_switch_it_on(ev
     evening.discord.world.portal.clear()
     async with CompletionsServer([BENNET]) as server:
         (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=evening.discord.proxy_url, url=server.url))
-        async with running(tmp_path, evening.discord.environment() | {"DISCORD_TOKEN": TOKEN}) as process:
+        async with running(tmp_path, login(evening.discord)) as process:
             output, _ = await process.communicate()
     assert process.returncode == 1
     assert "Message Content Intent" in output.decode()

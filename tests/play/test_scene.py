@@ -177,7 +177,7 @@ async def test_a_restart_goes_on_with_the_scene_as_it_was(evening: Evening) -> N
         assert [message.name for message in personas(evening.stage)] == ["Mr Bennet", "Mr Bennet", "Mrs Bennet"]
         assert "MARMALADE" in after.requests[0].prompt.text
         assert "||SECRET" in personas(evening.stage)[1].content
-        assert len(evening.discord.asked("bulk_set_application_commands")) == 1
+        assert len(evening.discord.asked("sync_commands")) == 1
 
 
 async def test_edits_and_deletions_change_the_story_and_are_not_answered(evening: Evening) -> None:

@@ -1,0 +1,65 @@
+"""The main job on real input: llama.cpp with the demo model, on a Discord that is right about threads and webhooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from tests.play.house import Evening, personas
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.loopback import Message
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
+PATIENCE = 120.0  # seconds for a reply, on a machine that is busy with other things
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[LocalEngine]:
+    local = LocalEngine(LocalOptions(context=2048, minds=2))
+    await local.start()
+    yield local
+    await local.close()
+
+
+def read(*messages: Message) -> str:
+    return "\n".join(text for message in messages for text in message.now.texts())
+
+
+async def test_a_scene_is_played_in_a_channel_and_a_thread_over_a_restart(
+    evening: Evening, engine: LocalEngine
+) -> None:
+    async with evening.online(engine):
+        await evening.begin()
+        await evening.lizzy.slash(evening.stage, "cast join", character="Elizabeth Bennet")
+        evening.lizzy.say(evening.stage, "*closes the door* You sent for me, @Mr Bennet?")
+        post = await evening.answer(within=PATIENCE)
+        assert post.name == "Mr Bennet"
+        assert "*" in post.content
+        assert "||" not in post.content
+
+        thread = evening.gm.start_thread(evening.stage, "the hall")
+        await evening.begin(thread)
+        evening.kitty.say(thread, "@Mrs Bennet Mama, is she to marry him?")
+        assert (await evening.answer(thread, within=PATIENCE)).name == "Mrs Bennet"
+        assert len(personas(evening.stage)) == 1
+
+        thinking = await evening.discord.until(
+            lambda: [m for m in evening.gm.dms if "💭" in read(m)] if len(evening.gm.dms) >= 4 else [], 20
+        )
+        thought = read(thinking[0]).split("💭")[1].strip().splitlines()[0]
+        assert thought
+        for player in (evening.lizzy, evening.kitty):
+            assert not any(thought in text for text in player.ever_saw())
+
+        await evening.gm.slash(evening.stage, "reveal thoughts")
+    async with evening.online(engine):
+        evening.lizzy.say(evening.stage, "Then you will not make me, @Papa?")
+        post = await evening.answer(count=2, within=PATIENCE)
+        assert post.name == "Mr Bennet"
+        assert "||" in post.content
