@@ -66,12 +66,12 @@ class PersonaPosts:
         if not messages:
             raise PostingError(f"{turn.speaker} said and did nothing that could be shown. Try again.")
         rows = [row for row in await self._posts.posts(turn.id) if row.purpose == PURPOSE]
+        known = {row.message_id for row in rows}
+        lost = await self._lost(scene, turn, persona, known)
         current = {row.part: row.message_id for row in rows if row.take_id == take.id}
         older = deque(row for row in rows if row.take_id != take.id or row.part >= len(messages))
-        known = {row.message_id for row in rows}
-        showing = _Showing(
-            scene.place, turn, take, persona, hook, older, await self._lost(scene, turn, persona, known), known
-        )
+        showing = _Showing(scene.place, turn, take, persona, hook, older, lost, known)
+        self._doubtful.add(turn.id)  # until it is done: whatever breaks it off may do so between a post and its row
         for part, message in enumerate(messages):
             if part not in current:
                 current[part] = await self._place(showing, part, message)
@@ -120,11 +120,7 @@ class PersonaPosts:
         return None
 
     async def _sent(self, showing: _Showing, message: Outgoing) -> Posted:
-        try:
-            return await self._voice.send(showing.place, showing.persona, showing.hook, message, showing.known)
-        except PostingError:
-            self._doubtful.add(showing.turn.id)
-            raise
+        return await self._voice.send(showing.place, showing.persona, showing.hook, message, showing.known)
 
     async def _lost(self, scene: Scene, turn: Turn, persona: Persona, known: set[int]) -> list[discord.Message]:
         """Return what may have been posted of this turn and not remembered: before a crash, or in trouble."""

@@ -28,7 +28,7 @@ Shown: TypeAlias = PublicBeat | Revealed
 _LABELS = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
 _ITALICS = Mark("*", "*")
 _SPOILERS = {kind: Mark(f"{label} ||", "||") for kind, label in _LABELS.items()}
-_JOINED = re.compile(r"[,.;:!?)…’”]")
+_JOINED = re.compile(r"[,;:!?)”]|\.(?!\.)")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -145,7 +145,11 @@ def _gap(before: Shown, after: Shown) -> str:
 
 
 def _text(one: Shown) -> str:
-    return one.beat.text if isinstance(one, Revealed) else one.text
+    if isinstance(one, Revealed):
+        return one.beat.text
+    if not isinstance(one, PublicBeat):
+        raise TypeError(f"{type(one).__name__} is no public beat")
+    return one.text
 
 
 def _planning_file(plans: Sequence[Revealed]) -> SpoilerFile:

@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     r"""
     (?P<escape>\\[!-/:-@\[-`{-~])                              # a mark that is escaped already
   | (?P<backslash>\\)
-  | (?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^`]*[^`\s][^`]*)(?P=ticks)(?!`)
+  | (?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>(?=\s*[^`\s])[^`]++)(?P=ticks)(?!`)
   | (?P<tick>`+)
   | (?P<address>https?://[^\s<>\\`*]+)
   | (?P<start>^[ \t]*(?:\#{1,3}|-\#|>>>)(?=\s))                # heading, small print, a quotation without an end

@@ -168,7 +168,7 @@ class Post:
     turn_id: int
     take_id: int | None
     part: int  # position among the take's messages of this purpose, from 0
-    purpose: str  # "persona" (the reply), "spoiler" (revealed in the channel), "gm" (a direct message), "fault"
+    purpose: str  # "persona" (the reply and what is revealed with it), "gm" (a direct message), "fault"
     webhook_id: int | None = None
 
 

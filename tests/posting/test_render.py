@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, action, planning, speech, thought
 from bot.posting.letters import is_blank, width
-from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages
+from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages, told
 from bot.posting.split import LIMIT
 from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm
 from tests.posting.reader import everything, kinds, of, shown
@@ -46,6 +46,12 @@ def test_line_breaks_between_beats_stay() -> None:
 
 def test_a_sentence_that_goes_on_behind_an_action_goes_on_without_a_space() -> None:
     assert channel(speech("I say"), action("coughs"), speech(", my dear")) == ["I say *coughs*, my dear"]
+
+
+def test_an_ellipsis_begins_something_new() -> None:
+    assert channel(action("coughs"), speech("…well"), action("sits"), speech("...so")) == [
+        "*coughs* …well *sits* ...so"
+    ]
 
 
 def test_an_action_behind_code_stands_on_a_line_of_its_own() -> None:
@@ -121,8 +127,10 @@ def test_a_private_beat_without_a_decision_is_posted_nowhere() -> None:
     secret: Any = thought("secret")
     with pytest.raises(TypeError, match="no beat that was revealed"):
         public_messages([secret])
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="no beat that was revealed"):
         gm_messages("Mr Bennet", [secret])
+    with pytest.raises(TypeError, match="no public beat"):
+        told([secret])
 
 
 def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_other_way_round() -> None:

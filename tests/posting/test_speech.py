@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 
@@ -66,6 +68,13 @@ def test_headings_small_print_and_endless_quotations_are_text(start: str) -> Non
 
 def test_speech_makes_no_spoiler() -> None:
     assert "spoiler" not in kinds(said("it is ||secret||, `a||b||c`, \\||x||"))
+
+
+@pytest.mark.parametrize("hostile", ["`", "``", "*", "_ ", "~~", "```", "</", "\n", "\\", "[", "https://"])
+def test_no_speech_takes_long_to_read(hostile: str) -> None:
+    began = time.process_time()
+    said(hostile + "x y " * 2500 + hostile * 2500)
+    assert time.process_time() - began < 2
 
 
 @some

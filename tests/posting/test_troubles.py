@@ -47,6 +47,16 @@ async def test_a_post_made_just_before_a_crash_is_found_again(house: House) -> N
     assert len(house.thoughts) == 1
 
 
+async def test_a_post_that_the_store_could_not_keep_is_found_again_without_a_restart(house: House) -> None:
+    turn, take = house.turn(), house.take("Well.")
+    house.posts.forgetful = True
+    with pytest.raises(MemoryError):
+        await house.stage.deliver(house.scene(), turn, take)
+    house.posts.forgetful = False
+    await house.stage.deliver(house.scene(), turn, take)
+    assert house.told() == [("Mr Bennet", "Well.")]
+
+
 async def test_a_file_posted_just_before_a_crash_is_found_again(house: House) -> None:
     scene = house.scene(reveal=RevealPolicy(planning=Where.SPOILER))
     turn, take = house.turn(), house.take(planning("Calm. " * 500), "Sit.")

@@ -183,6 +183,13 @@ async def test_the_opening_says_at_once_that_a_permission_is_missing(house: Hous
     assert "allow me Manage Webhooks" in house.room.messages[-1].content
 
 
+async def test_webhooks_go_through_the_clients_proxy(house: House) -> None:
+    await deliver(house, "One.")
+    (hook,) = house.posts.hooks.values()
+    house.client.http.proxy = "http://127.0.0.1:9"
+    assert Webhooks(house.client, house.posts).live(hook).proxy == "http://127.0.0.1:9"
+
+
 def _knows(house: House, name: str) -> bool:
     """Whether the client has heard that the permission is gone."""
     channel = house.client.get_channel(house.room.id)
