@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import time
 from dataclasses import replace
@@ -49,8 +50,8 @@ class LoopbackDiscord:
     """
 
     def __init__(self, *, portal: frozenset[Privileged] = EVERY_INTENT, patience: float = 10.0) -> None:
-        self.token = "loopback.bot.token"
         self.world = World(portal=set(portal))
+        self.token = _token(self.bot.id)
         self.gateway = Gateway(self.world, self.token)
         self.faults = Faults()
         self.rates = Rates(self.world.clock.now)
@@ -227,6 +228,11 @@ class LoopbackDiscord:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return await self.gateway.handle(request)
         return await self.rest.handle(request)
+
+
+def _token(bot_id: int) -> str:
+    """A token in Discord's shape: the bot's id, a time, a signature."""
+    return f"{base64.b64encode(str(bot_id).encode()).decode().rstrip('=')}.Loopbk.{'signature-'.ljust(38, 'x')}"
 
 
 async def _until_or(done: Callable[[], bool], too_late: Callable[[], bool]) -> None:
