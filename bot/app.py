@@ -19,6 +19,7 @@ from bot.engine.protocol import Dialect, Sampling
 from bot.engine.remote import RemoteEngine, RemoteOptions
 from bot.library.library import Library
 from bot.posting.stage import DiscordStage
+from bot.scenes.hearing import Hearing
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.theatre import Theatre
 from bot.settings import LocalEngineSettings, RemoteEngineSettings
@@ -109,16 +110,17 @@ class Aside(commands.Bot):
         stage = self._stage = DiscordStage(self, store, library, unreached=self._unreached)
         limits = Limits(**settings.play.limits())
         performance = Performance(engine, limits, lambda: secrets.randbits(32))
-        theatre = self._theatre = Theatre(store, store, stage, performance, lambda: datetime.now(UTC))
+        theatre = self._theatre = Theatre(store, stage, performance, _now)
+        hearing = Hearing(theatre, store, store, _now)
         await theatre.open()
         for cog in (
             SceneCommands(theatre, library, stage, roles=settings.discord.mention_roles),
             CastCommands(theatre),
             RevealCommands(theatre, stage),
             MyDataCommands(store),
-            Replies(self, theatre),
+            Replies(self, theatre, hearing),
             Whispers(theatre, stage.undelivered),
-            Listener(self, theatre),
+            Listener(self, theatre, hearing),
         ):
             await self.add_cog(cog)
         await self._offer_commands(store)
@@ -158,3 +160,7 @@ def described(info: EngineInfo) -> str:
     """Return one line on what generates the replies and where."""
     layers = f", {info.layers_offloaded} of {info.layers} layers on it" if info.layers_offloaded else ""
     return f"{info.model} on {info.device}{layers}, {info.context:,} tokens of context"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

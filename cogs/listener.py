@@ -13,10 +13,11 @@ from discord.ext import commands
 from bot.errors import AsideError
 from bot.library.names import addressed, spoken_names
 from bot.scenes.director import Address
+from bot.scenes.hearing import Said
 from bot.scenes.scene import SceneState
-from bot.scenes.theatre import Said
 
 if TYPE_CHECKING:
+    from bot.scenes.hearing import Hearing
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 
@@ -30,9 +31,10 @@ _NUDGE = "…"  # what a person says who only mentions a character
 class Listener(commands.Cog):
     """Hands every line in a scene's channel to the theatre, and edits and deletions of it too."""
 
-    def __init__(self, bot: commands.Bot, theatre: Theatre) -> None:
+    def __init__(self, bot: commands.Bot, theatre: Theatre, hearing: Hearing) -> None:
         self._bot = bot
         self._theatre = theatre
+        self._hearing = hearing
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
@@ -54,20 +56,20 @@ class Listener(commands.Cog):
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """Take over the new words of a line; pins, previews and the like change none."""
         if (scene := self._theatre.at(payload.channel_id)) is not None and _is_spoken(payload.message):
-            await self._theatre.reword(scene, payload.message_id, self._words(payload.message))
+            await self._hearing.reword(scene, payload.message_id, self._words(payload.message))
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         """Take a deleted message out of the story."""
         if (scene := self._theatre.at(payload.channel_id)) is not None:
-            await self._theatre.withdraw(scene, payload.message_id)
+            await self._hearing.withdraw(scene, payload.message_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         """Take deleted messages out of the story."""
         if (scene := self._theatre.at(payload.channel_id)) is not None:
             for message_id in sorted(payload.message_ids):
-                await self._theatre.withdraw(scene, message_id)
+                await self._hearing.withdraw(scene, message_id)
 
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
@@ -86,7 +88,7 @@ class Listener(commands.Cog):
         words = self._words(message)
         said = Said(message.author.id, message.author.display_name, message.id, words)
         stale = discord.utils.utcnow() - message.created_at > _STALE
-        await self._theatre.hear(scene, said, Address() if stale else self._address(scene, message))
+        await self._hearing.hear(scene, said, Address() if stale else self._address(scene, message))
 
     def _address(self, scene: Scene, message: discord.Message) -> Address:
         """Return whom a message speaks to: `@name` and character roles in order, the bot, the message replied to."""
@@ -126,7 +128,7 @@ class Listener(commands.Cog):
         channel = self._bot.get_channel(scene.place.channel_id) or await self._bot.fetch_channel(scene.place.channel_id)
         if not isinstance(channel, discord.TextChannel | discord.Thread):
             return
-        last = await self._theatre.last_heard(scene)
+        last = await self._hearing.last_heard(scene)
         after = discord.Object(last) if last else scene.started_at
         async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True):
             if _is_spoken(message):

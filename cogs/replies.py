@@ -16,6 +16,7 @@ from cogs import answers
 if TYPE_CHECKING:
     import re
 
+    from bot.scenes.hearing import Hearing
     from bot.scenes.theatre import Theatre
 
 
@@ -44,9 +45,10 @@ class RetryButton(discord.ui.DynamicItem[discord.ui.Button[discord.ui.View]], te
 class Replies(commands.Cog):
     """The context menu and the buttons of replies."""
 
-    def __init__(self, bot: commands.Bot, theatre: Theatre) -> None:
+    def __init__(self, bot: commands.Bot, theatre: Theatre, hearing: Hearing) -> None:
         self._bot = bot
         self._theatre = theatre
+        self._hearing = hearing
         self._menu = app_commands.ContextMenu(name="Show thoughts", callback=self.show_thoughts)
         self._menu.guild_only = True
 
@@ -71,7 +73,7 @@ class Replies(commands.Cog):
     async def retry(self, interaction: discord.Interaction, turn_id: int) -> None:
         """Try a failed reply again."""
         try:
-            await self._theatre.retry(turn_id, interaction.user.id)
+            await self._hearing.retry(turn_id, interaction.user.id)
         except Exception as error:
             await answers.complain(interaction, error)
         else:

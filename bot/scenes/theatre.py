@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.her.people import beats_of, out_of_character
-from bot.scenes import cast, director
-from bot.scenes.ports import NewLine
+from bot.scenes import cast
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Playhouse, Runner
 from bot.scenes.scene import Part, Scene, SceneState
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from bot.her.beats import BeatKind
     from bot.library.scenario import Scenario
-    from bot.scenes.director import Address
     from bot.scenes.performance import Performance
-    from bot.scenes.ports import Posts, SceneStore, Stage
+    from bot.scenes.ports import SceneStore, Stage
     from bot.scenes.reveal import Revealed, Where
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
@@ -33,19 +29,6 @@ _HISTORY_CUT = (
     "The story has outgrown what the model can read at once: from here on the oldest turns are no longer in the "
     "characters' minds. They stay stored, and `/scene history` still shows them."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a person wrote in a scene's channel."""
-
-    author_id: int
-    display_name: str
-    message_id: int
-    text: str
-
-    def __repr__(self) -> str:
-        return f"Said(author_id={self.author_id}, message_id={self.message_id}, {len(self.text)} characters)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +41,9 @@ class Behind:
 
 
 @dataclass(slots=True)
-class _Running:
+class Running:
+    """A scene under way, who plays it, and the lock under which it is changed and what is said in it is heard."""
+
     scene: Scene
     runner: Runner
     lock: asyncio.Lock
@@ -67,13 +52,10 @@ class _Running:
 class Theatre:
     """Every scene under way. Methods that people call take who asks, and raise Refused where the rules forbid it."""
 
-    def __init__(
-        self, store: SceneStore, posts: Posts, stage: Stage, performance: Performance, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, store: SceneStore, stage: Stage, performance: Performance, now: Callable[[], datetime]) -> None:
         self._house = Playhouse(store, stage, performance)
-        self._posts = posts
         self._now = now
-        self._running: dict[int, _Running] = {}
+        self._running: dict[int, Running] = {}
         self._by_channel: dict[int, int] = {}
 
     async def open(self) -> None:
@@ -104,6 +86,10 @@ class Theatre:
         scene_id = self._by_channel.get(channel_id)
         return None if scene_id is None else self._running[scene_id].scene
 
+    def running(self, scene_id: int) -> Running | None:
+        """Return a scene under way with its runner and its lock."""
+        return self._running.get(scene_id)
+
     def here(self, channel_id: int) -> Scene:
         """Return the scene under way in a channel or thread. Raises Refused where there is none."""
         if (scene := self.at(channel_id)) is None:
@@ -116,14 +102,10 @@ class Theatre:
 
     async def prompt(self, scene: Scene, name: str, by: int) -> str:
         """Return the exact text the engine would get for this character now. For game masters."""
-        _directs(scene, by)
+        directs(scene, by)
         character = cast.find(scene, name).character
         performance = self._house.performance
         return (await performance.fitted(scene, character, await self.history(scene))).prompt.text
-
-    async def last_heard(self, scene: Scene) -> int | None:
-        """Return the id of the latest message of a person's that this scene has stored."""
-        return await self._house.store.last_message_id(scene.id)
 
     async def thoughts(self, message_id: int, by: int) -> Behind:
         """Return what the reply in that post kept private: for a game master all of it, for others what the scene
@@ -156,7 +138,7 @@ class Theatre:
     async def end(self, scene: Scene, by: int, *, moderates: bool = False) -> Scene:
         """End a scene; what it still owed leaves the story. For game masters, and moderators of the channel."""
         if not moderates:
-            _directs(scene, by)
+            directs(scene, by)
         running = self._running[scene.id]
         await running.runner.stop()
         owed = [turn.id for turn in await self._house.store.owed(scene.id)]
@@ -168,14 +150,14 @@ class Theatre:
 
     async def pause(self, scene: Scene, by: int) -> Scene:
         """Let a scene rest: nothing is heard or answered. A reply in the making is finished. For game masters."""
-        _directs(scene, by)
+        directs(scene, by)
         if scene.state is SceneState.PAUSED:
             raise Refused("The scene is paused already: `/scene resume` goes on.")
         return await self._change(scene, lambda now: replace(now, state=SceneState.PAUSED))
 
     async def resume(self, scene: Scene, by: int) -> Scene:
         """Go on with a paused scene. For game masters."""
-        _directs(scene, by)
+        directs(scene, by)
         if scene.state is SceneState.PLAYING:
             raise Refused("The scene is not paused.")
         resumed = await self._change(scene, lambda now: replace(now, state=SceneState.PLAYING))
@@ -184,12 +166,12 @@ class Theatre:
 
     async def clear(self, scene: Scene, by: int) -> int:
         """Take everything said so far out of the story; return how many turns. For game masters."""
-        _directs(scene, by)
+        directs(scene, by)
         return await self._house.store.hide_turns(scene.id)
 
     async def reveal(self, scene: Scene, kind: BeatKind, where: Where | None, by: int) -> Scene:
         """Set where private beats of this kind go, or toggle it. For game masters."""
-        _directs(scene, by)
+        directs(scene, by)
 
         def changed(now: Scene) -> Scene:
             policy = now.reveal.toggled(kind) if where is None else now.reveal.with_(kind, where)
@@ -213,74 +195,6 @@ class Theatre:
         await self._change(scene, lambda now: cast.leave(now, user_id)[0])
         return character
 
-    async def hear(self, scene: Scene, said: Said, address: Address) -> bool:
-        """Store what a person said and have it answered; return whether the scene took it.
-
-        Lines out of character, empty ones and what is said while the scene rests are left alone.
-        """
-        running = self._running.get(scene.id)
-        beats = () if out_of_character(said.text) else beats_of(said.text)
-        if running is None or not beats:
-            return False
-        async with running.lock:
-            if running.scene.state is not SceneState.PLAYING:
-                return False
-            speaker = cast.speaker(running.scene, said.author_id, said.display_name)
-            names = await self._answering(running.scene, speaker, address)
-            line = NewLine(said.author_id, speaker, said.message_id, said.text, beats)
-            stored = await self._house.store.add_line(scene.id, line, names, self._now())
-        if len(stored) > 1:
-            running.runner.wake()
-        return bool(stored)
-
-    async def retry(self, turn_id: int, by: int) -> None:
-        """Try a failed reply again. For game masters, and the person it answers. Raises Refused."""
-        store = self._house.store
-        turn = await store.turn(turn_id)
-        running = self._running.get(turn.scene_id) if turn else None
-        if turn is None or running is None:
-            raise Refused("That scene has ended, so there is nothing to try again.")
-        answered = await store.turn(turn.answers_id) if turn.answers_id else None
-        if not (answered and answered.author_id == by):
-            _directs(running.scene, by)
-        if turn.state is not TurnState.FAILED:
-            raise Refused("That reply is not waiting to be tried again.")
-        await store.rethink(turn_id)
-        running.runner.wake()
-
-    async def withdraw(self, scene: Scene, message_id: int) -> None:
-        """Take out of the story what a deleted message said, and the answers still owed to it."""
-        async with self._turn_to_change(scene, message_id) as turn:
-            if turn is None or (turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)):
-                return
-            owed = await self._house.store.owed(scene.id)
-            answers = [answer.id for answer in owed if answer.answers_id == turn.id]
-            await self._house.store.hide_turns(scene.id, [turn.id, *answers])
-
-    async def reword(self, scene: Scene, message_id: int, text: str) -> None:
-        """Give a person's line the text its author edited it to. It is not answered anew."""
-        async with self._turn_to_change(scene, message_id) as turn:
-            if turn is not None and turn.kind is TurnKind.LINE and (beats := beats_of(text)):
-                await self._house.store.reword_line(turn.id, text, beats)
-
-    @asynccontextmanager
-    async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:
-        """The turn of this scene that a message belongs to, once all that was said before has been heard."""
-        running = self._running.get(scene.id)
-        async with running.lock if running else asyncio.Lock():
-            turn = await self._house.store.turn_by_message(message_id)
-            yield turn if turn is not None and turn.scene_id == scene.id else None
-
-    async def _is_persona_post(self, turn: Turn, message_id: int) -> bool:
-        posts = await self._posts.posts(turn.id)
-        return any(post.message_id == message_id and post.purpose == "persona" for post in posts)
-
-    async def _answering(self, scene: Scene, speaker: str, address: Address) -> list[str]:
-        store = self._house.store
-        replied = await store.turn_by_message(address.reply_to) if address.reply_to else None
-        turns = await store.turns(scene.id) if address.bot and not address.characters else []
-        return director.answering(scene, address, speaker, replied, turns)
-
     async def _change(self, scene: Scene, change: Callable[[Scene], Scene]) -> Scene:
         running = self._running.get(scene.id)
         if running is None:
@@ -298,11 +212,12 @@ class Theatre:
                 await self._house.stage.tell(running.scene, _HISTORY_CUT)
 
         runner = Runner(self._house, lambda: running.scene, history_cut)
-        running = _Running(scene, runner, asyncio.Lock())
+        running = Running(scene, runner, asyncio.Lock())
         self._running[scene.id] = running
         self._by_channel[scene.place.channel_id] = scene.id
 
 
-def _directs(scene: Scene, user_id: int) -> None:
+def directs(scene: Scene, user_id: int) -> None:
+    """Raise Refused where this user is no game master of the scene."""
     if not scene.is_gm(user_id):
         raise Refused("Only the game master of this scene can do that.")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from bot.her.beats import PublicBeat, public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.director import Address
+from bot.scenes.hearing import Hearing, Said
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.ports import Post
 from bot.scenes.scene import Place, Scene
-from bot.scenes.theatre import Said, Theatre
+from bot.scenes.theatre import Theatre
 from bot.store.store import Store
 from tests.engine.scripted import ScriptedEngine
 from tests.waiting import until
@@ -84,6 +85,7 @@ class House:
     """The theatre with everything it stands on, and short ways to play in it."""
 
     theatre: Theatre
+    hearing: Hearing
     store: Store
     stage: RecordingStage
     engine: ScriptedEngine
@@ -104,7 +106,7 @@ class House:
     ) -> int:
         """Say something and return the message's id."""
         said = Said(author, name, next(self.ids), text)
-        await self.theatre.hear(scene, said, Address(to, bot, reply_to))
+        await self.hearing.hear(scene, said, Address(to, bot, reply_to))
         return said.message_id
 
     async def post(self, turn: Turn, message_id: int) -> None:
@@ -136,9 +138,10 @@ async def a_house(
     stage, seeds = RecordingStage(), count(1)
     async with await Store.open(folder / "aside.db") as store:
         performance = Performance(engine, limits or Limits(), lambda: next(seeds))
-        theatre = Theatre(store, store, stage, performance, lambda: datetime.now(UTC))
+        theatre = Theatre(store, stage, performance, lambda: datetime.now(UTC))
+        hearing = Hearing(theatre, store, store, lambda: datetime.now(UTC))
         await theatre.open()
         try:
-            yield House(theatre, store, stage, engine)
+            yield House(theatre, hearing, store, stage, engine)
         finally:
             await theatre.close()

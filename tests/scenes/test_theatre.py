@@ -153,13 +153,13 @@ async def test_a_failed_reply_can_be_tried_again_by_who_asked_for_it_and_by_the_
                 await house.quiet(scene)
             (turn,) = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED]
             with pytest.raises(Refused):
-                await house.theatre.retry(turn.id, BOB)
-            await house.theatre.retry(turn.id, person)
+                await house.hearing.retry(turn.id, BOB)
+            await house.hearing.retry(turn.id, person)
         await house.quiet(scene)
         assert house.stage.faults == ["Too many wait."] * 2
         assert len(house.stage.shown) == 1
         with pytest.raises(Refused):
-            await house.theatre.retry(turn.id, GM)
+            await house.hearing.retry(turn.id, GM)
 
 
 async def test_a_reply_that_could_not_be_posted_is_kept_and_posted_when_tried_again(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ async def test_a_reply_that_could_not_be_posted_is_kept_and_posted_when_tried_ag
         assert house.stage.faults == ["Aside lacks Send Messages in #study."]
         house.stage.refusal = None
         (turn,) = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED]
-        await house.theatre.retry(turn.id, ALICE)
+        await house.hearing.retry(turn.id, ALICE)
         await house.quiet(scene)
         assert len(house.stage.shown) == 1
         assert len(house.engine.requests) == 1
@@ -271,7 +271,7 @@ async def test_a_deleted_message_leaves_the_story_and_the_answer_it_was_owed_nev
         scene = await house.begin()
         house.engine.gate.clear()
         message = await house.say(scene, "MARMALADE", "Mr Bennet")
-        await house.theatre.withdraw(scene, message)
+        await house.hearing.withdraw(scene, message)
         house.engine.gate.set()
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
@@ -284,7 +284,7 @@ async def test_an_edited_line_is_remembered_as_edited_and_not_answered_again(tmp
         scene = await house.begin()
         message = await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
-        await house.theatre.reword(scene, message, "Dear Papa?")
+        await house.hearing.reword(scene, message, "Dear Papa?")
         assert (await house.story(scene))[0] == ("Alice", "Dear Papa?")
         assert len(house.engine.requests) == 1
 

@@ -1,0 +1,122 @@
+"""What people say in a scene: heard, stored and given to whom it concerns, and what becomes of it later."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.errors import Refused
+from bot.her.people import beats_of, out_of_character
+from bot.scenes import cast, director
+from bot.scenes.ports import NewLine
+from bot.scenes.scene import SceneState
+from bot.scenes.theatre import directs
+from bot.scenes.turn import TurnKind, TurnState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from datetime import datetime
+
+    from bot.scenes.director import Address
+    from bot.scenes.ports import Posts, SceneStore
+    from bot.scenes.scene import Scene
+    from bot.scenes.theatre import Theatre
+    from bot.scenes.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person wrote in a scene's channel."""
+
+    author_id: int
+    display_name: str
+    message_id: int
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Said(author_id={self.author_id}, message_id={self.message_id}, {len(self.text)} characters)"
+
+
+class Hearing:
+    """Hears people in the scenes of a theatre. What one message says, and what is done to it later, is seen to in the
+    order in which Discord told of it."""
+
+    def __init__(self, theatre: Theatre, store: SceneStore, posts: Posts, now: Callable[[], datetime]) -> None:
+        self._theatre = theatre
+        self._store = store
+        self._posts = posts
+        self._now = now
+
+    async def hear(self, scene: Scene, said: Said, address: Address) -> bool:
+        """Store what a person said and have it answered; return whether the scene took it.
+
+        Lines out of character, empty ones and what is said while the scene rests are left alone.
+        """
+        running = self._theatre.running(scene.id)
+        beats = () if out_of_character(said.text) else beats_of(said.text)
+        if running is None or not beats:
+            return False
+        async with running.lock:
+            if running.scene.state is not SceneState.PLAYING:
+                return False
+            speaker = cast.speaker(running.scene, said.author_id, said.display_name)
+            names = await self._answering(running.scene, speaker, address)
+            line = NewLine(said.author_id, speaker, said.message_id, said.text, beats)
+            stored = await self._store.add_line(scene.id, line, names, self._now())
+        if len(stored) > 1:
+            running.runner.wake()
+        return bool(stored)
+
+    async def retry(self, turn_id: int, by: int) -> None:
+        """Try a failed reply again. For game masters, and the person it answers. Raises Refused."""
+        store = self._store
+        turn = await store.turn(turn_id)
+        running = self._theatre.running(turn.scene_id) if turn else None
+        if turn is None or running is None:
+            raise Refused("That scene has ended, so there is nothing to try again.")
+        answered = await store.turn(turn.answers_id) if turn.answers_id else None
+        if not (answered and answered.author_id == by):
+            directs(running.scene, by)
+        if turn.state is not TurnState.FAILED:
+            raise Refused("That reply is not waiting to be tried again.")
+        await store.rethink(turn_id)
+        running.runner.wake()
+
+    async def withdraw(self, scene: Scene, message_id: int) -> None:
+        """Take out of the story what a deleted message said, and the answers still owed to it."""
+        async with self._turn_to_change(scene, message_id) as turn:
+            if turn is None or (turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)):
+                return
+            owed = await self._store.owed(scene.id)
+            answers = [answer.id for answer in owed if answer.answers_id == turn.id]
+            await self._store.hide_turns(scene.id, [turn.id, *answers])
+
+    async def reword(self, scene: Scene, message_id: int, text: str) -> None:
+        """Give a person's line the text its author edited it to. It is not answered anew."""
+        async with self._turn_to_change(scene, message_id) as turn:
+            if turn is not None and turn.kind is TurnKind.LINE and (beats := beats_of(text)):
+                await self._store.reword_line(turn.id, text, beats)
+
+    @asynccontextmanager
+    async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:
+        """The turn of this scene that a message belongs to, once all that was said before has been heard."""
+        running = self._theatre.running(scene.id)
+        async with running.lock if running else asyncio.Lock():
+            turn = await self._store.turn_by_message(message_id)
+            yield turn if turn is not None and turn.scene_id == scene.id else None
+
+    async def _is_persona_post(self, turn: Turn, message_id: int) -> bool:
+        posts = await self._posts.posts(turn.id)
+        return any(post.message_id == message_id and post.purpose == "persona" for post in posts)
+
+    async def _answering(self, scene: Scene, speaker: str, address: Address) -> list[str]:
+        store = self._store
+        replied = await store.turn_by_message(address.reply_to) if address.reply_to else None
+        turns = await store.turns(scene.id) if address.bot and not address.characters else []
+        return director.answering(scene, address, speaker, replied, turns)
+
+    async def last_heard(self, scene: Scene) -> int | None:
+        """Return the id of the latest message of a person's that this scene has stored."""
+        return await self._store.last_message_id(scene.id)
