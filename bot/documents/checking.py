@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
-from bot.documents.fault import Fault
+from bot.documents.fault import Fault, Spot
 from bot.documents.saying import kind_of, sentence
 from bot.documents.shape import Shape
 from bot.documents.source import read_text
@@ -35,7 +35,7 @@ def read_document(
     try:
         tree = parse(read_text(path), str(path))
         if isinstance(tree.data, dict):
-            tree.data = {**(defaults or {}), **tree.data}
+            _fill(tree, tree.data, defaults or {}, Spot(str(path)))
         checked = check(tree, model)
     except Fault as fault:
         checked = [fault]
@@ -53,6 +53,13 @@ def check(tree: Tree, model: type[Model]) -> Model | list[Fault]:
         return model.model_validate(tree.data)
     except ValidationError as error:
         return _faults(tree, Shape(model), error.errors(include_url=False))
+
+
+def _fill(tree: Tree, data: dict[str, object], defaults: Mapping[str, object], spot: Spot) -> None:
+    for key, value in defaults.items():
+        if key not in data:
+            data[key] = value
+            tree.spots[(key,)] = spot
 
 
 def complaint(faults: Sequence[Fault], error: type[Complaint]) -> Complaint:

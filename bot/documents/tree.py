@@ -23,6 +23,7 @@ MAX_WEIGHT = 10 * 1024 * 1024  # characters, and 16 for each value, once every a
 LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _CORE = "tag:yaml.org,2002:"
+_RESOLVER = yaml.resolver.Resolver()
 _PLAIN = frozenset({"str", "int", "float", "bool", "null", "timestamp"})
 
 
@@ -96,6 +97,7 @@ class _Composer:
     def __init__(self, text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader]) -> None:
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
         self._source = source
+        self._constructor = yaml.constructor.SafeConstructor()  # one a text, since it keeps what it has made
         self._anchors: dict[str, _Node | None] = {}  # None: still open
         self._open: list[_Node] = []
         self._root: _Node | None = None
@@ -138,7 +140,7 @@ class _Composer:
 
     def _scalar(self, event: yaml.ScalarEvent) -> _Node:
         spot = self._spot(event, event.value)
-        return _Node(spot, event.anchor, _value(event, spot), weight=len(event.value) + 16)
+        return _Node(spot, event.anchor, _value(event, spot, self._constructor), weight=len(event.value) + 16)
 
     def _alias(self, event: yaml.AliasEvent) -> _Node:
         spot = self._spot(event)
@@ -181,11 +183,7 @@ class _Composer:
         return key
 
 
-_RESOLVER = yaml.resolver.Resolver()
-_CONSTRUCTOR = yaml.constructor.SafeConstructor()
-
-
-def _value(event: yaml.ScalarEvent, spot: Spot) -> object:
+def _value(event: yaml.ScalarEvent, spot: Spot, constructor: yaml.constructor.SafeConstructor) -> object:
     tag = event.tag
     if tag is None or tag == "!":
         tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call] # of PyYAML
@@ -195,7 +193,7 @@ def _value(event: yaml.ScalarEvent, spot: Spot) -> object:
     if kind not in _PLAIN:
         return event.value
     try:
-        value: object = _CONSTRUCTOR.construct_object(yaml.ScalarNode(tag, event.value))
+        value: object = constructor.construct_object(yaml.ScalarNode(tag, event.value))
     except (ValueError, KeyError, yaml.YAMLError):
         return event.value  # looks like a number or a date and is none
     return value

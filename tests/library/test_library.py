@@ -36,6 +36,14 @@ def test_a_scenario_is_called_by_its_folder_unless_it_says_otherwise(tmp_path: P
     assert {one.id for one in Library([tmp_path]).summaries()} == {"tea", "coffee", "cocoa"}
 
 
+def test_a_folder_whose_name_can_be_no_id_is_told(tmp_path: Path) -> None:
+    put(tmp_path, "Mad Tea")
+    put(tmp_path, "t" * 70)
+    told = Library([tmp_path]).faults
+    assert "Mad Tea/scenario.yaml: “Mad Tea” is no id: use small letters" in told[0]
+    assert "`id` has 70 characters: shorten it to 64" in told[1]
+
+
 def test_an_unknown_scenario_is_told_with_the_nearest(tmp_path: Path) -> None:
     put(tmp_path, "mad-tea-party")
     put(tmp_path, "the-trial", title="Who stole the tarts?")
