@@ -31,7 +31,7 @@ from cogs.listener import Listener
 from cogs.mydata import MyDataCommands
 from cogs.replies import Replies
 from cogs.reveal import RevealCommands
-from cogs.scene import SceneCommands
+from cogs.scene import HouseRules, SceneCommands
 from cogs.whispers import Whispers
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ class Aside(commands.Bot):
         engine = self._ready_engine()
         if self._own_engine is not None:
             await self._own_engine.start()
-            _log.info("%s", described(self._own_engine.info))
+        _log.info("Replies are written by %s", described(engine.info))
+        if caution := cautioned(engine.info):
+            _log.warning("%s", caution)
         store = self._store = await Store.open(settings.store.path)
         library = await asyncio.to_thread(Library, [*settings.library.folders, shipped("personas")])
         stage = self._stage = DiscordStage(self, store, library, unreached=self._unreached)
@@ -114,7 +116,7 @@ class Aside(commands.Bot):
         hearing = Hearing(theatre, store, store, _now)
         await theatre.open()
         for cog in (
-            SceneCommands(theatre, library, stage, roles=settings.discord.mention_roles),
+            SceneCommands(theatre, library, stage, self._house_rules(engine.info)),
             CastCommands(theatre),
             RevealCommands(theatre, stage),
             MyDataCommands(store),
@@ -151,6 +153,11 @@ class Aside(commands.Bot):
             await self.tree.sync()
             await store.set_fact(_SYNCED, digest)
 
+    def _house_rules(self, info: EngineInfo) -> HouseRules:
+        discord_ = self._settings.discord
+        guilds = frozenset(discord_.guilds) if discord_.guilds is not None else None
+        return HouseRules(guilds, discord_.mention_roles, cautioned(info))
+
     def _ready_engine(self) -> Engine:
         assert self._engine is not None  # noqa: S101 - one of the two always is
         return self._engine
@@ -160,6 +167,12 @@ def described(info: EngineInfo) -> str:
     """Return one line on what generates the replies and where."""
     layers = f", {info.layers_offloaded} of {info.layers} layers on it" if info.layers_offloaded else ""
     return f"{info.model} on {info.device}{layers}, {info.context:,} tokens of context"
+
+
+def cautioned(info: EngineInfo) -> str | None:
+    """Return what must be said aloud about this engine: a GPU that is not used, a stand-in for HER; None: nothing."""
+    stand_in = f"{info.model} is a stand-in to try Aside with: it shows how things work, not how well HER acts."
+    return " ".join(said for said in (info.warning, stand_in if info.stand_in else None) if said) or None
 
 
 def _now() -> datetime:

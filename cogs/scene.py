@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import discord
@@ -24,16 +25,25 @@ if TYPE_CHECKING:
 Stageable = discord.TextChannel | discord.Thread
 
 
+@dataclass(frozen=True, slots=True)
+class HouseRules:
+    """What whoever runs the bot has set for every scene."""
+
+    guilds: frozenset[int] | None = None  # the servers it plays on; None: every one
+    roles: bool = True  # whether characters get mentionable roles
+    caution: str | None = None  # what a starter must know of the engine
+
+
 @app_commands.guild_only()
 class SceneCommands(commands.GroupCog, group_name="scene", group_description="Begin a scene, end it, look at it"):
     """The commands under `/scene`."""
 
-    def __init__(self, theatre: Theatre, library: Library, stage: DiscordStage, *, roles: bool) -> None:
+    def __init__(self, theatre: Theatre, library: Library, stage: DiscordStage, rules: HouseRules) -> None:
         super().__init__()
         self._theatre = theatre
         self._library = library
         self._stage = stage
-        self._roles = roles
+        self._rules = rules
 
     @app_commands.command(description="Make this channel a stage for a scenario")
     @app_commands.describe(scenario="Which scenario to play", gm="Who directs; you, where nobody is named")
@@ -41,17 +51,20 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         """Begin a scene here."""
         await interaction.response.defer(ephemeral=True)
         channel = _stageable(interaction)
+        if self._rules.guilds is not None and channel.guild.id not in self._rules.guilds:
+            raise Refused("Whoever runs this bot has not opened it to this server: ask them to add it to its settings.")
         permissions.require(channel, channel.guild.me)
         chosen = await asyncio.to_thread(self._library.scenario, scenario)
         director = gm or interaction.user
         if director.bot:
             raise Refused("A bot can't be the game master: name a person.")
         scene = await self._theatre.start(_place(channel), chosen, director.id)
-        if self._roles:
+        if self._rules.roles:
             scene = await self._theatre.give_roles(scene, await mentions.make_roles(channel.guild, scene))
         await self._stage.open(scene)
         reached = await self._stage.greet(scene, director.id)
-        await answers.privately(interaction, _started(scene, interaction.user.id, reached=reached))
+        told = (_started(scene, interaction.user.id, reached=reached), self._rules.caution)
+        await answers.privately(interaction, "\n".join(part for part in told if part))
 
     @start.autocomplete("scenario")
     async def _scenarios(self, _interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
