@@ -1,0 +1,35 @@
+"""ChatML, Qwen's prompt layout, written by hand: chat endpoints add switches of their own and refuse an open prefix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.her.prompt import Control, Prompt, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.her.mind import Message
+    from bot.her.prompt import PromptPart
+
+START = "<|im_start|>"
+END = "<|im_end|>"
+STOPS = (END, START)
+"""The reply ends before any of these."""
+
+PREFILL = "<system_thinking>"
+_EMPTY_THINK = "<think>\n\n</think>\n\n"
+
+
+def chatml(messages: Iterable[Message], *, prefill: str = PREFILL, empty_think: bool = False) -> Prompt:
+    """Return the prompt whose continuation is the assistant's next message, begun with `prefill`.
+
+    `empty_think` puts Qwen3's empty thinking block before it; whether HER was trained with one is unknown.
+    """
+    parts: list[PromptPart] = []
+    for message in messages:
+        parts += [Control(START), Text(f"{message.role}\n{message.text}"), Control(END), Text("\n")]
+    parts += [Control(START), Text(f"assistant\n{_EMPTY_THINK if empty_think else ''}")]
+    if prefill:
+        parts.append(Text(prefill))
+    return Prompt(tuple(parts), prefill)

@@ -1,0 +1,56 @@
+"""Grammars (GBNF) that hold a reply to HER's structure at the token where it would break."""
+
+from __future__ import annotations
+
+from bot.her.guards import plain_name
+
+# Text without anything that could begin a tag: no bracket but `<` before a digit or an equals sign.
+_TEXT = r"""
+char ::= [^<＜﹤‹⟨〈] | lesser
+visible ::= [^<＜﹤‹⟨〈 \t\n] | lesser
+lesser ::= "<" [0-9=]
+space ::= [ \t\n]
+"""
+
+_HER = r"""
+root ::= {opener}plan "</system_thinking>" space{{0,2}} ({name} ":" space?)? body
+plan ::= (char | "<role_" | "</role_")+
+body ::= (space | thought)* (visible | action) (char | action | thought)*
+thought ::= "<role_thinking>" char+ "</role_thinking>"
+action ::= "<role_action>" char+ "</role_action>"
+"""
+
+_STAND_IN = r"""
+root ::= plan "</system_thinking>" {name} ": <role_thinking>" thought "</role_thinking><role_action>" deed speech
+plan ::= {name} " wants to " [a-z] words "."
+thought ::= ("I want" | "I hope" | "I wonder" | "I must" | "I know" | "I feel") " " [a-z] words "."
+deed ::= begun (" " [a-z ]{{3,30}})? "</role_action>"
+begun ::= "smiles" | "nods" | "looks up" | "laughs softly" | "leans closer" | "raises an eyebrow" | "sighs" | "pauses"
+speech ::= sentence (" " sentence){{0,2}}
+sentence ::= [A-Z] words [.!?]
+words ::= [a-zA-Z ,']{{10,110}}
+"""
+
+
+def her_grammar(character: str, *, prefilled: bool = True) -> str:
+    """Return the grammar of a HER reply by `character`; `prefilled`: `<system_thinking>` stands in the prompt already.
+
+    Planning comes first and is closed once; tags match and are never nested; the character's name may stand once at
+    the start of its part; something public is said or done before the reply may end.
+    """
+    opener = "" if prefilled else '"<system_thinking>" '
+    return (_HER.format(opener=opener, name=_literal(plain_name(character))) + _TEXT).strip() + "\n"
+
+
+def stand_in_grammar(character: str) -> str:
+    """Return the tight grammar that makes a very small model readable; its replies follow a prefilled planning tag.
+
+    One sentence of planning, one thought, one action begun from a short list, one to three sentences of speech, with
+    no colons or brackets inside.
+    """
+    return _STAND_IN.format(name=_literal(plain_name(character))).strip() + "\n"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,112 @@
+"""Text from people and scenarios made harmless before it enters a prompt. The words always survive."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from bot.her.loops import repetition
+from bot.her.names import COLONS, LINE_BREAKS, Speakers, Voice
+from bot.her.scanner import find
+from bot.her.tags import TurnEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["harmless_controls", "inert", "no_headings", "one_speaker", "plain_name", "repetition"]
+
+_LONGEST_NAME = 80
+_NAMELESS = "Someone"
+_LEAST_BEGINNING = 4  # letters of a tag cut short that could still act as one
+
+_OPENING = re.compile(r"&lt;|[<＜﹤⟨〈\[【［]", re.IGNORECASE)
+_CLOSING = re.compile(r"(?:&gt;|[>＞﹥⟩〉\]】］])\Z", re.IGNORECASE)
+_BREAK = re.compile(rf"\r\n|[{LINE_BREAKS}]")
+_ANY_LABEL = re.compile(rf"[\W_]{{0,12}}\w[^{COLONS}]{{0,60}}[{COLONS}](?!//)")
+_HEADING = re.compile(r"={3,}([^=\n]+)={3,}")
+_HEADING_LINE = re.compile(r"^([^\S\n]*)={3,}(?=[^=\n])", re.MULTILINE)
+_CONTROL = re.compile(
+    r"<([|｜][^<>|｜\s]{1,64}[|｜]|/?(?:s|bos|eos|unk|pad|tool_call|tool_response|start_of_turn|end_of_turn))>"
+)
+
+
+def inert(text: str) -> str:
+    """Return `text` with HER's tags, in every spelling the scanner knows, as something only people read as tags.
+
+    `<role_thinking>` becomes `‹role_thinking›`; everything else stays to the letter.
+    """
+    while (quoted := _quote_tags(text)) != text:
+        text = quoted
+    return text
+
+
+def _quote_tags(text: str) -> str:
+    pieces: list[str] = []
+    end = 0
+    for span in find(text)[0]:
+        raw = text[span.start : span.end]
+        pieces += [text[end : span.start], raw if isinstance(span.token, TurnEnd) else _quote(raw)]
+        end = span.end
+    return "".join(pieces) + text[end:]
+
+
+def _quote(raw: str) -> str:
+    closed = _CLOSING.sub("›", raw)
+    opening = _OPENING.match(raw)
+    if opening is None or (closed == raw and sum(map(str.isalpha, raw)) < _LEAST_BEGINNING):
+        return closed
+    return "‹" + closed[opening.end() :]
+
+
+def harmless_controls(text: str) -> str:
+    """Return `text` with spelt-out control tokens (`<|im_start|>`) in brackets that no tokeniser takes for one.
+
+    For engines that take a prompt as one string; the local engine keeps text and control tokens apart anyway.
+    """
+    return _CONTROL.sub(r"‹\1›", text)
+
+
+def one_speaker(text: str, names: Iterable[str] = ()) -> str:
+    """Return `text` such that it stays one person's line in a conversation whose speakers are `names`.
+
+    Blank lines go, and a line that begins like somebody's (`Name:`, of `names` or of anyone) or like a heading goes on
+    in the line before it. `===Conversation Start===` loses an equals sign at either side. All words survive.
+    """
+    speakers = Speakers("", tuple(names))
+    kept = ""
+    for line in filter(_is_visible, _BREAK.split(text)):
+        forged = speakers.label(line, final=True).voice is not Voice.PLAIN or _ANY_LABEL.match(line)
+        kept += (" " if forged else "\n") * bool(kept) + line.strip()
+    return _HEADING.sub(r"==\1==", kept)
+
+
+def no_headings(text: str) -> str:
+    """Return a scenario's text without lines that a mind could take for the headings of its own prompt."""
+    return _HEADING_LINE.sub(r"\1==", _BREAK.sub("\n", text)).strip()
+
+
+def plain_name(text: str) -> str:
+    """Return a display name that is safe in front of a colon: one line of 1 to 80 characters.
+
+    Without line breaks, colons, control and direction characters, HER tags and control tokens. Never empty: a name of
+    which nothing is left becomes "Someone".
+    """
+    spans = find(text)[0]
+    for span in reversed(spans):
+        text = f"{text[: span.start]} {text[span.end :]}" if span.token.raw else text
+    visible = "".join(char if _fits_name(char) else " " * (not _is_invisible(char)) for char in text)
+    name = " ".join(visible.replace("===", " ").split())[:_LONGEST_NAME].strip()
+    return name if any(map(_is_visible, name)) else _NAMELESS
+
+
+def _fits_name(char: str) -> bool:
+    return char not in COLONS and unicodedata.category(char)[0] != "C" and not char.isspace()
+
+
+def _is_invisible(char: str) -> bool:
+    return unicodedata.category(char) in ("Cf", "Cs", "Cn")
+
+
+def _is_visible(text: str) -> bool:
+    return any(unicodedata.category(char)[0] not in "CZ" for char in text)

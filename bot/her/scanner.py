@@ -1,0 +1,212 @@
+"""Text into tags and words, as it streams.
+
+A tag is seen by these rules, whatever the chunks in which the text comes:
+
+- Brackets are `<…>`, their full-width and typographic kin, or `&lt;…&gt;`. Square brackets (`[role_thinking]`,
+  `【内心】`) count only round names that can mean nothing else. `role_thinking>` and `role_thinking:` without an
+  opening bracket are tags too.
+- Inside: spaces, perhaps a slash, the name, perhaps attributes, perhaps another slash. `<role_thinking/>` opens.
+- Where the closing bracket is missing (another bracket, a line break or 96 characters come first, or the output ends),
+  the tag ends with its name: `</role_thinking Elizabeth smiles` closes.
+- `<act natural>` and `<say` are no tags: everyday names of public tags need their bracket at once, or an attribute.
+- At the end of the output a tag cut short (`</role_thin`) is that tag; one so short that it could become several
+  (`</`, `</role_`) has all their families. A single `<` at the very end is dropped.
+- Control tokens spelt out (`<|im_end|>`) are no text either: they end the turn.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bot.her.tags import (
+    PRIVATE,
+    Name,
+    Tag,
+    Token,
+    TurnEnd,
+    Words,
+    cut_short,
+    is_marked,
+    may_become_marked,
+    may_become_name,
+    read_name,
+)
+
+_OPEN = "<＜﹤‹⟨〈"
+_CLOSE = ">＞﹥›⟩〉"
+_SQUARE_OPEN = "[【［"
+_SQUARE_CLOSE = "]】］"
+_ANY_OPEN = f"(?:[{_OPEN}{re.escape(_SQUARE_OPEN)}]|&lt;)"
+_ANY_CLOSE = f"(?:[{_CLOSE}{re.escape(_SQUARE_CLOSE)}]|&gt;)"
+_INVISIBLE = "\u200b-\u200f\u2060\ufeff"
+_LONGEST_TAG = 96
+
+_BARE = r"(?:role|system)_(?:think|thought|action|speech)\w{0,16}"
+_START = re.compile(rf"{_ANY_OPEN}|(?<!\w)(/?)({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|&gt;)", re.IGNORECASE)
+_BARE_BEGUN = "|".join(name[:length] for name in ("role", "system") for length in range(1, len(name) + 1))
+_BEGUN = re.compile(
+    rf"(?:&(?:lt?)?|(?<!\w)(?:/|/?(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:&(?:gt?)?)?)))\Z",
+    re.IGNORECASE,
+)
+_HEAD = re.compile(rf"{_ANY_OPEN}([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}")
+_STOPPER = re.compile(rf"({_ANY_CLOSE})|{_ANY_OPEN}|[\r\n]")
+_CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}{_ANY_CLOSE}")
+_CLOSER_BEGUN = re.compile(r"\s{0,8}[/／]?\s{0,8}(?:&(?:gt?)?)?\Z")
+_CONTROL = re.compile(r"[<＜][|｜]([^|｜<>＜＞\r\n]{0,40})([|｜][>＞])?")
+_CONTROL_NAMES = ("im_start", "im_end", "endoftext", "end_of_text", "eot_id")
+
+
+class _Unread:
+    """The answer of a reading that needs more text."""
+
+
+_WAIT = _Unread()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A tag or a control token found in a text, from `start` to `end`."""
+
+    token: Tag | TurnEnd
+    start: int
+    end: int
+
+
+class Scanner:
+    """Turns a stream of text into tokens; holds back what may still become a tag, about a hundred characters."""
+
+    def __init__(self) -> None:
+        self._text = ""  # one character of context that was already given out, then what is held back
+        self._given = 0
+
+    def feed(self, text: str) -> list[Token]:
+        """Take a piece of the stream and return the tokens that are certain now."""
+        self._text += text
+        return self._scan(final=False)
+
+    def close(self) -> list[Token]:
+        """Return the rest of the tokens: the stream has ended."""
+        return self._scan(final=True)
+
+    def _scan(self, *, final: bool) -> list[Token]:
+        tokens: list[Token] = []
+        spans, hold = find(self._text, self._given, final=final)
+        for span in spans:
+            self._give_words(tokens, span.start)
+            if span.token.raw:
+                tokens.append(span.token)
+            self._given = span.end
+        self._give_words(tokens, hold)
+        kept = max(self._given - 1, 0)
+        self._text, self._given = self._text[kept:], self._given - kept
+        return tokens
+
+    def _give_words(self, tokens: list[Token], end: int) -> None:
+        if end > self._given:
+            tokens.append(Words(self._text[self._given : end]))
+            self._given = end
+
+
+def find(text: str, start: int = 0, *, final: bool = True) -> tuple[list[Span], int]:
+    """Return the tags and control tokens in `text` from `start` on, and up to where it is read.
+
+    Unless `final`, the text goes on beyond what is there, and what may still become a tag is left unread.
+    """
+    spans: list[Span] = []
+    while candidate := _START.search(text, start):
+        read = _bare(candidate) or _tag_at(text, candidate.start(), final=final)
+        if isinstance(read, _Unread):
+            return spans, candidate.start()
+        if isinstance(read, Span):
+            spans.append(read)
+        start = read.end if isinstance(read, Span) else candidate.start() + 1
+    begun = None if final else _BEGUN.search(text, max(start, len(text) - 48))
+    return spans, begun.start() if begun else len(text)
+
+
+def _bare(candidate: re.Match[str]) -> Span | None:
+    """The tag that lacks its opening bracket, where `candidate` is one."""
+    name = read_name(candidate.group(2) or "")
+    if name is None:
+        return None
+    tag = Tag(frozenset({name.family}), bool(candidate.group(1)), candidate.group(), name.system)
+    return Span(tag, candidate.start(), candidate.end())
+
+
+def _tag_at(text: str, start: int, *, final: bool) -> Span | _Unread | None:
+    """Read the tag or control token whose opening bracket stands at `start`; None where there is none."""
+    if control := _CONTROL.match(text, start):
+        return _control(control, final=final)
+    head = _HEAD.match(text, start)
+    if head is None:  # never: candidates begin with an opening bracket
+        return None
+    limit = start + _LONGEST_TAG
+    stopper = _STOPPER.search(text, head.end(), limit)
+    inside = text[head.end() : stopper.start() if stopper else limit]
+    square = text[start] in _SQUARE_OPEN
+    if stopper is None and len(text) < limit:
+        if final:
+            return _cut_short(head, inside, square=square)
+        open_end = may_become_name(inside) and (not square or may_become_marked(inside))
+        return _WAIT if open_end else None
+    name = read_name(inside)
+    if name is None or (square and not is_marked(inside)):
+        return None
+    return _tag_end(head, name, stopper, final=final)
+
+
+def _tag_end(head: re.Match[str], name: Name, stopper: re.Match[str] | None, *, final: bool) -> Span | _Unread | None:
+    """Find where the tag ends whose name is known: at its closing bracket, or else with its name."""
+    text, end = head.string, head.end() + name.end
+    if closer := _CLOSER.match(text, end):
+        return _span(head, name, closer.end())
+    if not final and _CLOSER_BEGUN.match(text, end):
+        return _WAIT
+    bracketed = stopper is not None and stopper.group(1) is not None
+    rest = text[end : stopper.start()] if stopper else ""
+    everyday = name.family not in PRIVATE and not is_marked(text[head.end() : end])
+    if everyday and not (bracketed and "=" in rest):
+        return None
+    return _span(head, name, stopper.end() if stopper and bracketed else end)
+
+
+def _span(head: re.Match[str], name: Name, end: int) -> Span:
+    raw = head.string[head.start() : end]
+    return Span(Tag(frozenset({name.family}), bool(head.group(2)), raw, name.system), head.start(), end)
+
+
+def _cut_short(head: re.Match[str], inside: str, *, square: bool) -> Span | None:
+    """Read what may be a tag when the output ended in its middle."""
+    text, start, closing = head.string, head.start(), bool(head.group(2))
+    name = read_name(inside)
+    if square and not is_marked(inside):
+        return None
+    if name and name.end < len(inside.rstrip()):
+        read = _tag_end(head, name, None, final=True)
+        return read if isinstance(read, Span) else None
+    if text[start:] in _OPEN:
+        return Span(TurnEnd(""), start, len(text))
+    if not (inside or closing) or (head.group(1) and name is None):
+        return None
+    families = cut_short(inside)
+    if not families:
+        return None
+    return Span(Tag(families, closing, text[start:], inside.casefold().startswith("sys")), start, len(text))
+
+
+def _control(control: re.Match[str], *, final: bool) -> Span | _Unread | None:
+    """Read `<|…|>`: a tag of HER's in odd brackets, or a control token, which may lack its end."""
+    inside, ended = control.group(1), control.group(2)
+    at_end = not ended and control.string[control.end() :] in ("", "|", "｜")
+    if at_end and not final:
+        return _WAIT
+    lowered = inside.strip().casefold()
+    name = read_name(inside.lstrip(" /"))
+    if name and (ended or name.family in PRIVATE):
+        tag = Tag(frozenset({name.family}), inside.lstrip().startswith("/"), control.group(), name.system)
+        return Span(tag, control.start(), control.end())
+    known = any(lowered.startswith(token) or (at_end and token.startswith(lowered)) for token in _CONTROL_NAMES)
+    if known or (ended and re.search(r"[a-z]", lowered)):
+        return Span(TurnEnd(control.group()), control.start(), control.end())
+    return None
