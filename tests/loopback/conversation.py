@@ -23,11 +23,9 @@ class MessageKind(IntEnum):
 
     DEFAULT = 0
     PIN = 6
-    JOIN = 7
     THREAD_CREATED = 18
     REPLY = 19
     CHAT_COMMAND = 20
-    THREAD_STARTER = 21
     CONTEXT_COMMAND = 23
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .world import World
 
 ADMINISTRATOR = 1 << 3
-PLAIN = {STRING: str, INTEGER: int, BOOLEAN: bool, NUMBER: float}
+LONGEST_OPTION = 6000
+PLAIN = {STRING: (str,), INTEGER: (int,), BOOLEAN: (bool,), NUMBER: (int, float)}
 
 
 class NotOffered(AssertionError):
@@ -33,11 +34,10 @@ class Picked:
 
 
 def offered(world: World, user: User, channel: Channel, kind: int = CHAT) -> list[Command]:
-    """The commands that Discord lists for `user` in `channel`; a server's own hide global ones of the same name."""
-    everywhere = {each.name: each for each in world.commands.values() if each.kind == kind and each.guild is None}
-    here = {each.name: each for each in world.commands.values() if each.kind == kind and each.guild is not None}
-    here = {name: each for name, each in here.items() if each.guild is channel.guild}
-    return [each for each in (everywhere | here).values() if _is_for(each, world, user, channel)]
+    """The commands that Discord lists for `user` in `channel`, the server's own before those for everybody."""
+    there = [each for each in world.commands.values() if each.kind == kind and each.guild in {None, channel.guild}]
+    mine = [each for each in there if _is_for(each, world, user, channel)]
+    return sorted(mine, key=lambda each: each.guild is None)
 
 
 def _is_for(command: Command, world: World, user: User, channel: Channel) -> bool:
@@ -94,25 +94,27 @@ def pick(world: World, user: User, channel: Channel, line: str, options: Json, *
 def _fill(
     picked: Picked, world: World, channel: Channel, line: str, specs: list[Json], options: Json, focused: str
 ) -> list[Json]:
-    given = {name.replace("_", "-") if name not in _names(specs) else name: value for name, value in options.items()}
-    unknown = given.keys() - _names(specs)
-    missing = {each["name"] for each in specs if each.get("required")} - given.keys()
-    if unknown or (missing and not focused):
-        raise NotOffered(f"/{line}: unknown options {sorted(unknown)}, missing options {sorted(missing)}")
-    filled = []
-    for spec in specs:
-        if spec["name"] in given:
-            value = given[spec["name"]]
-            typing = spec["name"] == focused.replace("_", "-") or spec["name"] == focused
-            sent = value if typing else _value(picked, world, channel, spec, value)
-            filled.append({"name": spec["name"], "type": spec["type"], "value": sent})
-            if typing:
-                filled[-1]["focused"] = True
+    """The options as Discord sends them, in the command's order. What is still being typed may be anything."""
+    names = {each["name"] for each in specs}
+    given = {_spelled(name, names): value for name, value in options.items()}
+    needed = set() if focused else {each["name"] for each in specs if each.get("required")}
+    if given.keys() - names or needed - given.keys():
+        unknown, missing = sorted(given.keys() - names), sorted(needed - given.keys())
+        raise NotOffered(f"/{line}: unknown options {unknown}, missing options {missing}")
+    filled: list[Json] = []
+    for spec in (each for each in specs if each["name"] in given):
+        option: Json = {"name": spec["name"], "type": spec["type"], "value": given[spec["name"]]}
+        if spec["name"] == _spelled(focused, names):
+            option["focused"] = True
+        else:
+            option["value"] = _value(picked, world, channel, spec, option["value"])
+        filled.append(option)
     return filled
 
 
-def _names(specs: list[Json]) -> set[str]:
-    return {each["name"] for each in specs}
+def _spelled(name: str, names: set[str]) -> str:
+    """An option's name, whose hyphens Python can't write."""
+    return name if name in names else name.replace("_", "-")
 
 
 def _value(picked: Picked, world: World, channel: Channel, spec: Json, value: Any) -> Any:
@@ -133,20 +135,20 @@ def _attach(picked: Picked, world: World, channel: Channel, filename: str, conte
 
 
 def _plain(spec: Json, value: Any) -> Any:
-    kind = PLAIN[spec["type"]]
-    wrong = not isinstance(value, int | float if kind is float else kind) or (kind is int and value is True)
-    choices = [each["value"] for each in spec.get("choices") or []]
-    if choices:
-        by_name = {each["name"]: each["value"] for each in spec["choices"]}
-        value = by_name.get(value, value)
-        wrong = value not in choices
-    low, high = (("min_length", "max_length") if kind is str else ("min_value", "max_value")) if not wrong else ("", "")
-    size = len(value) if kind is str and not wrong else value
-    if not wrong and kind is not bool:
-        wrong = (low in spec and size < spec[low]) or (high in spec and size > spec[high])
-    if wrong or (kind is str and len(value) > 6000):
+    by_name = {each["name"]: each["value"] for each in spec.get("choices") or []}
+    chosen = by_name.get(value, value)
+    if not _fits(spec, chosen) or (by_name and chosen not in by_name.values()):
         raise NotOffered(f"option {spec['name']} can't be {value!r}")
-    return value
+    return chosen
+
+
+def _fits(spec: Json, value: Any) -> bool:
+    if type(value) not in PLAIN[spec["type"]]:
+        return False
+    if isinstance(value, bool):
+        return True
+    size, unit, most = (len(value), "length", LONGEST_OPTION) if isinstance(value, str) else (value, "value", value)
+    return bool(spec.get(f"min_{unit}", size) <= size <= spec.get(f"max_{unit}", most))
 
 
 def resolve(resolved: Json, world: World, channel: Channel, thing: User | Role | Channel) -> None:

@@ -131,3 +131,14 @@ async def test_a_private_flag_makes_no_ordinary_message_private(play: Play) -> N
         json={"content": "for all", "flags": 64},
     )
     assert [message.now.flags for message in play.stage.messages] == [0]
+
+
+async def test_somebody_types(play: Play) -> None:
+    typing: list[str] = []
+
+    @play.bot.listen()
+    async def on_typing(_channel: object, user: discord.User, _when: object) -> None:
+        typing.append(user.display_name)
+
+    play.lizzy.starts_typing(play.stage)
+    await play.discord.until(lambda: typing == ["Elizabeth"])

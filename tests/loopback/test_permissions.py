@@ -1,0 +1,56 @@
+"""Who may do what where."""
+
+from __future__ import annotations
+
+from .permissions import ALL, bits, in_channel
+from .world import World
+
+
+def test_overwrites_apply_from_everyone_over_roles_to_the_member() -> None:
+    world = World()
+    guild = world.guild("Longbourn", bot_permissions="")
+    channel, user = world.channel(guild, "study"), world.user("Lizzy")
+    sisters = world.role(guild, "sisters")
+    world.join(guild, user, sisters)
+    assert world.may(user, "send_messages", channel)
+    world.overwrite(channel, guild.everyone, deny="send_messages")
+    assert not world.may(user, "send_messages", channel)
+    world.overwrite(channel, sisters, allow="send_messages")
+    assert world.may(user, "send_messages", channel)
+    world.overwrite(channel, user, deny="send_messages")
+    assert not world.may(user, "send_messages", channel)
+
+
+def test_who_cannot_see_a_channel_can_do_nothing_there() -> None:
+    world = World()
+    guild = world.guild("Longbourn", bot_permissions="manage_webhooks")
+    channel = world.channel(guild, "study")
+    world.overwrite(channel, guild.everyone, deny="view_channel")
+    assert in_channel(world.bot, channel, 0) == 0
+
+
+def test_owners_and_administrators_may_everything() -> None:
+    world = World()
+    guild = world.guild("Longbourn", bot_permissions="administrator")
+    channel = world.channel(guild, "study")
+    world.overwrite(channel, guild.everyone, deny="view_channel send_messages")
+    assert in_channel(world.bot, channel, 0) == in_channel(guild.owner, channel, 0) == ALL
+
+
+def test_a_thread_has_its_own_right_to_speak() -> None:
+    world = World()
+    guild = world.guild("Longbourn", bot_permissions="")
+    channel, user = world.channel(guild, "study"), world.user("Lizzy")
+    world.join(guild, user)
+    thread = world.thread(channel, "t", guild.owner)
+    world.overwrite(channel, guild.everyone, deny="send_messages")
+    assert world.may(user, "send_messages", thread)
+    world.overwrite(channel, guild.everyone, deny="send_messages_in_threads")
+    assert not world.may(user, "send_messages", thread)
+
+
+def test_strangers_and_names() -> None:
+    world = World()
+    channel = world.channel(world.guild("Longbourn"), "study")
+    assert in_channel(world.user("Stranger"), channel, 0) == 0
+    assert bits("send_messages manage_webhooks") == 1 << 11 | 1 << 29

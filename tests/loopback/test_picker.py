@@ -1,0 +1,83 @@
+"""What Discord's client lets people send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .conversation import Command
+from .entities import ChannelKind
+from .picker import NotOffered, offered, pick
+from .world import World
+
+OPTIONS = [
+    {"name": "how-many", "type": 4, "description": "d", "min_value": 1, "max_value": 5},
+    {"name": "mood", "type": 3, "description": "d", "choices": [{"name": "Gay", "value": "g"}]},
+    {"name": "note", "type": 3, "description": "d", "max_length": 3},
+    {"name": "loud", "type": 5, "description": "d"},
+    {"name": "size", "type": 10, "description": "d"},
+]
+
+
+def house(**changes: Any) -> tuple[World, Any, Any]:
+    world = World()
+    guild = world.guild("Longbourn")
+    channel, user = world.channel(guild, "study"), world.user("Lizzy")
+    world.join(guild, user)
+    world.commands[1] = Command(1, {"name": "play", "description": "d", "options": OPTIONS} | changes, 1)
+    return world, user, channel
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"how_many": 5}, 5),
+        ({"mood": "Gay"}, "g"),
+        ({"mood": "g"}, "g"),
+        ({"note": "abc"}, "abc"),
+        ({"loud": True}, True),
+        ({"size": 1}, 1),
+        ({"size": 0.5}, 0.5),
+    ],
+)
+def test_values_that_fit(given: dict[str, Any], sent: Any) -> None:
+    [option] = pick(*house(), "play", given).data["options"]
+    assert option["value"] == sent
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"how_many": 6}, {"how_many": True}, {"mood": "sad"}, {"note": "abcd"}, {"loud": 1}, {"size": "big"}, {"x": 1}],
+)
+def test_values_that_do_not(given: dict[str, Any]) -> None:
+    with pytest.raises(NotOffered):
+        pick(*house(), "play", given)
+
+
+def test_what_is_being_typed_may_be_anything() -> None:
+    [option] = pick(*house(), "play", {"how_many": "tw"}, focused="how_many").data["options"]
+    assert (option["value"], option["focused"]) == ("tw", True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"nsfw": True}, {"default_member_permissions": "0"}, {"default_member_permissions": "32"}, {"contexts": [1]}],
+)
+def test_commands_that_are_not_for_everybody(changes: dict[str, Any]) -> None:
+    assert offered(*house(**changes)) == []
+
+
+def test_adult_commands_in_threads_go_by_the_channel_they_are_in() -> None:
+    world, user, channel = house(nsfw=True)
+    channel.nsfw = True
+    thread = world.thread(channel, "t", user)
+    assert thread.kind is ChannelKind.PUBLIC_THREAD
+    assert len(offered(world, user, thread)) == 1
+
+
+def test_a_servers_own_commands_come_first_and_other_servers_never() -> None:
+    world, user, channel = house()
+    world.commands[2] = Command(2, {"name": "play", "description": "ours"}, 1, channel.guild)
+    world.commands[3] = Command(3, {"name": "play", "description": "theirs"}, 1, world.guild("Pemberley"))
+    assert [each.id for each in offered(world, user, channel)] == [2, 1]
