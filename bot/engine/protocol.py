@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
     from bot.her.prompt import Prompt
 
@@ -28,6 +28,7 @@ class Sampling:
     top_k: int = 0
     min_p: float = 0.0
     repeat_penalty: float = 1.0
+    dry: float = 0.0  # strength of DRY, which holds back phrases that repeat; 0.8 is usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,9 @@ class Request:
     planning_closer: str = "</system_thinking>"
     stop: tuple[str, ...] = ()  # the reply ends before any of these, which are not emitted
     grammar: str | None = None  # GBNF the reply is held to
+    told_place: Callable[[int], None] | None = (
+        None  # called on the loop, while the reply waits, with how many come first
+    )
 
 
 class FinishReason(StrEnum):
@@ -119,5 +123,17 @@ class Engine(Protocol):
 
         Closing the generator or cancelling the task that iterates it stops the generation.
         Raises PromptTooLong, EngineBusy, EngineDied, or another EngineError.
+        """
+        ...
+
+
+@runtime_checkable
+class Anticipating(Protocol):
+    """An engine that can use its idle time: worth a look with isinstance after a reply was stored."""
+
+    def expect(self, mind: str, prompt: Prompt) -> None:
+        """Say what the mind's next prompt will be, as far as it is known, so that only what is new must be read then.
+
+        Costs nothing where the engine has something better to do; never waits, never raises.
         """
         ...

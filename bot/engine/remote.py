@@ -164,6 +164,8 @@ class RemoteEngine:
             body["min_p"] = sampling.min_p
         if sampling.repeat_penalty != 1.0:
             body["repeat_penalty"] = body["repetition_penalty"] = sampling.repeat_penalty
+        if sampling.dry:
+            body["dry_multiplier"] = sampling.dry
         if request.grammar and self._options.grammar:
             body["grammar"] = request.grammar
         return body

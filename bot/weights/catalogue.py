@@ -22,6 +22,7 @@ class SamplingAdvice(BaseModel):
     top_k: int = Field(default=0, ge=0)
     min_p: float = Field(default=0.0, ge=0, lt=1)
     repeat_penalty: float = Field(default=1.0, gt=0, le=3)
+    dry: float = Field(default=0.0, ge=0, le=5)
 
 
 class CatalogueEntry(BaseModel):

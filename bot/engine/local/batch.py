@@ -1,24 +1,27 @@
 """Continuous batching: every reply is a sequence of the cache, and one decode a step serves them all.
 
-Prompts are read in slices between the tokens of the replies that are being written, so that those keep flowing.
+Prompts are read in slices between the tokens of the replies that are being written, so that those keep flowing. When
+nobody waits, minds are brought to what their next prompt will begin with.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.engine.local.draw import Draw, GrammarError
-from bot.engine.local.frames import Began, Failed, Finished, Wrote
+from bot.engine.local.frames import Began, Failed, Finished, Place, Wrote
+from bot.engine.local.line import Line
 from bot.engine.local.llama import DecodeError
 from bot.engine.local.reply import Reply
+from bot.engine.local.seats import Seats, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bot.engine.local.frames import Cancel, Event, Generate
+    from bot.engine.local.frames import Cancel, Event, Expect, Generate
     from bot.engine.local.llama import Context, Model
+    from bot.engine.local.seats import Seat
 
 _STEP_BESIDE_OTHERS = 0.15  # seconds a step may take for reading while replies are being written
 _STEP_ALONE = 0.5  # … while none is
@@ -26,32 +29,22 @@ _FIRST_SLICE = 64
 _LEAST_SLICE = 16
 
 
-@dataclass(slots=True)
-class Seat:
-    """One sequence of the cache, and the mind whose tokens it holds."""
-
-    sequence: int
-    mind: str = ""
-    tokens: list[int] = field(default_factory=list)
-    reply: Reply | None = None
-    left_at: float = 0.0
-
-
 class Batch:
     """All replies of a worker, waiting and under way. Not safe for several threads."""
 
-    def __init__(self, model: Model, context: Context, seats: int, tell: Callable[[Event], None]) -> None:
+    def __init__(self, model: Model, context: Context, seats: Seats, tell: Callable[[Event], None]) -> None:
         self._model = model
         self._context = context
-        self._seats = [Seat(number) for number in range(seats)]
-        self._waiting: list[Reply] = []
+        self._seats = seats
+        self._line = Line()
+        self._expected: dict[str, list[int]] = {}
         self._tell = tell
         self._pace = _FIRST_SLICE / _STEP_ALONE  # prompt tokens read a second, as measured
 
     @property
     def idle(self) -> bool:
         """Whether there is nothing to do."""
-        return not self._waiting and not any(seat.reply for seat in self._seats)
+        return not self._line and not self._expected and not any(seat.reply for seat in self._seats)
 
     def take(self, order: Generate) -> None:
         """Queue a reply, or say at once why it can't be written."""
@@ -66,21 +59,31 @@ class Batch:
         except GrammarError as error:
             self._tell(Failed(id=order.id, fault="other", text=f"The reply can't be held to its form: {error}."))
             return
-        self._waiting.append(Reply(order, prompt or self._model.encode("\n"), draw, self._model, limit))
+        self._expected.pop(order.mind, None)
+        self._line.join(Reply(order, prompt or self._model.encode("\n"), draw, self._model, limit))
 
     def cancel(self, order: Cancel) -> None:
         """Forget a reply; one that has ended already is no matter."""
-        for reply in [reply for reply in self._waiting if reply.id == order.id]:
-            self._waiting.remove(reply)
+        for reply in [reply for reply in self._line if reply.id == order.id]:
+            self._line.leave(reply)
             reply.free()
         for seat in self._seats:
             if seat.reply and seat.reply.id == order.id:
                 self._leave(seat)
 
+    def expect(self, order: Expect) -> None:
+        """Remember what a mind's next prompt will begin with, for when there is time."""
+        self._expected[order.mind] = self._model.tokenize(order.parts)[: self._context.tokens_each - 1]
+
     def step(self) -> None:
         """Seat who can be seated, and advance every seated reply by one decode."""
         self._admit()
+        self._context.clear_batch()
         drawing, read = self._fill()
+        if not any(seat.reply for seat in self._seats):
+            read = self._anticipate()
+            if not read:
+                return
         began = time.monotonic()
         if not self._context.decode():
             raise DecodeError("the cache has no room, though every sequence has its own")
@@ -90,39 +93,29 @@ class Batch:
             self._advance(seat, index)
 
     def _admit(self) -> None:
-        while self._waiting and (free := [seat for seat in self._seats if not seat.reply]):
-            reply = self._next_in_line()
-            self._waiting.remove(reply)
-            self._seat(reply, _best_seat(reply, free))
+        while self._line and self._seats.free():
+            reply = self._line.next(self._busy())
+            seat, remembered = self._seats.take(reply.mind, reply.prompt)
+            seat.reply = reply
+            reply.begin(remembered)
+            self._tell(Began(id=reply.id))
+        for reply, place in self._line.moved(self._busy()):
+            self._tell(Place(id=reply.id, place=place))
 
-    def _next_in_line(self) -> Reply:
-        """The first in line of the guild with the fewest replies under way."""
-        busy = [seat.reply.guild for seat in self._seats if seat.reply]
-        return min(self._waiting, key=lambda reply: busy.count(reply.guild))
-
-    def _seat(self, reply: Reply, seat: Seat) -> None:
-        # The last token is always read anew: its logits are needed.
-        common = min(_common(seat.tokens, reply.prompt), len(reply.prompt) - 1)
-        if not self._context.keep(seat.sequence, common):
-            common = 0
-        seat.tokens = reply.prompt[:common]
-        seat.mind, seat.reply = reply.mind, reply
-        reply.begin(common)
-        self._tell(Began(id=reply.id))
+    def _busy(self) -> list[str]:
+        return [seat.reply.guild for seat in self._seats if seat.reply]
 
     def _fill(self) -> tuple[list[tuple[Seat, int]], int]:
         """Fill the batch; return whose logits are wanted at which index, and how many prompt tokens are read."""
-        self._context.clear_batch()
-        writers = [seat for seat in self._seats if seat.reply and seat.reply.writing]
-        drawing = [(seat, self._add(seat, len(seat.reply.todo))) for seat in writers if seat.reply]
-        readers = [seat for seat in self._seats if seat.reply and not seat.reply.writing]
+        writers = [(seat, seat.reply) for seat in self._seats if seat.reply and seat.reply.writing]
+        readers = [(seat, seat.reply) for seat in self._seats if seat.reply and not seat.reply.writing]
+        drawing = [(seat, self._add(seat, reply, len(reply.todo))) for seat, reply in writers]
         slice_size = budget = min(self._slice(beside_others=bool(writers)), self._context.room)
-        for position, seat in enumerate(readers):
-            assert seat.reply is not None  # noqa: S101 - for the type checker
-            share = min(len(seat.reply.todo), max(1, budget // (len(readers) - position)))
+        for position, (seat, reply) in enumerate(readers):
+            share = min(len(reply.todo), max(1, budget // (len(readers) - position)))
             budget -= share
-            index = self._add(seat, share)
-            if not seat.reply.todo:
+            index = self._add(seat, reply, share)
+            if not reply.todo:
                 drawing.append((seat, index))
         return drawing, slice_size - budget
 
@@ -131,11 +124,13 @@ class Batch:
         seconds = _STEP_BESIDE_OTHERS if beside_others else _STEP_ALONE
         return max(_LEAST_SLICE, len(self._seats), int(self._pace * seconds))
 
-    def _add(self, seat: Seat, count: int) -> int:
-        """Put the next `count` tokens of a seat's reply into the batch and return the last one's index."""
-        assert seat.reply is not None  # noqa: S101 - for the type checker
-        tokens, seat.reply.todo = seat.reply.todo[:count], seat.reply.todo[count:]
-        index = self._context.add(seat.sequence, len(seat.tokens), tokens, draw=not seat.reply.todo)
+    def _add(self, seat: Seat, reply: Reply, count: int) -> int:
+        """Put the next `count` tokens of a reply into the batch and return the last one's index."""
+        tokens, reply.todo = reply.todo[:count], reply.todo[count:]
+        return self._append(seat, tokens, draw=not reply.todo)
+
+    def _append(self, seat: Seat, tokens: Sequence[int], *, draw: bool) -> int:
+        index = self._context.add(seat.sequence, len(seat.tokens), tokens, draw=draw)
         seat.tokens += tokens
         return index
 
@@ -156,21 +151,23 @@ class Batch:
             self._leave(seat)
 
     def _leave(self, seat: Seat) -> None:
-        """The seat's reply has ended; its mind stays until the seat is needed."""
         if seat.reply:
             seat.reply.free()
-        seat.reply, seat.left_at = None, time.monotonic()
+        self._seats.leave(seat)
 
+    def _anticipate(self) -> int:
+        """Put a slice of what the next mind expects into the batch; return how many tokens that is.
 
-def _best_seat(reply: Reply, free: list[Seat]) -> Seat:
-    """Where most of the prompt is remembered; else an unused seat; else the one left longest ago."""
-    own = [seat for seat in free if seat.mind == reply.mind]
-    if own:
-        return max(own, key=lambda seat: _common(seat.tokens, reply.prompt))
-    return min(free, key=lambda seat: (bool(seat.mind), seat.left_at))
-
-
-def _common(some: Sequence[int], others: Sequence[int]) -> int:
-    """Number of tokens at the beginning that both share."""
-    pairs = enumerate(zip(some, others, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(some), len(others)))
+        A mind that has lost its seat is left alone: another one's memory is worth more than this one's guess.
+        """
+        while self._expected:
+            mind, tokens = next(iter(self._expected.items()))
+            seat = self._seats.of(mind)
+            common = shared(seat.tokens, tokens) if seat else len(tokens)
+            if seat and common < len(tokens):
+                common = self._seats.trim(seat, common)
+                ahead = tokens[common : common + min(self._slice(beside_others=True), self._context.room)]
+                self._append(seat, ahead, draw=False)
+                return len(ahead)
+            del self._expected[mind]
+        return 0

@@ -25,6 +25,10 @@ Tokens: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
 _CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
 _LIKELY = 256  # tokens that are asked about before the whole vocabulary is
 _PENALISED = 64  # latest tokens that the repetition penalty looks at
+_DRY_BASE = 1.75  # its author's values
+_DRY_LENGTH = 2
+_DRY_LOOKS_BACK = 1024  # tokens
+_DRY_BREAKERS = (b"\n", b":", b'"', b"*")
 _LARGEST_SEED = 2**32 - 2  # llama.cpp takes the one above for "any"
 
 
@@ -147,6 +151,13 @@ def _chain(model: Model, sampling: Sampling, seed: int) -> Any:
     samplers = []
     if sampling.repeat_penalty != 1.0:
         samplers.append(lib.llama_sampler_init_penalties(model.size, _PENALISED, sampling.repeat_penalty, 0.0, 0.0))
+    if sampling.dry > 0:
+        breakers = (ctypes.c_char_p * len(_DRY_BREAKERS))(*_DRY_BREAKERS)
+        samplers.append(
+            lib.llama_sampler_init_dry(
+                model.vocabulary, sampling.dry, _DRY_BASE, _DRY_LENGTH, _DRY_LOOKS_BACK, breakers, len(_DRY_BREAKERS)
+            )
+        )
     if sampling.temperature <= 0:
         samplers.append(lib.llama_sampler_init_greedy())
     else:

@@ -10,7 +10,19 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING
 
-from bot.engine.local.frames import Began, Cancel, Count, Counted, Failed, Finished, Generate, Load, Wrote
+from bot.engine.local.frames import (
+    Began,
+    Cancel,
+    Count,
+    Counted,
+    Expect,
+    Failed,
+    Finished,
+    Generate,
+    Load,
+    Place,
+    Wrote,
+)
 from bot.engine.local.options import LocalOptions
 from bot.engine.local.stream import Stream
 from bot.engine.local.supervisor import Supervisor
@@ -101,7 +113,7 @@ class LocalEngine:
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply; see Engine."""
         self._refuse(request)
-        stream = Stream(self._order(request))
+        stream = Stream(self._order(request), request.told_place)
         self._streams[stream.order.id] = stream
         try:
             self._send(stream)
@@ -111,6 +123,11 @@ class LocalEngine:
             del self._streams[stream.order.id]
             if stream.sent and not stream.over and self._supervisor:
                 self._supervisor.send(Cancel(id=stream.order.id))
+
+    def expect(self, mind: str, prompt: Prompt) -> None:
+        """Have the worker read, when it is idle, what a mind's next prompt will be; see Anticipating."""
+        if self._supervisor:
+            self._supervisor.send(Expect(mind=_clean(mind), parts=_parts(prompt)))
 
     # What the supervisor tells
 
@@ -127,7 +144,7 @@ class LocalEngine:
             case Counted():
                 if (answer := self._counts.get(event.id)) and not answer.done():
                     answer.set_result(event.tokens)
-            case Began() | Wrote() | Finished() | Failed():
+            case Began() | Place() | Wrote() | Finished() | Failed():
                 if stream := self._streams.get(event.id):
                     stream.put(event)
 

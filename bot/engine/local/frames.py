@@ -74,6 +74,14 @@ class Count(Message):
     parts: tuple[Control | Text, ...]
 
 
+class Expect(Message):
+    """To the worker: a mind's next prompt will begin like this; read it when there is time."""
+
+    kind: Literal["expect"] = "expect"
+    mind: str
+    parts: tuple[Control | Text, ...]
+
+
 class Ready(Message):
     """The model is loaded."""
 
@@ -110,6 +118,14 @@ class Began(Message):
     id: int
 
 
+class Place(Message):
+    """A reply waits, and so many come before it."""
+
+    kind: Literal["place"] = "place"
+    id: int
+    place: int
+
+
 class Wrote(Message):
     """A piece of a reply."""
 
@@ -143,8 +159,8 @@ class Counted(Message):
     tokens: int
 
 
-Command: TypeAlias = Load | Generate | Cancel | Count
-Event: TypeAlias = Ready | LoadFailed | Beat | Began | Wrote | Finished | Failed | Counted
+Command: TypeAlias = Load | Generate | Cancel | Count | Expect
+Event: TypeAlias = Ready | LoadFailed | Beat | Began | Place | Wrote | Finished | Failed | Counted
 
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="kind")])
 EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

@@ -183,6 +183,24 @@ class Context:
         """The logits at an index that `add` returned. Valid until the next step."""
         return np.ctypeslib.as_array(lib.llama_get_logits_ith(self.handle, index), shape=(self._model.size,))
 
+    def state_size(self, sequence: int) -> int:
+        """Bytes that `state` would take."""
+        return int(lib.llama_state_seq_get_size(self.handle, sequence))
+
+    def state(self, sequence: int) -> bytes:
+        """All that the cache holds of a sequence."""
+        size = self.state_size(sequence)
+        buffer = (ctypes.c_uint8 * size)()
+        return bytes(memoryview(buffer)[: lib.llama_state_seq_get_data(self.handle, buffer, size, sequence)])
+
+    def restore(self, sequence: int, state: bytes) -> bool:
+        """Put back what `state` returned, into any empty sequence, which stays empty where it can't be done: False."""
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        if lib.llama_state_seq_set_data(self.handle, buffer, len(state), sequence):
+            return True
+        lib.llama_memory_seq_rm(self._memory, sequence, -1, -1)
+        return False
+
     def keep(self, sequence: int, tokens: int) -> bool:
         """Forget all but the first `tokens` of a sequence.
 

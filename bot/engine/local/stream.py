@@ -6,24 +6,25 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.engine.local.frames import Began, Failed, Finished, Wrote
+from bot.engine.local.frames import Began, Failed, Finished, Place, Wrote
 from bot.engine.protocol import Chunk
 from bot.errors import EngineError, PromptTooLong
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
     from bot.engine.local.frames import Generate
     from bot.errors import EngineDied
 
-News: TypeAlias = Began | Wrote | Finished | Failed
+News: TypeAlias = Began | Place | Wrote | Finished | Failed
 
 
 class Stream:
     """A reply's order, and what has come of it so far."""
 
-    def __init__(self, order: Generate) -> None:
+    def __init__(self, order: Generate, told_place: Callable[[int], None] | None = None) -> None:
         self.order = order
+        self._told_place = told_place
         self.sent = False  # whether the worker there is knows of it
         self.over = False
         self._news: deque[Wrote | Finished | Failed] = deque()
@@ -35,11 +36,15 @@ class Stream:
 
     def put(self, news: News) -> None:
         """Take an event from the worker."""
-        if isinstance(news, Began):
-            self._began = True
-        else:
-            self._news.append(news)
-            self._something.set()
+        match news:
+            case Began():
+                self._began = True
+            case Place():
+                if self._told_place:
+                    self._told_place(news.place)
+            case _:
+                self._news.append(news)
+                self._something.set()
 
     def survive(self, died: EngineDied) -> None:
         """The worker is gone: wait for the next one, or end with `died` where text was shown or it was tried before."""

@@ -15,7 +15,19 @@ import time
 import traceback
 from typing import TYPE_CHECKING, NoReturn
 
-from bot.engine.local.frames import Beat, Cancel, Count, Counted, Failed, Generate, Load, LoadFailed, pack, read_command
+from bot.engine.local.frames import (
+    Beat,
+    Cancel,
+    Count,
+    Counted,
+    Expect,
+    Failed,
+    Generate,
+    Load,
+    LoadFailed,
+    pack,
+    read_command,
+)
 from bot.errors import EngineStartError, ModelFileError, UserInputError
 
 if TYPE_CHECKING:
@@ -62,6 +74,7 @@ class Worker:
             from bot.engine.local.chatter import Chatter
             from bot.engine.local.llama import LoadError
             from bot.engine.local.loading import Loader
+            from bot.engine.local.seats import Seats
         except (ImportError, OSError, RuntimeError) as error:
             self._give_up("start", f"llama.cpp can't be loaded ({error}): reinstall llama-cpp-python.")
         chatter = Chatter()
@@ -75,7 +88,7 @@ class Worker:
             self._give_up("start", f"{error}; its own words are in the log at level DEBUG.")
         self._chatter = chatter
         self._tell(ready)
-        return model, Batch(model, context, ready.minds, self._tell)
+        return model, Batch(model, context, Seats(context, ready.minds, order.host_memory), self._tell)
 
     def _obey(self, model: Model, batch: Batch) -> None:
         """Take all commands there are; wait for one where there is nothing else to do."""
@@ -85,6 +98,8 @@ class Worker:
                     batch.take(command)
                 case Cancel():
                     batch.cancel(command)
+                case Expect():
+                    batch.expect(command)
                 case Count():
                     self._tell(Counted(id=command.id, tokens=len(model.tokenize(command.parts))))
                 case Load():

@@ -1,0 +1,122 @@
+"""Minds that share too few seats: what is remembered, who is served first, and what happens while nobody speaks."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from bot.engine.protocol import Anticipating, Sampling
+from bot.her.prompt import Control, Prompt, Text
+from tests.engine.talk import listen, prompt, request
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+pytestmark = pytest.mark.model
+
+GREEDY = Sampling(temperature=0.0, top_p=1.0)
+LONG = "Once upon a time there was a sea. " * 12
+
+
+@asynccontextmanager
+async def seats(count: int, **options: Any) -> AsyncGenerator[LocalEngine, None]:
+    engine = LocalEngine(LocalOptions(context=256, minds=count, threads=1, **options))
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was() -> None:
+    async with seats(1) as engine:
+        mine = request(LONG + "What did I tell?", mind="mine", sampling=GREEDY, max_tokens=12)
+        first, read_first = await listen(engine, mine)
+        await listen(engine, request("Something else entirely?", mind="other", max_tokens=2))
+        again, read_again = await listen(engine, mine)
+        assert read_first.prompt_tokens_read > 100
+        assert read_again.prompt_tokens_read == 1
+        assert again[:20] == first[:20]
+
+
+async def test_beyond_the_cap_of_main_memory_a_mind_is_read_again() -> None:
+    async with seats(1, host_memory=1000) as engine:
+        mine = request(LONG, mind="mine", max_tokens=2)
+        _, first = await listen(engine, mine)
+        await listen(engine, request("Something else entirely?", mind="other", max_tokens=2))
+        _, again = await listen(engine, mine)
+        assert again.prompt_tokens_read > first.prompt_tokens_read - 10
+
+
+async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
+    async with seats(2) as engine:
+        assert isinstance(engine, Anticipating)
+        said = prompt(LONG)
+        await listen(engine, request(LONG, mind="mine", max_tokens=2))
+        coming = Prompt((*said.parts, Text("Mr Bennet: " + "I know it all. " * 8), Control("<|im_end|>"), Text("\n")))
+        engine.expect("mine", coming)
+        await listen(engine, request("Something short?", mind="other", max_tokens=2))
+        await asyncio.sleep(2.0)
+        asked = Prompt((*coming.parts, *prompt("And then?").parts))
+        _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=asked))
+        new = await engine.count(prompt("And then?"))
+        assert finish.prompt_tokens_read <= new + 1
+
+
+async def test_expecting_what_can_not_be_used_harms_nobody() -> None:
+    async with seats(1) as engine:
+        engine.expect("nobody", prompt("Hello?"))
+        engine.expect("nobody", Prompt(()))
+        engine.expect("nobody", prompt("word " * 500))
+        assert (await listen(engine, request("Hello?")))[0]
+    engine.expect("nobody", prompt("Hello?"))
+
+
+async def test_a_busy_guild_does_not_starve_another_one() -> None:
+    async with seats(1) as engine:
+        order: list[str] = []
+
+        async def ask(name: str, guild: str) -> None:
+            await listen(engine, request(f"Who is {name}?", guild=guild, max_tokens=4))
+            order.append(name)
+
+        busy = [asyncio.create_task(ask(f"busy {number}", "busy")) for number in range(4)]
+        await asyncio.sleep(0.05)
+        quiet = asyncio.create_task(ask("quiet", "quiet"))
+        await asyncio.gather(*busy, quiet)
+        assert order.index("quiet") <= 2
+
+
+async def test_those_who_wait_learn_their_place() -> None:
+    async with seats(1) as engine:
+        places: dict[int, list[int]] = {number: [] for number in range(3)}
+        await asyncio.gather(
+            *(
+                listen(engine, request(f"Who is {number}?", max_tokens=4, told_place=places[number].append))
+                for number in range(3)
+            )
+        )
+        assert places == {0: [], 1: [0], 2: [1, 0]}
+
+
+async def test_dry_holds_back_phrases_that_repeat() -> None:
+    grammar = 'root ::= ("ha " | "ho ")+'
+    async with seats(1) as engine:
+        plain, dry = [
+            (
+                await listen(
+                    engine, request("Laugh.", mind=str(strength), grammar=grammar, max_tokens=40, sampling=sampling)
+                )
+            )[0]
+            for strength in (0.0, 2.0)
+            for sampling in [Sampling(temperature=0.0, top_p=1.0, dry=strength)]
+        ]
+        assert len(set(zip(dry.split(), dry.split()[1:], dry.split()[2:], strict=False))) >= len(
+            set(zip(plain.split(), plain.split()[1:], plain.split()[2:], strict=False))
+        )
+        assert dry != plain
