@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import MissingPermission, NoRoom, PostingError
@@ -41,7 +41,6 @@ class _Showing:
     hook: PersonaWebhook | None  # None: the bot speaks for the persona
     older: deque[Post]  # posts of an earlier take, to be changed
     lost: list[discord.Message]  # posts that stand there though nobody remembers them
-    known: set[int]
 
 
 class PersonaPosts:
@@ -66,11 +65,10 @@ class PersonaPosts:
         if not messages:
             raise PostingError(f"{turn.speaker} said and did nothing that could be shown. Try again.")
         rows = [row for row in await self._posts.posts(turn.id) if row.purpose == PURPOSE]
-        known = {row.message_id for row in rows}
-        lost = await self._lost(scene, turn, persona, known)
+        lost = await self._lost(scene, turn, persona)
         current = {row.part: row.message_id for row in rows if row.take_id == take.id}
         older = deque(row for row in rows if row.take_id != take.id or row.part >= len(messages))
-        showing = _Showing(scene.place, turn, take, persona, hook, older, lost, known)
+        showing = _Showing(scene.place, turn, take, persona, hook, older, lost)
         self._doubtful.add(turn.id)  # until it is done: whatever breaks it off may do so between a post and its row
         for part, message in enumerate(messages):
             if part not in current:
@@ -95,7 +93,6 @@ class PersonaPosts:
     async def _place(self, showing: _Showing, part: int, message: Outgoing) -> int:
         """Bring one part into the channel, the gentlest way there is, and remember it; return its message's id."""
         posted = await self._changed(showing, message) or _found(showing, message) or await self._sent(showing, message)
-        showing.known.add(posted.message_id)
         post = Post(
             message_id=posted.message_id,
             channel_id=showing.place.channel_id,
@@ -120,15 +117,13 @@ class PersonaPosts:
         return None
 
     async def _sent(self, showing: _Showing, message: Outgoing) -> Posted:
-        return await self._voice.send(showing.place, showing.persona, showing.hook, message, showing.known)
+        return await self._voice.send(showing.place, showing.persona, showing.hook, message)
 
-    async def _lost(self, scene: Scene, turn: Turn, persona: Persona, known: set[int]) -> list[discord.Message]:
+    async def _lost(self, scene: Scene, turn: Turn, persona: Persona) -> list[discord.Message]:
         """Return what may have been posted of this turn and not remembered: before a crash, or in trouble."""
         if turn.created_at >= self._since and turn.id not in self._doubtful:
             return []
-        author = self._voice.author(persona, await self._voice.webhooks.known(scene.place))
-        since = turn.created_at - timedelta(seconds=traces.SLACK)
-        return await traces.recent(self._voice.channels.client, scene.place, author, since, known)
+        return await self._voice.lost(scene.place, persona, turn.created_at)
 
     async def _drop(self, place: Place, row: Post) -> None:
         await self._voice.remove(place, row)

@@ -70,7 +70,7 @@ class DiscordStage:
         self._unreached = unreached
         self._channels = Channels(client)
         self._webhooks = Webhooks(client, posts)
-        self._personas = PersonaPosts(Voice(self._channels, self._webhooks), posts)
+        self._personas = PersonaPosts(Voice(self._channels, self._webhooks, posts), posts)
         self._directs = Directs(client, posts)
 
     async def close(self) -> None:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Final
 from bot.posting.refusals import REFUSED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from datetime import datetime
 
     import discord
 
     from bot.posting.render import Outgoing
+    from bot.scenes.ports import Posts
     from bot.scenes.scene import Place
 
 _log = logging.getLogger(__name__)
 
-SLACK: Final = 5.0
+SLACK: Final = 30.0
 """By how many seconds Discord's clock may differ from ours."""
 
 _LOOKED_AT = 50  # messages, the latest
@@ -44,10 +44,10 @@ class Author:
         return message.webhook_id in self.webhook_ids and message.author.name == self.name
 
 
-async def recent(
-    client: discord.Client, place: Place, author: Author, since: datetime, known: Collection[int]
+async def lost(
+    client: discord.Client, posts: Posts, place: Place, author: Author, since: datetime
 ) -> list[discord.Message]:
-    """Return the author's messages in a place since then, the oldest first, those with `known` ids left out.
+    """Return the author's messages in a place since then that are stored as posts of no turn, the oldest first.
 
     Where the history may not be read there is nothing to be found, and the log says so.
     """
@@ -57,8 +57,9 @@ async def recent(
     except REFUSED as error:
         _log.warning("Channel %d: its history could not be read to look for posts: %s", place.channel_id, error)
         return []
-    mine = (message for message in reversed(found) if author.wrote(message) and message.id not in known)
-    return [message for message in mine if message.created_at >= since]
+    mine = [message for message in reversed(found) if author.wrote(message) and message.created_at >= since]
+    remembered = await posts.remembered([message.id for message in mine])
+    return [message for message in mine if message.id not in remembered]
 
 
 def shows(message: discord.Message, outgoing: Outgoing) -> bool:

@@ -18,12 +18,10 @@ from bot.posting.channels import NO_MENTIONS
 from bot.posting.refusals import REFUSED, TROUBLE, Code
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from bot.posting.channels import Channels
     from bot.posting.render import Outgoing
     from bot.posting.webhooks import Persona, Webhooks
-    from bot.scenes.ports import PersonaWebhook, Post
+    from bot.scenes.ports import PersonaWebhook, Post, Posts
     from bot.scenes.scene import Place
 
 _log = logging.getLogger(__name__)
@@ -48,35 +46,35 @@ class Voice:
 
     channels: Channels
     webhooks: Webhooks
+    posts: Posts
 
-    def author(self, persona: Persona, hooks: Iterable[PersonaWebhook]) -> traces.Author:
-        """Return whose posts are the persona's: those through these webhooks, the bot's own where there are none."""
-        me = self.channels.client.user
-        return traces.Author(persona.name, frozenset(hook.id for hook in hooks), me.id if me else 0)
+    async def lost(self, place: Place, persona: Persona, since: datetime) -> list[discord.Message]:
+        """Return what stands in a place as the persona's, posted since then, and is no post that was stored."""
+        client = self.channels.client
+        hooks = frozenset(hook.id for hook in await self.webhooks.known(place))
+        author = traces.Author(persona.name, hooks, client.user.id if client.user else 0)
+        return await traces.lost(client, self.posts, place, author, since - timedelta(seconds=traces.SLACK))
 
-    async def send(
-        self, place: Place, persona: Persona, hook: PersonaWebhook | None, outgoing: Outgoing, known: Collection[int]
-    ) -> Posted:
+    async def send(self, place: Place, persona: Persona, hook: PersonaWebhook | None, outgoing: Outgoing) -> Posted:
         """Post one message, through `hook` or else as the bot.
 
-        Where Discord was in trouble, what it posted all the same counts, and what it posted twice is removed;
-        messages with `known` ids are left alone. Raises PostingError.
+        Where Discord was in trouble, what it posted all the same counts, and what it posted twice is removed.
+        Raises PostingError.
         """
         began, started = datetime.now(UTC), time.monotonic()
         try:
             message = await self._post(place, persona, hook, outgoing)
         except TROUBLE as error:
-            since = began - timedelta(seconds=traces.SLACK)
-            found = await self._copies(place, persona, outgoing, since, known)
+            found = await self._copies(place, persona, outgoing, began)
             if not found:
                 raise self.channels.refusal(place, error) from error
         except REFUSED as error:
             raise self.channels.refusal(place, error, *(("Attach Files",) if outgoing.files else ())) from error
         else:
             found = [message]
-            if (took := time.monotonic() - started) > _RETRIED_AFTER:
-                since = message.created_at - timedelta(seconds=took)
-                found += await self._copies(place, persona, outgoing, since, {*known, message.id})
+            if time.monotonic() - started > _RETRIED_AFTER:
+                copies = await self._copies(place, persona, outgoing, began)
+                found += [copy for copy in copies if copy.id != message.id]
         for twice in found[1:]:
             await self.remove(place, Posted(twice.id, twice.webhook_id))
         return Posted(found[0].id, found[0].webhook_id)
@@ -170,11 +168,9 @@ class Voice:
         )
 
     async def _copies(
-        self, place: Place, persona: Persona, outgoing: Outgoing, since: datetime, known: Collection[int]
+        self, place: Place, persona: Persona, outgoing: Outgoing, since: datetime
     ) -> list[discord.Message]:
-        author = self.author(persona, await self.webhooks.known(place))
-        found = await traces.recent(self.channels.client, place, author, since, known)
-        return [message for message in found if traces.shows(message, outgoing)]
+        return [message for message in await self.lost(place, persona, since) if traces.shows(message, outgoing)]
 
     async def _hook(self, place: Place, webhook_id: int) -> PersonaWebhook | None:
         return next((hook for hook in await self.webhooks.known(place) if hook.id == webhook_id), None)

@@ -142,6 +142,10 @@ class Posts(Protocol):
         """Return a turn's posted messages in the order they stand in."""
         ...
 
+    async def remembered(self, message_ids: Sequence[int]) -> set[int]:
+        """Return those of these messages that are stored as posts, of whatever turn."""
+        ...
+
     async def forget_post(self, message_id: int) -> None:
         """Forget a message that is gone."""
         ...

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 from bot.scenes.ports import PersonaWebhook, Post
 from bot.store.repository import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class PostRepository(Repository):
@@ -35,6 +41,15 @@ class PostRepository(Repository):
             )
             for row in rows
         ]
+
+    async def remembered(self, message_ids: Sequence[int]) -> set[int]:
+        """Return those of these messages that are stored as posts, of whatever turn."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows(
+                "SELECT message_id FROM posts WHERE message_id IN (SELECT value FROM json_each(?))",
+                json.dumps(list(message_ids)),
+            )
+        return {row["message_id"] for row in rows}
 
     async def forget_post(self, message_id: int) -> None:
         """Forget a message that is gone."""

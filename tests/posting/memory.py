@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bot.scenes.ports import PersonaWebhook, Post
 
 
@@ -23,6 +25,9 @@ class MemoryPosts:
     async def posts(self, turn_id: int) -> list[Post]:
         rows = sorted(self.rows.values(), key=lambda row: row.message_id)
         return [row for row in rows if row.turn_id == turn_id]
+
+    async def remembered(self, message_ids: Sequence[int]) -> set[int]:
+        return self.rows.keys() & set(message_ids)
 
     async def forget_post(self, message_id: int) -> None:
         self.rows.pop(message_id, None)

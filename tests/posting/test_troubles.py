@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import PostingError
 from bot.her.beats import planning, thought
+from bot.posting.traces import SLACK
 from bot.scenes.reveal import RevealPolicy, Where
 
 if TYPE_CHECKING:
@@ -68,13 +69,21 @@ async def test_a_file_posted_just_before_a_crash_is_found_again(house: House) ->
     assert len(house.room.messages) == 1
 
 
-async def test_an_equal_reply_from_before_is_not_taken_for_the_new_one(house: House) -> None:
+async def test_an_equal_reply_to_another_line_is_not_taken_for_the_new_one(house: House) -> None:
+    turn = house.turn()
     await house.stage.deliver(house.scene(), house.turn(), house.take("Well."))
-    house.discord.clock.advance(60)
-    later = house.turn()
-    after_restart = house.restarted()
-    turn = house.turn(created_at=later.created_at + timedelta(seconds=59))
-    await after_restart.deliver(house.scene(), turn, house.take("Well."))
+    await house.restarted().deliver(house.scene(), turn, house.take("Well."))
+    assert [text for _, text in house.told()] == ["Well.", "Well."]
+
+
+async def test_an_equal_reply_from_before_the_store_was_lost_is_not_taken_for_the_new_one(house: House) -> None:
+    await house.stage.deliver(house.scene(), house.turn(), house.take("Well."))
+    house.posts.rows.clear()
+    turn, take = house.turn(created_at=datetime.now(UTC) + timedelta(seconds=SLACK + 5)), house.take("Well.")
+    house.discord.faults.refuse("execute_webhook", 50013)
+    with pytest.raises(PostingError):
+        await house.stage.deliver(house.scene(), turn, take)
+    await house.stage.deliver(house.scene(), turn, take)
     assert [text for _, text in house.told()] == ["Well.", "Well."]
 
 

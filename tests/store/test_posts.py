@@ -46,6 +46,14 @@ async def test_a_message_that_is_gone_is_forgotten(store: Store, reply: Turn) ->
     assert await store.turn_by_message(901) is None
 
 
+async def test_it_is_known_which_messages_are_posts_of_any_turn(store: Store, scene: Scene, reply: Turn) -> None:
+    other = await store.add_reply(scene.id, "Elizabeth", None, NOON)
+    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
+    await store.add_post(Post(902, 500, other.id, None, 0, "persona"))
+    assert await store.remembered([901, 902, 903]) == {901, 902}
+    assert await store.remembered([]) == set()
+
+
 async def test_a_post_of_no_turn_is_refused(store: Store) -> None:
     with pytest.raises(StoreError):
         await store.add_post(Post(901, 500, 99, None, 0, "persona"))
