@@ -44,7 +44,7 @@ def _account(client: discord.Client) -> Check:
 
 
 async def _online(client: discord.Client) -> list[Check]:
-    connection = asyncio.create_task(client.connect(reconnect=False))
+    connection = asyncio.create_task(client.connect())
     ready = asyncio.create_task(client.wait_until_ready())
     try:
         await asyncio.wait((connection, ready), timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)

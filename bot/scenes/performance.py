@@ -81,8 +81,8 @@ class Performance:
 
     @property
     def _room(self) -> int:
-        """Tokens kept free for a reply: the whole limit, but never more than half of a small context."""
-        return min(self.limits.max_tokens, self.engine.info.context // 2)
+        """Tokens kept free for a reply: the whole limit, but never more than a quarter of a small context."""
+        return min(self.limits.max_tokens, self.engine.info.context // 4)
 
     def _request(self, scene: Scene, character: str, fitted: prompting.Fitted) -> Request:
         info = self.engine.info

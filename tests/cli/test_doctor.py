@@ -1,0 +1,106 @@
+"""`aside doctor`, as somebody sees it who is setting the bot up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.loopback import LoopbackDiscord
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[LoopbackDiscord]:
+    async with LoopbackDiscord() as loopback:
+        yield loopback
+
+
+async def doctor(folder: Path, *options: str, environ: dict[str, str] | None = None) -> tuple[int, str, str]:
+    """Run it in `folder`; return its exit status, what it printed, and what it complained of."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASIDE_", "DISCORD_"))}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "doctor", *options),
+        cwd=folder,
+        env=clean | {"PYTHONPATH": os.pathsep.join(sys.path)} | (environ or {}),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, complaints = await process.communicate()
+    return process.returncode or 0, output.decode(), complaints.decode()
+
+
+def found(output: str, about: str) -> list[dict[str, Any]]:
+    return [check for check in json.loads(output) if check["about"] == about]
+
+
+def login(discord: LoopbackDiscord, folder: Path) -> dict[str, str]:
+    (folder / "aside.yaml").write_text(f"discord: {{proxy: '{discord.proxy_url}'}}\n")
+    return discord.environment() | {"DISCORD_TOKEN": discord.token}
+
+
+async def test_on_a_new_machine_it_tells_what_is_there_without_asking_discord(tmp_path: Path) -> None:
+    status, output, complaints = await doctor(tmp_path, "--offline", "--json")
+    assert (status, complaints) == (0, "")
+    assert found(output, "Library")[0]["found"] .endswith("scenarios can be played")
+    assert any("CPU" in check["found"] for check in found(output, "Device"))
+    assert any("stand-in" in check["found"] for check in found(output, "Model"))
+
+
+async def test_a_model_file_that_is_none_is_bad_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "her.gguf").write_text("<html>404</html>")
+    (tmp_path / "aside.yaml").write_text("engine: {model: her.gguf}\n")
+    status, output, complaints = await doctor(tmp_path, "--offline", "--json")
+    assert status == 1
+    assert found(output, "Model")[0]["state"] == "bad"
+    assert "Traceback" not in complaints
+
+
+async def test_without_a_token_it_says_how_to_get_one(tmp_path: Path) -> None:
+    status, output, _ = await doctor(tmp_path, "--json")
+    assert status == 1
+    assert "https://discord.com/developers/applications" in found(output, "Discord")[0]["remedy"]
+
+
+async def test_with_everything_in_place_it_prints_the_invitation(discord: LoopbackDiscord, tmp_path: Path) -> None:
+    guild = discord.guild("Longbourn", bot_permissions="manage_webhooks manage_roles")
+    discord.text_channel(guild, "study")
+    status, output, _ = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
+    assert status == 0
+    assert "oauth2/authorize?client_id=" in found(output, "Discord")[0]["found"]
+    assert found(output, "Server Longbourn")[0]["state"] == "good"
+
+
+async def test_a_permission_missing_in_one_channel_is_named_with_it(discord: LoopbackDiscord, tmp_path: Path) -> None:
+    guild = discord.guild("Longbourn")
+    channel = discord.text_channel(guild, "study")
+    discord.world.overwrite(channel, guild.everyone, deny="manage_webhooks")
+    _, output, _ = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
+    told = " ".join(check["found"] for check in found(output, "Server Longbourn"))
+    assert "#study lacks Manage Webhooks" in told
+    assert "without Manage Roles" in told
+
+
+async def test_an_intent_that_is_off_is_bad_and_says_how_to_switch_it_on(
+    discord: LoopbackDiscord, tmp_path: Path
+) -> None:
+    discord.world.portal.clear()
+    status, output, complaints = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
+    assert status == 1, complaints
+    assert "Message Content Intent" in found(output, "Intents")[0]["remedy"]
+    assert "Traceback" not in complaints
+
+
+async def test_a_wrong_token_is_said_and_never_printed(discord: LoopbackDiscord, tmp_path: Path) -> None:
+    environ = login(discord, tmp_path) | {"DISCORD_TOKEN": "MTIz.wrong.token-nobody-knows"}
+    status, output, complaints = await doctor(tmp_path, "--json", environ=environ)
+    assert status == 1
+    assert "not accepted" in found(output, "Discord")[0]["found"]
+    assert "nobody-knows" not in output + complaints
