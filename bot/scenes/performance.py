@@ -10,7 +10,6 @@ from bot.engine.protocol import Dialect, Request
 from bot.errors import EngineDied, NoWords
 from bot.her.beats import public
 from bot.her.chatml import STOPS
-from bot.her.guards import repetition
 from bot.her.reply import ReplyParser
 from bot.scenes import prompting
 
@@ -128,7 +127,7 @@ class Performance:
                 if (settled := public(parser.beats)) != shown:
                     shown = settled
                     await progress(shown)
-                if parser.stopped or repetition("".join(raw[-400:])):
+                if parser.stopped:
                     break
         return parser.close().beats, "".join(raw)
 
