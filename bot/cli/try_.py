@@ -62,7 +62,7 @@ def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings
     changes: dict[str, object] = {
         "discord": DiscordSettings(),
         "store": StoreSettings(path=folder / "aside.db"),
-        "logging": LoggingSettings(level="WARNING"),
+        "logging": LoggingSettings(level="ERROR"),  # what is to be known is told anyway
     }
     if model is not None:
         changes["engine"] = LocalEngineSettings(model=model)
@@ -75,7 +75,7 @@ async def _playing(settings: Settings, scenario: Scenario, server: socket.socket
     from bot.tryout.session import played
 
     engine = create_engine(settings)
-    telling.loading(settings.engine.model)
+    telling.loading()
     try:
         await engine.start()
         async with played(lambda offstage: create_bot(settings, engine=offstage), engine, server, scenario) as site:

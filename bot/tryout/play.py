@@ -69,7 +69,7 @@ class Play:
 
     async def window(self, asked: dict[str, str]) -> dict[str, str]:
         """Return the address of a person's window onto a place."""
-        return {"address": (await self._window(asked["person"], int(asked["place"]))).address}
+        return {"address": (await self._window(asked["person"], int(asked["place"]), asked.get("zone", ""))).address}
 
     async def menu(self, asked: dict[str, str]) -> dict[str, bool]:
         """Have a person choose a command in a message's menu."""
@@ -90,11 +90,11 @@ class Play:
             await path.take(asked["step"], self._path, self._town)
         return {"done": True}
 
-    async def _window(self, key: str, place_id: int) -> Window:
+    async def _window(self, key: str, place_id: int, zone: str = "") -> Window:
         async with self._opening:
             if (window := self._windows.get((key, place_id))) is None:
                 channel, viewer = self._town.channel(self._town.person(key), place_id)
-                window = Window(self._discord, channel, viewer, port=self._site.port)
+                window = Window(self._discord, channel, viewer, zone, port=self._site.port)
                 await window.open()
                 self._site.panes.add(window)
                 self._windows[key, place_id] = window

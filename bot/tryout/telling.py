@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from bot.app import cautioned, described
+
 if TYPE_CHECKING:
     from bot.engine.protocol import EngineInfo
 
 _console = Console(highlight=False, soft_wrap=True)
 
 
-def loading(model: str) -> None:
+def loading() -> None:
     """Say that the model is being loaded."""
-    _say(f"Loading the model ({model}) …")
+    _say("Loading the model …")
 
 
 def ready(address: str, info: EngineInfo) -> None:
     """Say where the page is and what speaks there."""
+    _say(f"{described(info)}.")
+    if caution := cautioned(info):
+        _say(caution)
     if info.stand_in:
-        _say(f"{info.model} is a stand-in for HER: it shows how Aside works, and is far too small to act well.")
-        _say("On two cores a reply takes it about 5 to 20 seconds.")
-    else:
-        _say(f"{info.model} on {info.device} speaks.")
-    if info.warning:
-        _say(f"Mind: {info.warning}")
+        _say("On two cores a reply takes it 5 to 20 seconds.")
     _say(f"\nOpen  {address}\n")
     _say("The link is for you alone. Nothing is kept when you end it with Ctrl-C.")
 

@@ -6,10 +6,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import discord
-import pytest
-
-pytest.importorskip("simcord", reason="the extra `try` is not installed")
-
 from discord.ext import commands
 
 from bot.tryout.bridge.server import LiveDiscord, online

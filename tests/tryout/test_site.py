@@ -183,4 +183,4 @@ def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
 def test_the_page_mentions_no_address_but_its_own() -> None:
     page = Path(__file__).parents[2] / "bot/tryout/page"
     for file in page.iterdir():
-        assert "http" not in file.read_text(), file
+        assert "://" not in file.read_text(), file

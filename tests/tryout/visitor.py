@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class Pane:
         return [state["messages"][number] for number in state["timeline"]]
 
     async def says(self, text: str) -> bool:
-        """Whether a message with this text is shown."""
-        return any(text in message["content"] for message in await self.messages())
+        """Whether this text is shown anywhere in a message."""
+        return text in json.dumps(await self.messages(), ensure_ascii=False)
 
     async def act(self, kind: str, **what: Any) -> Any:
         """Do something as the page would, on what it showed when it was opened."""

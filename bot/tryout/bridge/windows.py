@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+from zoneinfo import available_timezones
 
 import simcord.preview
 from aiohttp import web
@@ -42,10 +43,10 @@ class _Mounted(PreviewServer):
 
 
 class Window(Preview):
-    """One person's view of one channel. Entered and left like simcord's own previews."""
+    """One person's view of one channel, its times told as in `zone`, or in UTC where there is no such time zone."""
 
     def __init__(
-        self, discord: LiveDiscord, channel: ChannelHandle, viewer: MemberActor | UserHandle, *, port: int
+        self, discord: LiveDiscord, channel: ChannelHandle, viewer: MemberActor | UserHandle, zone: str, *, port: int
     ) -> None:
         super().__init__(
             discord,
@@ -56,7 +57,7 @@ class Window(Preview):
             width=960,
             height=720,
             locale="en-US",
-            timezone="UTC",
+            timezone=zone if zone in available_timezones() else "UTC",
             presentation_time=None,
             assets=None,
             port=port,

@@ -2,6 +2,7 @@
 
 const key = location.hash.slice(1);
 const POLL = 600; // milliseconds
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const $ = (id) => document.getElementById(id);
 const frames = new Map(); // "person/place" → iframe
 const seen = new Map(); // "person/place" → how many messages were there when it was last looked at
@@ -112,7 +113,7 @@ async function look(as, at) {
   const name = `${as}/${at}`;
   try {
     if (!frames.has(name)) {
-      const { address } = await ask("/aside/window", { person: as, place: at });
+      const { address } = await ask("/aside/window", { person: as, place: at, zone });
       if (!frames.has(name)) {
         const frame = document.createElement("iframe");
         frame.src = address;
@@ -178,6 +179,8 @@ $("steps").addEventListener("click", async (event) => {
 window.aside = {
   tell,
   menus: () => latest?.menus ?? [],
+  nameOf: (id) => latest?.places.find((one) => one.id === id)?.name,
+  go: (id) => look(person, id),
   choose: async (message, name) => {
     try {
       await ask("/aside/menu", { person, place, message, name });

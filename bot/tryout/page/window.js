@@ -28,21 +28,14 @@ function open(message, x, y) {
   menu.querySelector("button")?.focus();
 }
 
-const more = Object.assign(document.createElement("button"), { type: "button", className: "aside-more", textContent: "⋯", title: "More", hidden: true });
-more.addEventListener("click", () => {
-  const box = more.getBoundingClientRect();
-  if (more.message) open(more.message, box.left, box.bottom + 4);
-});
-document.body.append(more);
-
+// The menu's button stands in the row of buttons that simcord shows over a message.
 document.addEventListener("mouseover", (event) => {
   const message = event.target.closest?.(".channel-message");
-  if (message && !event.target.closest("button")) {
-    const box = message.getBoundingClientRect();
-    more.message = message;
-    more.hidden = false;
-    more.style.top = `${Math.max(4, box.top)}px`;
-  } else if (event.target !== more) more.hidden = true;
+  const row = message?.querySelector(".message-context-actions");
+  if (!row || row.querySelector(".aside-more")) return;
+  const more = Object.assign(document.createElement("button"), { type: "button", className: "message-action-button aside-more", textContent: "⋯", title: "Apps" });
+  more.addEventListener("click", (click) => { click.stopPropagation(); open(message, click.clientX, click.clientY); });
+  row.append(more);
 });
 document.addEventListener("contextmenu", (event) => {
   const message = event.target.closest?.(".channel-message");
@@ -51,7 +44,7 @@ document.addEventListener("contextmenu", (event) => {
   const box = message.getBoundingClientRect();
   open(message, event.clientX || box.left + 60, event.clientY || box.top + 20);
 });
-document.addEventListener("click", (event) => { if (menu && !menu.contains(event.target) && event.target !== more) close(); });
+document.addEventListener("click", (event) => { if (menu && !menu.contains(event.target)) close(); });
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
 document.addEventListener("paste", (event) => {
   const field = event.target;
@@ -60,6 +53,59 @@ document.addEventListener("paste", (event) => {
     aside.tell(`Discord takes ${LONGEST.toLocaleString()} characters a message: the rest of what you pasted was left out.`);
   }
 });
+
+// Channels are named in direct messages too, and a link to a place on this Discord leads there.
+function named() {
+  const texts = document.createTreeWalker(document.getElementById("channel-message-list"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode.data;
+    const better = text.replace(/<#(\d+)>/g, (mention, id) => (aside.nameOf(id) ? `#${aside.nameOf(id)}` : mention));
+    if (better !== text) texts.currentNode.data = better;
+  }
+}
+new MutationObserver(named).observe(document.getElementById("channel-message-list"), { childList: true, subtree: true });
+document.addEventListener("click", (event) => {
+  const [, place] = /^https:\/\/discord\.com\/channels\/\d+\/(\d+)/.exec(event.target.closest?.("a")?.href ?? "") ?? [];
+  if (!place) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (aside.nameOf(place)) aside.go(place);
+}, true);
+
+// Enter sends, as on Discord: a command whose choice has been made, where simcord would choose it again for ever; one
+// with nothing but options, where it would add one; and while it still waits for something else, where it would send
+// nothing.
+const composer = document.getElementById("channel-composer");
+
+function busy() {
+  const { pendingAction, awaitingRevision, publishedRevision } = window.simcordPreview;
+  return pendingAction || (awaitingRevision ?? 0) > publishedRevision;
+}
+
+function send() {
+  if (busy()) setTimeout(send, 50);
+  else composer.requestSubmit();
+}
+
+let steering = false; // whether the arrow keys are being used to choose
+
+document.addEventListener("keydown", (event) => {
+  if (["ArrowUp", "ArrowDown"].includes(event.key)) steering = true;
+  if (event.key !== "Enter" || event.isComposing || !event.target.matches?.(".command-option-input, .command-chip")) return;
+  const offered = document.querySelector('.command-suggestion[aria-selected="true"] .command-suggestion-label');
+  const choosing = offered?.checkVisibility() && (steering || event.target.matches(".command-option-input"));
+  steering = false;
+  if (choosing && offered.textContent !== event.target.value) return;
+  event.preventDefault();
+  event.stopPropagation();
+  send();
+}, true);
+document.addEventListener("submit", (event) => {
+  if (!busy()) return;
+  event.preventDefault();
+  event.stopPropagation();
+  send();
+}, true);
 
 // What simcord refused: it says so in its toolbar, which is hidden here.
 let refused = null;

@@ -1,0 +1,58 @@
+"""A newcomer tries Aside in a real browser: starts the scene, speaks, reads the answer, and looks behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.scenes.house import reply
+from tests.tryout.chromium import PROGRAM, browser
+from tests.tryout.test_play import house
+from tests.tryout.visit import Newcomer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed (Debian: apt install chromium)")
+
+FIRST = reply(
+    "Mr Bennet", plan="He hides behind wit.", thinks="My dear Lizzy.", does="smiles", says="I hear you refused."
+)
+SECOND = reply("Mr Bennet", plan="He is pleased.", thinks="Thank heaven.", does="nods", says="I am glad of it.")
+
+
+async def test_a_newcomer_plays_a_scene_in_the_browser(tmp_path: Path) -> None:
+    engine = ScriptedEngine([Scripted(FIRST, pause=0.02), SECOND])
+    async with house(tmp_path, engine) as site, browser(tmp_path / "browser") as page:
+        newcomer = Newcomer(page)
+        await newcomer.arrive(site.address)
+        await page.reads("stand-in" if engine.info.stand_in else "The words come from scripted")
+
+        await newcomer.commands("scene start", choice="Mr Bennet")
+        await newcomer.reads("Rain runs down the library window")
+
+        await newcomer.become("ada")
+        await newcomer.commands("cast join", choice="Elizabeth Bennet")
+        await newcomer.reads("Elizabeth Bennet is played by Ada")
+        engine.gate.clear()
+        await newcomer.says("@Mr Bennet You sent for me, Papa?")
+        await page.reads("Mr Bennet is thinking")
+        engine.gate.set()
+        await newcomer.reads("I hear you refused.")
+        await page.until("!document.querySelector('#status').innerText")
+
+        await newcomer.become("grace")
+        await newcomer.go_to("Aside")
+        await newcomer.reads("My dear Lizzy.")
+
+        await newcomer.go_to("mr-bennets-study")
+        await newcomer.commands("reveal thoughts")
+        await newcomer.become("ada")
+        await newcomer.says("@Mr Bennet I did, Papa.")
+        await newcomer.reads("I am glad of it.")
+        await newcomer.uncovers("Thank heaven.")
+
+        steps = "[...document.querySelectorAll('#steps li.done')].map((one) => one.dataset.step).join()"
+        await page.until(f"{steps} === 'start,join,speak,answer,talk,reveal,spoiler'")
