@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.scenes.director import Address
     from bot.scenes.ports import Posts, SceneStore
     from bot.scenes.scene import Scene
-    from bot.scenes.theatre import Theatre
+    from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn
 
 
@@ -71,17 +71,27 @@ class Hearing:
 
     async def retry(self, turn_id: int, by: int) -> None:
         """Try a failed reply again. For game masters, and the person it answers. Raises Refused."""
-        store = self._store
-        turn = await store.turn(turn_id)
-        running = self._theatre.running(turn.scene_id) if turn else None
-        if turn is None or running is None:
-            raise Refused("That scene has ended, so there is nothing to try again.")
-        answered = await store.turn(turn.answers_id) if turn.answers_id else None
-        if not (answered and answered.author_id == by):
-            directs(running.scene, by)
+        turn, running = await self._asked_for(turn_id, by)
         if turn.state is not TurnState.FAILED:
             raise Refused("That reply is not waiting to be tried again.")
-        await store.rethink(turn_id)
+        await self._store.rethink(turn_id)
+        running.runner.wake()
+
+    async def again(self, turn_id: int, by: int) -> None:
+        """Have a character reply anew: a new take of its turn, which is the current one from then on. Earlier takes
+        stay stored, and the latest of them stands where no new one comes.
+
+        For game masters, and the person it answers. Raises Refused.
+        """
+        turn, running = await self._asked_for(turn_id, by)
+        async with running.lock:
+            if running.scene.state is not SceneState.PLAYING:
+                raise Refused("The scene is paused, so nobody replies.")
+            if turn.kind is not TurnKind.REPLY or turn.state is not TurnState.DONE:
+                raise Refused("Only a reply that was given can be given anew.")
+            if not running.scene.part(turn.speaker).by_model:
+                raise Refused(f"{turn.speaker} is played by somebody now, who alone speaks for them.")
+            await self._store.retake(turn_id)
         running.runner.wake()
 
     async def withdraw(self, scene: Scene, message_id: int) -> None:
@@ -91,13 +101,25 @@ class Hearing:
                 return
             owed = await self._store.owed(scene.id)
             answers = [answer.id for answer in owed if answer.answers_id == turn.id]
-            await self._store.hide_turns(scene.id, [turn.id, *answers])
+            await self._store.hide_turns(scene.id, [turn.id])
+            await self._store.give_up(answers)
 
     async def reword(self, scene: Scene, message_id: int, text: str) -> None:
         """Give a person's line the text its author edited it to. It is not answered anew."""
         async with self._turn_to_change(scene, message_id) as turn:
             if turn is not None and turn.kind is TurnKind.LINE and (beats := beats_of(text)):
                 await self._store.reword_line(turn.id, text, beats)
+
+    async def _asked_for(self, turn_id: int, by: int) -> tuple[Turn, Running]:
+        """Return a turn and its scene under way, for somebody who may ask for it once more. Raises Refused."""
+        turn = await self._store.turn(turn_id)
+        running = self._theatre.running(turn.scene_id) if turn else None
+        if turn is None or running is None:
+            raise Refused("That scene has ended, so there is nothing to try again.")
+        answered = await self._store.turn(turn.answers_id) if turn.answers_id else None
+        if not (answered and answered.author_id == by):
+            directs(running.scene, by)
+        return turn, running
 
     @asynccontextmanager
     async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:

@@ -40,8 +40,19 @@ class SceneStore(Protocol):
         """Store a scene's state, game masters, parts, reveal policy and flags."""
         ...
 
+    async def move_scene(self, scene: Scene, heard: int) -> None:
+        """Store a scene that rests as going on at its new place. What was said there up to message `heard` was not
+        said in it, and what was said at a terminal belongs to who directs the scene now. Raises Refused where it is
+        under way already, or another one is there."""
+        ...
+
     async def open_scenes(self) -> list[Scene]:
         """Return every scene that has not ended."""
+        ...
+
+    async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
+        """Return the scenes of that server, and those begun at a terminal, that one of these people directs and that
+        have ended or lie at a terminal, latest first."""
         ...
 
     async def scene(self, scene_id: int) -> Scene | None:
@@ -71,11 +82,20 @@ class SceneStore(Protocol):
         ...
 
     async def fail(self, turn_id: int, fault: str) -> Turn:
-        """Mark a turn failed with the sentence people are told. A take it has stays."""
+        """Mark a turn failed with the sentence people are told. A take it has stays. Where it was only to be made
+        anew, its latest take is current again, and the turn is done."""
         ...
 
     async def rethink(self, turn_id: int) -> Turn:
         """Mark a failed turn thinking again. Where it is thinking already, nothing changes."""
+        ...
+
+    async def retake(self, turn_id: int) -> Turn:
+        """Mark a reply thinking again, for a new take. The takes it has stay stored; none is current meanwhile."""
+        ...
+
+    async def give_up(self, turn_ids: Sequence[int]) -> None:
+        """Owe these turns no longer: they leave the story, or are done with the latest take that they have."""
         ...
 
     async def turns(self, scene_id: int) -> list[Turn]:

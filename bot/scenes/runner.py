@@ -55,6 +55,11 @@ class Runner:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name=f"scene {self._scene().id}")
 
+    async def rest(self) -> None:
+        """Wait until everything that can be played now has been."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait((self._task,))
+
     async def stop(self) -> None:
         """Stop at once. What is owed stays owed, in the store."""
         self._wanted = False
@@ -109,18 +114,21 @@ class Runner:
         return kept.take
 
     async def _still_owed(self, turn: Turn) -> bool:
-        """Whether the model still has to play this turn; where a player took the part, it leaves the story."""
+        """Whether the model still has to play this turn; where a player took the part, it is given up."""
         now = await self._house.store.turn(turn.id)
         if now is None or now.state is not TurnState.THINKING:
             return False
         if self._scene().part(turn.speaker).by_model:
             return True
-        await self._house.store.hide_turns(turn.scene_id, [turn.id])
+        await self._house.store.give_up([turn.id])
         return False
 
     async def _fail(self, turn: Turn, sentence: str) -> None:
-        await self._house.store.fail(turn.id, sentence)
+        failed = await self._house.store.fail(turn.id, sentence)
         try:
-            await self._house.stage.fail(self._scene(), turn, sentence)
+            if failed.state is TurnState.DONE:
+                await self._house.stage.tell(self._scene(), f"{sentence} What {turn.speaker} said before stands.")
+            else:
+                await self._house.stage.fail(self._scene(), turn, sentence)
         except PostingError as error:
             _log.error("Turn %d failed, and the channel could not be told: %s", turn.id, error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.scenes.reveal import RevealPolicy
 
@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.library.scenario import Character, Scenario
+
+AT_TERMINAL: Final = 0
+"""Stands for a server where a scene was begun at a terminal, and for the user who sat there: neither is on Discord."""
+
+
+BUDGET: Final = 3
 
 
 class SceneState(StrEnum):
@@ -22,27 +28,49 @@ class SceneState(StrEnum):
     ENDED = "ended"
 
 
+class Mode(StrEnum):
+    """Who answers what nobody was addressed by; the values are stored in the database and typed by game masters."""
+
+    ADDRESSED = "addressed"  # nobody
+    AUTO = "auto"  # whoever is likely to
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Who plays one character: a player where `player_id` is set, the model otherwise."""
+    """Who plays one character: a player where `player_id` is set, nobody where it rests, the model otherwise."""
 
     character: str
     player_id: int | None = None  # Discord user id
     role_id: int | None = None  # the mentionable role made for the character in the scene's server
+    rests: bool = False
+    absent: bool = False  # off stage: it hears nothing and says nothing meanwhile
 
     @property
     def by_model(self) -> bool:
         """Whether the model plays this character."""
-        return self.player_id is None
+        return self.player_id is None and not self.rests
+
+    @property
+    def answers(self) -> bool:
+        """Whether the model speaks for this character now."""
+        return self.by_model and not self.absent
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where on Discord a scene plays. A thread carries its parent's id, since its webhooks live there."""
+    """Where a scene plays: a channel or a thread on Discord, or a terminal.
+
+    A thread carries its parent's id, since its webhooks live there.
+    """
 
     guild_id: int
-    channel_id: int
+    channel_id: int  # negative: a terminal
     parent_id: int | None = None
+
+    @property
+    def at_terminal(self) -> bool:
+        """Whether this is no place on Discord."""
+        return self.channel_id < 0
 
     @property
     def webhook_channel_id(self) -> int:
@@ -63,10 +91,19 @@ class Scene:
     state: SceneState = SceneState.PLAYING
     reveal: RevealPolicy = field(default_factory=RevealPolicy)
     history_cut_told: bool = False  # the channel has been told that the oldest turns left the context
+    mode: Mode = Mode.ADDRESSED
+    budget: int = BUDGET  # how many turns of the model's may follow a person's while nobody is addressed
+    kicked: tuple[int, ...] = ()  # users who are not heard
 
     def is_gm(self, user_id: int) -> bool:
         """Whether this user directs the scene."""
         return user_id in self.gm_ids
+
+    @property
+    def audience(self) -> frozenset[str] | None:
+        """The characters who hear what is said now; None where all do."""
+        present = frozenset(part.character for part in self.parts if not part.absent)
+        return None if len(present) == len(self.parts) else present
 
     def part(self, character: str) -> Part:
         """Return the part of that exact name. Raises KeyError."""

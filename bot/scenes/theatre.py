@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.scenes import cast
+from bot.scenes import cast, moving
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Playhouse, Runner
 from bot.scenes.scene import Part, Scene, SceneState
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from bot.her.beats import BeatKind
@@ -59,9 +59,10 @@ class Theatre:
         self._by_channel: dict[int, int] = {}
 
     async def open(self) -> None:
-        """Take up every scene that has not ended. Nothing is played before `play_owed`."""
+        """Take up every scene under way on Discord. Nothing is played before `play_owed`."""
         for scene in await self._house.store.open_scenes():
-            self._take_up(scene)
+            if not scene.place.at_terminal:
+                self._take_up(scene)
 
     def play_owed(self) -> None:
         """Play what was owed when the program last stopped."""
@@ -141,12 +142,44 @@ class Theatre:
             directs(scene, by)
         running = self._running[scene.id]
         await running.runner.stop()
-        owed = [turn.id for turn in await self._house.store.owed(scene.id)]
-        await self._house.store.hide_turns(scene.id, owed)
+        await self._house.store.give_up([turn.id for turn in await self._house.store.owed(scene.id)])
         ended = await self._change(scene, lambda now: replace(now, state=SceneState.ENDED))
         self._running.pop(scene.id, None)
         self._by_channel.pop(scene.place.channel_id, None)
         return ended
+
+    async def resting(self, guild_id: int, people: Sequence[int]) -> list[Scene]:
+        """Return the scenes that these people directed in a server or at a terminal and that may go on, latest first.
+
+        The person at the terminal, `AT_TERMINAL`, is whoever runs the program.
+        """
+        return await self._house.store.resting_scenes(guild_id, people)
+
+    async def go_on(self, scene_id: int, place: Place, people: Sequence[int], heard: int) -> Scene:
+        """Have a scene that rests go on at a place of its own server's, or of any where it was begun at a terminal.
+
+        `people` are all that who asks for it may be, their own id first; `heard` is the latest message that was said
+        there before. Nothing is played before `play_owed`. Raises Refused where it isn't theirs, or the place is taken.
+        """
+        if self.at(place.channel_id) is not None:
+            raise Refused("A scene is under way in this channel already: `/scene end` ends it.")
+        scene = next((one for one in await self.resting(place.guild_id, people) if one.id == scene_id), None)
+        if scene is None:
+            raise Refused("You direct no scene of that number that has ended: choose one of those that are offered.")
+        moved = moving.moved(scene, place, people[0])
+        await self._house.store.move_scene(moved, heard)
+        self._take_up(moved)
+        return moved
+
+    async def visit(self, scene_id: int, terminal: Place) -> Scene:
+        """Open a stored scene at a terminal, for whoever runs the program; nothing is played before `play_owed`.
+
+        One that has ended moves there. One under way in a channel stays that channel's, which is told nothing of what
+        is played at the terminal, though its characters know. Raises Refused where that channel is owed a reply.
+        """
+        scene = await moving.visited(self._house.store, scene_id, terminal)
+        self._take_up(scene)
+        return scene
 
     async def pause(self, scene: Scene, by: int) -> Scene:
         """Let a scene rest: nothing is heard or answered. A reply in the making is finished. For game masters."""

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from bot.errors import Refused, StoreError
 from bot.library.scenario import Scenario
 from bot.scenes.reveal import RevealPolicy, Where
-from bot.scenes.scene import Part, Place, Scene, SceneState
+from bot.scenes.scene import AT_TERMINAL, Part, Place, Scene, SceneState
 from bot.store.repository import Repository, id_list
 from bot.store.values import microseconds, time
 
@@ -56,27 +56,51 @@ class SceneRepository(Repository):
         async with self._database.transaction() as transaction:
             if scene.state is not SceneState.ENDED:
                 await _refuse_second(transaction, scene.place.channel_id, scene.id)
-            changed = await transaction.execute(
-                "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ? WHERE id = ?",
-                *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_told, scene.id),
+            await _write(transaction, scene)
+
+    async def move_scene(self, scene: Scene, heard: int) -> None:
+        """Store a scene that rests as going on at its new place. What was said there up to message `heard` was not
+        said in it, and what was said at a terminal belongs to who directs the scene now.
+
+        Raises Refused where it is under way already, or another one is there.
+        """
+        async with self._database.transaction() as transaction:
+            await _refuse_second(transaction, scene.place.channel_id, scene.id)
+            moved = await transaction.execute(
+                "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?, last_message_id = ?"
+                " WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
+                *(scene.place.guild_id, scene.place.channel_id, scene.place.parent_id, heard, scene.id),
             )
-            if not changed:
-                raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
-            await transaction.execute("DELETE FROM scene_gms WHERE scene_id = ?", scene.id)
-            await transaction.execute("DELETE FROM parts WHERE scene_id = ?", scene.id)
-            await _write_cast(transaction, scene.id, scene.gm_ids, scene.parts)
+            if not moved:
+                raise Refused("That scene is under way already, at another place.")
+            await transaction.execute(
+                "UPDATE turns SET author_id = ? WHERE scene_id = ? AND author_id = ?",
+                *(scene.gm_ids[0], scene.id, AT_TERMINAL),
+            )
+            await _write(transaction, scene)
 
     async def open_scenes(self) -> list[Scene]:
         """Return every scene that has not ended."""
         async with self._database.reading() as reading:
             return await self._scenes(reading, "SELECT * FROM scenes WHERE state <> 'ended' ORDER BY id")
 
+    async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
+        """Return the scenes of that server, and those begun at a terminal, that one of these people directs and that
+        have ended or lie at a terminal, latest first."""
+        async with self._database.reading() as reading:
+            return await self._scenes(
+                reading,
+                "SELECT * FROM scenes WHERE guild_id IN (?, ?) AND (state = 'ended' OR channel_id < 0) AND id IN"
+                " (SELECT scene_id FROM scene_gms WHERE user_id IN (SELECT value FROM json_each(?))) ORDER BY id DESC",
+                *(guild_id, AT_TERMINAL, id_list(gm_ids)),
+            )
+
     async def scene(self, scene_id: int) -> Scene | None:
         """Return one scene, ended or not."""
         async with self._database.reading() as reading:
             return next(iter(await self._scenes(reading, "SELECT * FROM scenes WHERE id = ?", scene_id)), None)
 
-    async def _scenes(self, reading: Transaction, query: str, *values: int | None) -> list[Scene]:
+    async def _scenes(self, reading: Transaction, query: str, *values: int | str | None) -> list[Scene]:
         rows = await reading.rows(query, *values)
         scenarios = await self._read_scenarios(reading, {row["scenario"] for row in rows})
         gm_ids, parts = await _read_casts(reading, [row["id"] for row in rows])
@@ -127,6 +151,19 @@ async def _refuse_second(transaction: Transaction, channel_id: int, itself: int 
     query = "SELECT id FROM scenes WHERE channel_id = ? AND state <> 'ended' AND id <> ?"
     if await transaction.row(query, channel_id, itself):
         raise Refused("A scene is under way in this channel already: end it before another one begins.")
+
+
+async def _write(transaction: Transaction, scene: Scene) -> None:
+    """Write what changes of a scene while it stays at its place."""
+    changed = await transaction.execute(
+        "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ? WHERE id = ?",
+        *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_told, scene.id),
+    )
+    if not changed:
+        raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
+    await transaction.execute("DELETE FROM scene_gms WHERE scene_id = ?", scene.id)
+    await transaction.execute("DELETE FROM parts WHERE scene_id = ?", scene.id)
+    await _write_cast(transaction, scene.id, scene.gm_ids, scene.parts)
 
 
 async def _write_cast(transaction: Transaction, scene_id: int, gm_ids: Sequence[int], parts: Sequence[Part]) -> None:

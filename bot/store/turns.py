@@ -78,12 +78,39 @@ class TurnRepository(Repository):
         return await self._change(turn_id, TurnState.DONE)
 
     async def fail(self, turn_id: int, fault: str) -> Turn:
-        """Mark a turn failed with the sentence people are told. A take it has stays. A hidden turn stays hidden."""
-        return await self._change(turn_id, TurnState.FAILED, fault)
+        """Mark a turn failed with the sentence people are told. A take it has stays. A hidden turn stays hidden.
+
+        Where it was only to be made anew, its latest take is current again, and the turn is done.
+        """
+        async with self._database.transaction() as transaction:
+            if not await _put_back(transaction, [turn_id]):
+                await transaction.execute(
+                    "UPDATE turns SET state = ?, fault = ? WHERE id = ? AND state <> 'hidden'",
+                    *(TurnState.FAILED, fault, turn_id),
+                )
+            return await _read_one(transaction, turn_id)
 
     async def rethink(self, turn_id: int) -> Turn:
         """Mark a failed turn thinking again. A turn that is hidden stays hidden."""
         return await self._change(turn_id, TurnState.THINKING)
+
+    async def retake(self, turn_id: int) -> Turn:
+        """Mark a reply thinking again, for a new take. The takes it has stay stored; none is current meanwhile."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE turns SET state = 'thinking', fault = NULL, take_id = NULL WHERE id = ? AND state <> 'hidden'",
+                turn_id,
+            )
+            return await _read_one(transaction, turn_id)
+
+    async def give_up(self, turn_ids: Sequence[int]) -> None:
+        """Owe these turns no longer: they leave the story, or are done with the latest take that they have."""
+        async with self._database.transaction() as transaction:
+            await _put_back(transaction, turn_ids)
+            await transaction.execute(
+                "UPDATE turns SET state = 'hidden' WHERE state = 'thinking' AND id IN (SELECT value FROM json_each(?))",
+                id_list(turn_ids),
+            )
 
     async def turns(self, scene_id: int) -> list[Turn]:
         """Return the turns of the story in order, hidden ones left out."""
@@ -137,10 +164,10 @@ class TurnRepository(Repository):
             await transaction.execute("DELETE FROM beats WHERE take_id = ?", take_id)
             await _add_beats(transaction, take_id, beats)
 
-    async def _change(self, turn_id: int, state: TurnState, fault: str | None = None) -> Turn:
+    async def _change(self, turn_id: int, state: TurnState) -> Turn:
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "UPDATE turns SET state = ?, fault = ? WHERE id = ? AND state <> 'hidden'", state, fault, turn_id
+                "UPDATE turns SET state = ?, fault = NULL WHERE id = ? AND state <> 'hidden'", state, turn_id
             )
             return await _read_one(transaction, turn_id)
 
@@ -154,6 +181,17 @@ async def _owe(transaction: Transaction, scene_id: int, character: str, answers_
     return owed or await transaction.insert(
         "INSERT INTO turns (scene_id, kind, speaker, state, created_at, answers_id) VALUES (?, ?, ?, ?, ?, ?)",
         *(scene_id, TurnKind.REPLY, character, TurnState.THINKING, microseconds(now), answers_id),
+    )
+
+
+async def _put_back(transaction: Transaction, turn_ids: Sequence[int]) -> int:
+    """Make the latest take current again of those turns that were to be made anew; return how many they were."""
+    return await transaction.execute(
+        "UPDATE turns SET state = 'done', fault = NULL,"
+        " take_id = (SELECT id FROM takes WHERE turn_id = turns.id ORDER BY number DESC LIMIT 1)"
+        " WHERE state = 'thinking' AND take_id IS NULL AND id IN (SELECT value FROM json_each(?))"
+        " AND EXISTS (SELECT 1 FROM takes WHERE turn_id = turns.id)",
+        id_list(turn_ids),
     )
 
 

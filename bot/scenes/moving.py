@@ -1,0 +1,54 @@
+"""How a scene comes from one place to another: from a terminal to Discord, from there to a terminal or a channel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot.errors import Refused, UnknownName
+from bot.scenes.scene import AT_TERMINAL, SceneState
+
+if TYPE_CHECKING:
+    from bot.scenes.ports import SceneStore
+    from bot.scenes.scene import Part, Place, Scene
+
+
+def moved(scene: Scene, place: Place, by: int) -> Scene:
+    """Return the scene going on at `place`. Who sat at the terminal as its director or player is `by` from now on."""
+    gm_ids = tuple(dict.fromkeys(by if gm_id == AT_TERMINAL else gm_id for gm_id in scene.gm_ids)) or (by,)
+    parts = tuple(_moved(part, by) for part in scene.parts)
+    return replace(scene, place=place, gm_ids=gm_ids, parts=parts, state=SceneState.PLAYING)
+
+
+def _moved(part: Part, by: int) -> Part:
+    return replace(part, player_id=by if part.player_id == AT_TERMINAL else part.player_id)
+
+
+def _left_by_others(part: Part, by: int) -> Part:
+    return part if part.player_id == by else replace(part, player_id=None)
+
+
+async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
+    """Return a stored scene as it plays at a terminal, stored so; see `Theatre.visit`."""
+    scene = await store.scene(scene_id)
+    if scene is None:
+        raise UnknownName(f"No scene {scene_id} is stored here.")
+    if scene.state is SceneState.ENDED:
+        by = next(iter(scene.gm_ids), AT_TERMINAL)
+        there = moved(scene, replace(terminal, guild_id=scene.place.guild_id), by)
+        alone = replace(there, parts=tuple(_left_by_others(part, by) for part in there.parts))
+        await store.move_scene(alone, 0)
+        return alone
+    if not scene.place.at_terminal and await _owes_the_channel(store, scene):
+        raise Refused(
+            f"Scene {scene_id} still owes its channel a reply: start `aside run` once, so that it is posted there."
+        )
+    playing = replace(scene, state=SceneState.PLAYING)
+    await store.save_scene(playing)
+    return playing
+
+
+async def _owes_the_channel(store: SceneStore, scene: Scene) -> bool:
+    """Whether somebody on Discord waits for a reply. What was said at a terminal is no message of Discord's."""
+    answered = [await store.turn(turn.answers_id) for turn in await store.owed(scene.id) if turn.answers_id]
+    return any(turn is not None and (turn.message_id or 0) > 0 for turn in answered)
