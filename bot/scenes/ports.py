@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from bot.scenes.turn import TurnKind
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractAsyncContextManager
@@ -18,13 +20,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewLine:
-    """A person's line as it comes in, before it is stored."""
+    """A person's contribution as it comes in, before it is stored.
 
-    author_id: int
+    `kind` is a line of theirs, a reply that a game master words, a narration, a new setting or a whisper; `heard_by`
+    are the characters whose minds have it, None being all. Only a line stands in a message of the person's own.
+    """
+
+    author_id: int | None
     speaker: str
-    message_id: int
+    message_id: int | None
     text: str
     beats: tuple[PublicBeat, ...]
+    kind: TurnKind = TurnKind.LINE
+    heard_by: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NewNote:
+    """A standing note as a game master gives it, for one character or, with None, for all."""
+
+    author_id: int
+    character: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Note:
+    """A standing note: what a game master has one mind, or all, bear in mind until it is removed."""
+
+    id: int
+    character: str | None  # None: every character
+    text: str
+
+    def concerns(self, character: str) -> bool:
+        """Whether it is for that character."""
+        return self.character in (None, character)
 
 
 class SceneStore(Protocol):
@@ -59,18 +89,46 @@ class SceneStore(Protocol):
         """Return one scene, ended or not."""
         ...
 
-    async def add_line(self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime) -> tuple[Turn, ...]:
+    async def add_line(
+        self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime, *, begun: int | None = None
+    ) -> tuple[Turn, ...]:
         """Store a person's line as a turn that is done and, in the same transaction, a thinking turn for each
-        character that owes an answer to it. Returns all of them, the line first; nothing where that message is
-        stored already."""
+        character that owes an answer to it, heard by whom the line is; a whisper's answer is whispered. A reply owed
+        already that nobody has heard any of leaves its place: the one after this line answers both. `begun` is a turn
+        that stays where it is. Returns the line and the answers; nothing where that message is stored already."""
         ...
 
-    async def add_narration(self, scene_id: int, text: str, author_id: int | None, now: datetime) -> Turn:
-        """Store a narration as a turn that is done."""
+    async def add_reply(
+        self,
+        scene_id: int,
+        character: str,
+        answers_id: int | None,
+        now: datetime,
+        *,
+        kind: TurnKind = TurnKind.REPLY,
+        heard_by: frozenset[str] | None = None,
+    ) -> Turn:
+        """Store that a character owes a reply, or the environment a narration: a turn that is thinking."""
         ...
 
-    async def add_reply(self, scene_id: int, character: str, answers_id: int | None, now: datetime) -> Turn:
-        """Store that a character owes a reply: a turn that is thinking."""
+    async def answer_less(self, turn_id: int, line_id: int) -> bool:
+        """Take a line that is gone off what an owed turn answers; return whether it answers others still."""
+        ...
+
+    async def heard_by(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
+        """Say who hears these turns."""
+        ...
+
+    async def add_note(self, scene_id: int, note: NewNote, now: datetime) -> Note:
+        """Store a standing note."""
+        ...
+
+    async def notes(self, scene_id: int) -> list[Note]:
+        """Return a scene's standing notes in the order they were made."""
+        ...
+
+    async def remove_note(self, note_id: int) -> None:
+        """Forget a standing note."""
         ...
 
     async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,6 +18,12 @@ class TurnKind(StrEnum):
     LINE = "line"  # a person's line, as a character or under their own name
     REPLY = "reply"  # a character's, by the model
     NARRATION = "narration"  # the environment's
+    SETTING = "setting"  # the game master moved the scene; `speaker` is what of it changed: Scene, Time or Place
+    WHISPER = "whisper"  # heard by one mind and no channel: what is whispered to it, or what it whispers back
+
+
+PUBLIC: Final = frozenset({TurnKind.LINE, TurnKind.REPLY, TurnKind.NARRATION, TurnKind.SETTING})
+"""The kinds of turns that stand in the channel, where everyone reads them."""
 
 
 class TurnState(StrEnum):
@@ -57,4 +63,21 @@ class Turn:
     author_id: int | None = None  # Discord user id of the person who spoke
     message_id: int | None = None  # Discord message the person spoke in
     answers_id: int | None = None  # for a reply: the turn it answers
+    also_answers: tuple[int, ...] = ()  # later turns that the same reply answers
+    heard_by: frozenset[str] | None = None  # characters whose minds have it; None: all of them
+    listener_id: int | None = None  # for a whispered reply: the person who hears it
     fault: str | None = None  # for a failed turn: the sentence people were told
+
+    @property
+    def public(self) -> bool:
+        """Whether it stands in the channel."""
+        return self.kind in PUBLIC
+
+    @property
+    def answered(self) -> tuple[int, ...]:
+        """The turns that this one answers, in order."""
+        return (*((self.answers_id,) if self.answers_id else ()), *self.also_answers)
+
+    def heard(self, character: str) -> bool:
+        """Whether that character's mind has this turn. A mind has what the character itself said."""
+        return self.heard_by is None or character in self.heard_by or character == self.speaker

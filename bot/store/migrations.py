@@ -42,6 +42,8 @@ _SCENES = (
         thoughts TEXT NOT NULL,
         planning TEXT NOT NULL,
         history_cut_told INTEGER NOT NULL DEFAULT 0,
+        mode TEXT NOT NULL DEFAULT 'addressed',
+        budget INTEGER NOT NULL DEFAULT 3,
         started_at INTEGER NOT NULL,
         last_message_id INTEGER
     ) {STRICT}""",
@@ -61,9 +63,26 @@ _SCENES = (
         character TEXT NOT NULL,
         player_id INTEGER,
         role_id INTEGER,
+        rests INTEGER NOT NULL DEFAULT 0,
+        absent INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (scene_id, position)
     ) {STRICT}""",
     "CREATE INDEX parts_player ON parts (player_id)",
+    f"""CREATE TABLE kicked (
+        scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+        user_id INTEGER NOT NULL,
+        PRIMARY KEY (scene_id, user_id)
+    ) {STRICT}""",
+    f"""CREATE TABLE notes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+        character TEXT,
+        text TEXT NOT NULL,
+        author_id INTEGER NOT NULL,
+        created_at INTEGER NOT NULL
+    ) {STRICT}""",
+    "CREATE INDEX notes_scene ON notes (scene_id)",
+    "CREATE INDEX notes_author ON notes (author_id)",
 )
 _TURNS = (
     f"""CREATE TABLE turns (
@@ -77,6 +96,9 @@ _TURNS = (
         author_id INTEGER,
         message_id INTEGER UNIQUE,
         answers_id INTEGER REFERENCES turns (id) ON DELETE SET NULL,
+        also_answers TEXT,
+        heard_by TEXT,
+        listener_id INTEGER,
         fault TEXT
     ) {STRICT}""",
     "CREATE INDEX turns_scene ON turns (scene_id, id)",

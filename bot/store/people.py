@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PersonsLine:
-    """One line of a person's as it is handed out to them. `message_id` is None for a narration."""
+    """One line of a person's as it is handed out to them. `message_id` is None where it stands in no message of theirs:
+    a narration, say, or a whisper."""
 
     guild_id: int
     channel_id: int
@@ -32,9 +33,11 @@ class PeopleRepository(Repository):
         """Return everything this person said in any scene, in order; also what was taken out of the story."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
-                "SELECT scenes.guild_id, scenes.channel_id, turns.*, takes.raw FROM turns"
-                " JOIN scenes ON scenes.id = turns.scene_id JOIN takes ON takes.id = turns.take_id"
-                " WHERE turns.author_id = ? ORDER BY turns.id",
+                "SELECT scenes.guild_id, scenes.channel_id, scene_id, message_id, speaker, created_at, raw FROM"
+                " (SELECT scene_id, message_id, speaker, created_at, takes.raw, author_id, turns.id AS place FROM turns"
+                " JOIN takes ON takes.id = turns.take_id UNION ALL"
+                " SELECT scene_id, NULL, '(standing note)', created_at, text, author_id, NULL FROM notes)"
+                " JOIN scenes ON scenes.id = scene_id WHERE author_id = ? ORDER BY place IS NULL, place, created_at",
                 user_id,
             )
         return [
@@ -57,15 +60,19 @@ class PeopleRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             lines = await transaction.execute("DELETE FROM turns WHERE author_id = ?", user_id)
+            lines += await transaction.execute("DELETE FROM notes WHERE author_id = ?", user_id)
+            await transaction.execute("UPDATE turns SET listener_id = NULL WHERE listener_id = ?", user_id)
             await transaction.execute(
                 "UPDATE parts SET player_id = NULL WHERE player_id = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
                 user_id,
             )
-            await transaction.execute(
-                "DELETE FROM scene_gms WHERE user_id = ? AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
-                user_id,
-            )
+            for table in ("scene_gms", "kicked"):
+                await transaction.execute(
+                    f"DELETE FROM {table} WHERE user_id = ?"  # noqa: S608 - our own names
+                    " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
+                    user_id,
+                )
         await self._database.empty_log()
         return lines
 

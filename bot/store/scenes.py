@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -12,7 +11,8 @@ from pydantic import ValidationError
 from bot.errors import Refused, StoreError
 from bot.library.scenario import Scenario
 from bot.scenes.reveal import RevealPolicy, Where
-from bot.scenes.scene import AT_TERMINAL, Part, Place, Scene, SceneState
+from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
+from bot.store.casts import read_people, write_people
 from bot.store.repository import Repository, id_list
 from bot.store.values import microseconds, time
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from bot.scenes.scene import Part
+    from bot.store.casts import People
     from bot.store.database import Database
     from bot.store.transaction import Row, Transaction
 
@@ -44,7 +46,7 @@ class SceneRepository(Repository):
                 await self._keep(transaction, scenario),
                 *(SceneState.PLAYING, RevealPolicy().thoughts, RevealPolicy().planning, microseconds(now)),
             )
-            await _write_cast(transaction, scene_id, gm_ids, parts)
+            await write_people(transaction, scene_id, gm_ids, parts)
             scenes = await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id)
         return scenes[0]
 
@@ -103,8 +105,8 @@ class SceneRepository(Repository):
     async def _scenes(self, reading: Transaction, query: str, *values: int | str | None) -> list[Scene]:
         rows = await reading.rows(query, *values)
         scenarios = await self._read_scenarios(reading, {row["scenario"] for row in rows})
-        gm_ids, parts = await _read_casts(reading, [row["id"] for row in rows])
-        return [_scene(row, scenarios[row["scenario"]], gm_ids[row["id"]], parts[row["id"]]) for row in rows]
+        people = await read_people(reading, [row["id"] for row in rows])
+        return [_scene(row, scenarios[row["scenario"]], people[row["id"]]) for row in rows]
 
     async def _keep(self, transaction: Transaction, scenario: Scenario) -> str:
         """Store a scenario unless it is stored, and return its key."""
@@ -133,17 +135,20 @@ def _scenario(json: str) -> Scenario:
         raise StoreError("A scenario in the database can't be read: update Aside, or report this.") from error
 
 
-def _scene(row: Row, scenario: Scenario, gm_ids: Sequence[int], parts: Sequence[Part]) -> Scene:
+def _scene(row: Row, scenario: Scenario, people: People) -> Scene:
     return Scene(
         id=row["id"],
         place=Place(row["guild_id"], row["channel_id"], row["parent_id"]),
         scenario=scenario,
-        gm_ids=tuple(gm_ids),
-        parts=tuple(parts),
+        gm_ids=tuple(people.gm_ids),
+        parts=tuple(people.parts),
         started_at=time(row["started_at"]),
         state=SceneState(row["state"]),
         reveal=RevealPolicy(thoughts=Where(row["thoughts"]), planning=Where(row["planning"])),
         history_cut_told=bool(row["history_cut_told"]),
+        mode=Mode(row["mode"]),
+        budget=row["budget"],
+        kicked=tuple(people.kicked),
     )
 
 
@@ -156,40 +161,11 @@ async def _refuse_second(transaction: Transaction, channel_id: int, itself: int 
 async def _write(transaction: Transaction, scene: Scene) -> None:
     """Write what changes of a scene while it stays at its place."""
     changed = await transaction.execute(
-        "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ? WHERE id = ?",
-        *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_told, scene.id),
+        "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ?, mode = ?, budget = ?"
+        " WHERE id = ?",
+        *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_told),
+        *(scene.mode, scene.budget, scene.id),
     )
     if not changed:
         raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
-    await transaction.execute("DELETE FROM scene_gms WHERE scene_id = ?", scene.id)
-    await transaction.execute("DELETE FROM parts WHERE scene_id = ?", scene.id)
-    await _write_cast(transaction, scene.id, scene.gm_ids, scene.parts)
-
-
-async def _write_cast(transaction: Transaction, scene_id: int, gm_ids: Sequence[int], parts: Sequence[Part]) -> None:
-    await transaction.insert_all(
-        "INSERT INTO scene_gms (scene_id, position, user_id) VALUES (?, ?, ?)",
-        [(scene_id, position, user_id) for position, user_id in enumerate(gm_ids)],
-    )
-    await transaction.insert_all(
-        "INSERT INTO parts (scene_id, position, character, player_id, role_id) VALUES (?, ?, ?, ?, ?)",
-        [(scene_id, number, part.character, part.player_id, part.role_id) for number, part in enumerate(parts)],
-    )
-
-
-async def _read_casts(
-    reading: Transaction, scene_ids: Sequence[int]
-) -> tuple[dict[int, list[int]], dict[int, list[Part]]]:
-    gm_ids: dict[int, list[int]] = defaultdict(list)
-    parts: dict[int, list[Part]] = defaultdict(list)
-    for row in await reading.rows(
-        "SELECT * FROM scene_gms WHERE scene_id IN (SELECT value FROM json_each(?)) ORDER BY scene_id, position",
-        id_list(scene_ids),
-    ):
-        gm_ids[row["scene_id"]].append(row["user_id"])
-    for row in await reading.rows(
-        "SELECT * FROM parts WHERE scene_id IN (SELECT value FROM json_each(?)) ORDER BY scene_id, position",
-        id_list(scene_ids),
-    ):
-        parts[row["scene_id"]].append(Part(row["character"], row["player_id"], row["role_id"]))
-    return gm_ids, parts
+    await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.kicked)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bot.store.database import Database
 from bot.store.facts import FactRepository
 from bot.store.migrations import migrate
+from bot.store.notes import NoteRepository
 from bot.store.people import PeopleRepository
 from bot.store.posts import PostRepository
 from bot.store.scenes import SceneRepository
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-class Store(SceneRepository, TurnRepository, PostRepository, PeopleRepository, FactRepository):
+class Store(SceneRepository, TurnRepository, NoteRepository, PostRepository, PeopleRepository, FactRepository):
     """Everything Aside remembers, in one SQLite file: a `SceneStore` and the `Posts` of `bot.scenes.ports`.
 
     Made by `await Store.open(path)`, ended by `await store.close()`, or by leaving `async with`.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.errors import StoreError
 from bot.her.beats import Beat, BeatKind, action, planning, speech, thought
-from bot.library.scenario import NARRATOR
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
+from bot.store.owing import Owed, answer_less, owe, owe_once
 from bot.store.repository import Repository, id_list
-from bot.store.values import microseconds, time
+from bot.store.values import heard_by, hearers, microseconds, time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,40 +33,53 @@ _BEATS: dict[BeatKind, Callable[[str], Beat]] = {
 class TurnRepository(Repository):
     """The turns' part of `bot.scenes.ports.SceneStore`."""
 
-    async def add_line(self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime) -> tuple[Turn, ...]:
+    async def add_line(
+        self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime, *, begun: int | None = None
+    ) -> tuple[Turn, ...]:
         """Store a person's line as a turn that is done and, with it, a thinking turn for each character that owes an
-        answer. Returns all of them, the line first; nothing where that message is stored already."""
+        answer; see `owe_once`. Returns all of them, the line first; nothing where that message is stored already."""
         async with self._database.transaction() as transaction:
             if await transaction.row("SELECT id FROM turns WHERE message_id = ?", line.message_id):
                 return ()
-            line_id = await transaction.insert(
-                "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id, message_id)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                *(scene_id, TurnKind.LINE, line.speaker, TurnState.DONE, microseconds(now)),
-                *(line.author_id, line.message_id),
+            line_id = await _add_line(transaction, scene_id, line, now)
+            whispered = line.kind is TurnKind.WHISPER
+            answer = Owed(
+                *(scene_id, "", now, line_id, TurnKind.WHISPER if whispered else TurnKind.REPLY, line.heard_by),
+                listener_id=line.author_id if whispered else None,
             )
-            await _add_take(transaction, line_id, line.beats, line.text, None)
-            await transaction.execute(
-                "UPDATE scenes SET last_message_id = max(ifnull(last_message_id, 0), ?) WHERE id = ?",
-                *(line.message_id, scene_id),
-            )
-            owed = [await _owe(transaction, scene_id, name, line_id, now) for name in answering]
+            owed = [
+                await owe_once(transaction, replace(answer, speaker=name), begun) for name in dict.fromkeys(answering)
+            ]
             return tuple(await _read(transaction, [line_id, *owed]))
 
-    async def add_narration(self, scene_id: int, text: str, author_id: int | None, now: datetime) -> Turn:
-        """Store a narration as a turn that is done: one beat, as if the surroundings spoke."""
+    async def add_reply(
+        self,
+        scene_id: int,
+        character: str,
+        answers_id: int | None,
+        now: datetime,
+        *,
+        kind: TurnKind = TurnKind.REPLY,
+        heard_by: frozenset[str] | None = None,
+    ) -> Turn:
+        """Store that a character owes a reply, or the environment a narration: a turn that is thinking. Where it owes
+        that one already: that turn."""
         async with self._database.transaction() as transaction:
-            turn_id = await transaction.insert(
-                "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id) VALUES (?, ?, ?, ?, ?, ?)",
-                *(scene_id, TurnKind.NARRATION, NARRATOR, TurnState.DONE, microseconds(now), author_id),
-            )
-            await _add_take(transaction, turn_id, (speech(text),), text, None)
-            return await _read_one(transaction, turn_id)
+            owed = Owed(scene_id, character, now, answers_id, kind, heard_by)
+            return await _read_one(transaction, await owe(transaction, owed))
 
-    async def add_reply(self, scene_id: int, character: str, answers_id: int | None, now: datetime) -> Turn:
-        """Store that a character owes a reply: a turn that is thinking. Where it owes that one already: that turn."""
+    async def answer_less(self, turn_id: int, line_id: int) -> bool:
+        """Take a line that is gone off what an owed turn answers; return whether it answers others still."""
         async with self._database.transaction() as transaction:
-            return await _read_one(transaction, await _owe(transaction, scene_id, character, answers_id, now))
+            return await answer_less(transaction, turn_id, line_id)
+
+    async def heard_by(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
+        """Say who hears these turns."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE turns SET heard_by = ? WHERE id IN (SELECT value FROM json_each(?))",
+                *(heard_by(audience), id_list(turn_ids)),
+            )
 
     async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
         """Store a take and make it the current one. The turn stays as it is: it is not done until it is posted."""
@@ -172,16 +187,20 @@ class TurnRepository(Repository):
             return await _read_one(transaction, turn_id)
 
 
-async def _owe(transaction: Transaction, scene_id: int, character: str, answers_id: int | None, now: datetime) -> int:
-    """Return the id of the thinking turn in which this character owes that answer, stored now if it wasn't."""
-    owed: int | None = await transaction.value(
-        "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND answers_id IS ?",
-        *(scene_id, character, answers_id),
+async def _add_line(transaction: Transaction, scene_id: int, line: NewLine, now: datetime) -> int:
+    line_id = await transaction.insert(
+        "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id, message_id, heard_by)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        *(scene_id, line.kind, line.speaker, TurnState.DONE, microseconds(now)),
+        *(line.author_id, line.message_id, heard_by(line.heard_by)),
     )
-    return owed or await transaction.insert(
-        "INSERT INTO turns (scene_id, kind, speaker, state, created_at, answers_id) VALUES (?, ?, ?, ?, ?, ?)",
-        *(scene_id, TurnKind.REPLY, character, TurnState.THINKING, microseconds(now), answers_id),
-    )
+    await _add_take(transaction, line_id, line.beats, line.text, None)
+    if line.message_id is not None:
+        await transaction.execute(
+            "UPDATE scenes SET last_message_id = max(ifnull(last_message_id, 0), ?) WHERE id = ?",
+            *(line.message_id, scene_id),
+        )
+    return line_id
 
 
 async def _put_back(transaction: Transaction, turn_ids: Sequence[int]) -> int:
@@ -253,5 +272,8 @@ def _turn(row: Row, beats: Sequence[Beat]) -> Turn:
         author_id=row["author_id"],
         message_id=row["message_id"],
         answers_id=row["answers_id"],
+        also_answers=tuple(json.loads(row["also_answers"] or "[]")),
+        heard_by=hearers(row["heard_by"]),
+        listener_id=row["listener_id"],
         fault=row["fault"],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
@@ -16,6 +17,16 @@ def storable(value: Value) -> Value:
     if not isinstance(value, str) or value.isascii():
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def heard_by(characters: frozenset[str] | None) -> str | None:
+    """Return who hears a turn as it is stored: a list of names, or nothing where everyone does."""
+    return None if characters is None else json.dumps(sorted(characters), ensure_ascii=False)
+
+
+def hearers(stored: str | None) -> frozenset[str] | None:
+    """Return who hears a turn, as `heard_by` stored it."""
+    return None if stored is None else frozenset(json.loads(stored))
 
 
 def microseconds(when: datetime) -> int:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.her.beats import speech
-from bot.library.scenario import Character, Scenario
+from bot.library.scenario import NARRATOR, Character, Scenario
 from bot.scenes.ports import NewLine
 from bot.scenes.scene import Part, Place
+from bot.scenes.turn import TurnKind
 from bot.store.store import Store
 
 if TYPE_CHECKING:
@@ -45,6 +46,13 @@ def a_line(text: str = "You sent for me, Papa?", *, author: int = ELIZA, message
 
 async def say(store: Store, scene: Scene, line: NewLine | None = None) -> Turn:
     (turn,) = await store.add_line(scene.id, line or a_line(), (), NOON)
+    return turn
+
+
+async def narrate(store: Store, scene_id: int, text: str, author: int | None, now: datetime) -> Turn:
+    """Have the environment say something."""
+    line = NewLine(author, NARRATOR, None, text, (speech(text),), TurnKind.NARRATION)
+    (turn,) = await store.add_line(scene_id, line, (), now)
     return turn
 
 

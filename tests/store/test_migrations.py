@@ -9,7 +9,7 @@ from bot.errors import StoreError
 from bot.store.database import Database
 from bot.store.migrations import MIGRATIONS, migrate
 from bot.store.store import Store
-from tests.store.conftest import NOON, begin, from_outside
+from tests.store.conftest import NOON, begin, from_outside, narrate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ async def played(path: Path) -> Path:
     """A database of the first schema with something in it."""
     async with await Store.open(path) as store:
         scene = await begin(store)
-        await store.add_narration(scene.id, "It rains.", None, NOON)
+        await narrate(store, scene.id, "It rains.", None, NOON)
     return path
 
 

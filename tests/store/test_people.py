@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from bot.her.beats import speech
 from bot.scenes.ports import Post
 from bot.scenes.scene import SceneState
-from tests.store.conftest import ELIZA, GM, NOON, a_line, begin, say
+from tests.store.conftest import ELIZA, GM, NOON, a_line, begin, narrate, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ async def test_a_person_is_handed_all_their_lines_of_every_scene(store: Store, s
 
 
 async def test_a_game_masters_narrations_are_theirs(store: Store, scene: Scene) -> None:
-    await store.add_narration(scene.id, "It rains.", GM, NOON)
+    await narrate(store, scene.id, "It rains.", GM, NOON)
     assert [(line.text, line.message_id) for line in await store.lines_of(GM)] == [("It rains.", None)]
     assert await store.forget_person(GM) == 1
     assert await store.lines_of(GM) == []

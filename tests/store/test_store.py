@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bot.store.store import Store
-from tests.store.conftest import NOON, begin
+from tests.store.conftest import NOON, begin, narrate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from bot.store.store import Store
-from tests.store.conftest import NOON, a_line, begin
+from tests.store.conftest import NOON, a_line, begin, narrate
 
 async def write(path):
     store = await Store.open(path)
@@ -62,7 +62,8 @@ async def test_what_was_stored_survives_a_killed_process(path: Path) -> None:
         (scene,) = await store.open_scenes()
         stored = [turn.message_id for turn in await store.turns(scene.id) if turn.message_id]
         assert stored[: len(told)] == told
-        assert len(await store.owed(scene.id)) == len(stored)
+        (owed,) = await store.owed(scene.id)
+        assert len(owed.answered) == len(stored)
 
 
 def test_a_program_that_fails_with_an_open_store_still_ends(path: Path) -> None:
@@ -75,4 +76,4 @@ async def test_closing_lets_the_next_one_in(path: Path) -> None:
             await begin(store, channel)
     async with await Store.open(path) as store:
         assert len(await store.open_scenes()) == 3
-        await store.add_narration(1, "It rains.", None, NOON)
+        await narrate(store, 1, "It rains.", None, NOON)

@@ -14,7 +14,7 @@ from bot.her.beats import Beat, action, planning, speech, thought
 from bot.scenes.ports import NewLine, Post
 from bot.scenes.turn import Take, TurnKind, TurnState
 from bot.store.values import storable
-from tests.store.conftest import ELIZA, NOON, a_line, begin, say
+from tests.store.conftest import ELIZA, NOON, a_line, begin, narrate, say
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
@@ -74,7 +74,7 @@ async def test_the_scene_knows_up_to_where_it_has_heard_even_when_that_line_is_d
 
 
 async def test_a_narration_is_told_by_the_environment(store: Store, scene: Scene) -> None:
-    turn = await store.add_narration(scene.id, "The door opens.", None, NOON)
+    turn = await narrate(store, scene.id, "The door opens.", None, NOON)
     assert (turn.kind, turn.speaker, turn.state) == (TurnKind.NARRATION, "Environment", TurnState.DONE)
     assert turn.take is not None
     assert turn.take.beats == (speech("The door opens."),)
@@ -151,8 +151,8 @@ async def test_a_reply_hidden_while_it_was_thought_of_stays_out_of_the_story(sto
 
 async def test_hiding_touches_only_those_asked_for_and_only_once(store: Store, scene: Scene) -> None:
     other_scene = await begin(store, channel=501)
-    first, second, third = [await store.add_narration(scene.id, str(number), None, NOON) for number in range(3)]
-    foreign = await store.add_narration(other_scene.id, "elsewhere", None, NOON)
+    first, second, third = [await narrate(store, scene.id, str(number), None, NOON) for number in range(3)]
+    foreign = await narrate(store, other_scene.id, "elsewhere", None, NOON)
     assert await store.hide_turns(scene.id, [first.id, third.id, foreign.id]) == 2
     assert await store.turns(scene.id) == [second]
     assert await store.hide_turns(scene.id, []) == 0
@@ -164,7 +164,7 @@ async def test_hiding_touches_only_those_asked_for_and_only_once(store: Store, s
 
 
 async def test_thousands_of_turns_are_hidden_at_once(store: Store, scene: Scene) -> None:
-    kept = await store.add_narration(scene.id, "kept", None, NOON)
+    kept = await narrate(store, scene.id, "kept", None, NOON)
     assert await store.hide_turns(scene.id, range(kept.id + 1, 100_000)) == 0
     assert await store.hide_turns(scene.id, range(100_000)) == 1
 
@@ -193,7 +193,7 @@ async def test_an_edited_line_is_reworded_in_place_and_its_old_words_are_gone(st
 
 async def test_a_clock_set_back_does_not_disorder_the_story(store: Store, scene: Scene) -> None:
     for hours in (0, -5, 3, -9):
-        await store.add_narration(scene.id, str(hours), None, NOON + timedelta(hours=hours))
+        await narrate(store, scene.id, str(hours), None, NOON + timedelta(hours=hours))
     told = await store.turns(scene.id)
     assert [turn.take.raw for turn in told if turn.take] == ["0", "-5", "3", "-9"]
 
@@ -208,7 +208,7 @@ async def test_fifty_people_at_once_lose_nothing_and_keep_their_order(store: Sto
 
 async def test_two_scenes_never_see_each_others_turns(store: Store, scene: Scene) -> None:
     other = await begin(store, channel=501)
-    mine, yours = [await store.add_narration(place.id, "here", None, NOON) for place in (scene, other)]
+    mine, yours = [await narrate(store, place.id, "here", None, NOON) for place in (scene, other)]
     assert await store.turns(scene.id) == [mine]
     assert await store.turns(other.id) == [yours]
 
@@ -220,7 +220,7 @@ async def test_sql_in_every_field_stays_text(store: Store, scene: Scene) -> None
     await store.keep_take(reply.id, [kind(INJECTION) for kind in KINDS], INJECTION, 1)
     failed = await store.fail(reply.id, INJECTION)
     assert failed.fault == INJECTION
-    narration = await store.add_narration(scene.id, INJECTION, None, NOON)
+    narration = await narrate(store, scene.id, INJECTION, None, NOON)
     assert await store.turns(scene.id) == [line, failed, narration]
 
 

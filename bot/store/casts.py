@@ -1,0 +1,71 @@
+"""Who belongs to a scene: its game masters, who plays whom, and who isn't heard."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bot.scenes.scene import Part
+from bot.store.repository import id_list
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.store.transaction import Row, Transaction
+
+
+@dataclass(slots=True)
+class People:
+    """The people of one scene."""
+
+    gm_ids: list[int] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    kicked: list[int] = field(default_factory=list)
+
+
+async def write_people(
+    transaction: Transaction, scene_id: int, gm_ids: Sequence[int], parts: Sequence[Part], kicked: Sequence[int] = ()
+) -> None:
+    """Store the people of a scene in place of those that were."""
+    for table in ("scene_gms", "parts", "kicked"):
+        await transaction.execute(f"DELETE FROM {table} WHERE scene_id = ?", scene_id)  # noqa: S608 - our own names
+    await transaction.insert_all(
+        "INSERT INTO scene_gms (scene_id, position, user_id) VALUES (?, ?, ?)",
+        [(scene_id, position, user_id) for position, user_id in enumerate(gm_ids)],
+    )
+    await transaction.insert_all(
+        "INSERT INTO parts (scene_id, position, character, player_id, role_id, rests, absent)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (scene_id, position, part.character, part.player_id, part.role_id, part.rests, part.absent)
+            for position, part in enumerate(parts)
+        ],
+    )
+    await transaction.insert_all(
+        "INSERT INTO kicked (scene_id, user_id) VALUES (?, ?)", [(scene_id, user_id) for user_id in kicked]
+    )
+
+
+async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[int, People]:
+    """Return the people of each of these scenes, in three queries however many there are."""
+    people: dict[int, People] = defaultdict(People)
+    for row in await _rows(reading, "scene_gms", "position", scene_ids):
+        people[row["scene_id"]].gm_ids.append(row["user_id"])
+    for row in await _rows(reading, "parts", "position", scene_ids):
+        people[row["scene_id"]].parts.append(_part(row))
+    for row in await _rows(reading, "kicked", "user_id", scene_ids):
+        people[row["scene_id"]].kicked.append(row["user_id"])
+    return people
+
+
+async def _rows(reading: Transaction, table: str, order: str, scene_ids: Sequence[int]) -> list[Row]:
+    return await reading.rows(
+        f"SELECT * FROM {table} WHERE scene_id IN (SELECT value FROM json_each(?))"  # noqa: S608 - our own names
+        f" ORDER BY scene_id, {order}",
+        id_list(scene_ids),
+    )
+
+
+def _part(row: Row) -> Part:
+    return Part(row["character"], row["player_id"], row["role_id"], bool(row["rests"]), bool(row["absent"]))

@@ -1,0 +1,38 @@
+"""Standing notes: what game masters have minds bear in mind until they are removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.scenes.ports import Note
+from bot.store.repository import Repository
+from bot.store.values import microseconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.scenes.ports import NewNote
+
+
+class NoteRepository(Repository):
+    """The notes' part of `bot.scenes.ports.SceneStore`."""
+
+    async def add_note(self, scene_id: int, note: NewNote, now: datetime) -> Note:
+        """Store a standing note."""
+        async with self._database.transaction() as transaction:
+            note_id = await transaction.insert(
+                "INSERT INTO notes (scene_id, character, text, author_id, created_at) VALUES (?, ?, ?, ?, ?)",
+                *(scene_id, note.character, note.text, note.author_id, microseconds(now)),
+            )
+        return Note(note_id, note.character, note.text)
+
+    async def notes(self, scene_id: int) -> list[Note]:
+        """Return a scene's standing notes in the order they were made."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows("SELECT * FROM notes WHERE scene_id = ? ORDER BY id", scene_id)
+        return [Note(row["id"], row["character"], row["text"]) for row in rows]
+
+    async def remove_note(self, note_id: int) -> None:
+        """Forget a standing note. Where it is gone already, nothing changes."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute("DELETE FROM notes WHERE id = ?", note_id)

@@ -1,0 +1,88 @@
+"""Replies that are owed: one for each character and line, or one for several lines that it hears before it speaks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.scenes.turn import TurnKind, TurnState
+from bot.store.values import heard_by, microseconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.store.transaction import Row, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A reply that is owed from now on, before it is stored. `listener_id` is set where it will be whispered."""
+
+    scene_id: int
+    speaker: str
+    now: datetime
+    answers_id: int | None = None
+    kind: TurnKind = TurnKind.REPLY
+    heard_by: frozenset[str] | None = None
+    listener_id: int | None = None
+
+
+async def owe(transaction: Transaction, owed: Owed) -> int:
+    """Return the id of the thinking turn in which this character owes that answer, stored now if it wasn't."""
+    there: int | None = await transaction.value(
+        "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND kind = ?"
+        " AND answers_id IS ?",
+        *(owed.scene_id, owed.speaker, owed.kind, owed.answers_id),
+    )
+    return there or await _insert(transaction, owed, (), owed.now)
+
+
+async def owe_once(transaction: Transaction, owed: Owed, begun: int | None) -> int:
+    """As `owe`, but a reply that the character owes already, and that nobody has heard any of, becomes this one.
+
+    It leaves its place in the story and stands after the line now, which it answers too. `begun` is a turn that is
+    left where it is, and so are those that are to be made anew.
+    """
+    earlier = await transaction.rows(
+        "SELECT * FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND kind = ? AND take_id IS NULL"
+        " AND id IS NOT ? AND NOT EXISTS (SELECT 1 FROM takes WHERE turn_id = turns.id) ORDER BY id",
+        *(owed.scene_id, owed.speaker, owed.kind, begun),
+    )
+    if owed.kind is not TurnKind.REPLY or not earlier:
+        return await owe(transaction, owed)
+    for row in earlier:
+        await transaction.execute("UPDATE turns SET state = 'hidden' WHERE id = ?", row["id"])
+    answered = [answer for row in earlier for answer in _answered(row)]
+    return await _insert(transaction, owed, answered, earlier[0]["created_at"])
+
+
+def _answered(row: Row) -> list[int]:
+    return [*([row["answers_id"]] if row["answers_id"] else ()), *json.loads(row["also_answers"] or "[]")]
+
+
+async def _insert(transaction: Transaction, owed: Owed, earlier: list[int] | tuple[()], since: datetime | int) -> int:
+    answers = list(dict.fromkeys((*earlier, *([owed.answers_id] if owed.answers_id else ()))))
+    return await transaction.insert(
+        "INSERT INTO turns"
+        " (scene_id, kind, speaker, state, created_at, answers_id, also_answers, heard_by, listener_id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(owed.scene_id, owed.kind, owed.speaker, TurnState.THINKING),
+        since if isinstance(since, int) else microseconds(since),
+        next(iter(answers), None),
+        json.dumps(answers[1:]) if answers[1:] else None,
+        heard_by(owed.heard_by),
+        owed.listener_id,
+    )
+
+
+async def answer_less(transaction: Transaction, turn_id: int, line_id: int) -> bool:
+    """Take a line that is gone off what an owed turn answers; return whether it answers others still."""
+    row = await transaction.row("SELECT * FROM turns WHERE id = ?", turn_id)
+    left = [answer for answer in _answered(row) if answer != line_id] if row else []
+    if left:
+        await transaction.execute(
+            "UPDATE turns SET answers_id = ?, also_answers = ? WHERE id = ?",
+            *(left[0], json.dumps(left[1:]) if left[1:] else None, turn_id),
+        )
+    return bool(left)

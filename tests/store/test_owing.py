@@ -1,0 +1,91 @@
+"""One reply may answer several lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from bot.her.beats import speech
+from bot.scenes.turn import TurnKind, TurnState
+from tests.store.conftest import ELIZA, NOON, a_line, say
+
+if TYPE_CHECKING:
+    from bot.scenes.scene import Scene
+    from bot.store.store import Store
+
+ONE = ("Mr Bennet",)
+
+
+async def test_a_reply_owed_to_two_lines_is_one_that_stands_after_both(store: Store, scene: Scene) -> None:
+    first, early = await store.add_line(scene.id, a_line("Papa?"), ONE, NOON)
+    second, late = await store.add_line(scene.id, a_line("Papa!"), ONE, NOON + timedelta(seconds=5))
+    assert await store.owed(scene.id) == [late]
+    assert late.id > second.id > early.id
+    assert late.answered == (first.id, second.id)
+    assert late.created_at == NOON
+    hidden = await store.turn(early.id)
+    assert hidden is not None
+    assert hidden.state is TurnState.HIDDEN
+
+
+async def test_a_reply_that_has_begun_stays_and_another_one_is_owed(store: Store, scene: Scene) -> None:
+    _, begun = await store.add_line(scene.id, a_line(), ONE, NOON)
+    second, other = await store.add_line(scene.id, a_line(), ONE, NOON, begun=begun.id)
+    assert await store.owed(scene.id) == [begun, other]
+    assert other.answered == (second.id,)
+
+
+async def test_a_reply_that_is_written_or_made_anew_stays(store: Store, scene: Scene) -> None:
+    _, written = await store.add_line(scene.id, a_line(), ONE, NOON)
+    await store.keep_take(written.id, (speech("Well."),), "Well.", 1)
+    await store.add_line(scene.id, a_line(), ONE, NOON)
+    await store.settle(written.id)
+    anew = await store.retake(written.id)
+    await store.add_line(scene.id, a_line(), ONE, NOON)
+    assert [turn.id for turn in await store.owed(scene.id)][0] == anew.id
+    assert len(await store.owed(scene.id)) == 2
+
+
+async def test_who_owes_a_reply_to_nobody_and_is_spoken_to_owes_one(store: Store, scene: Scene) -> None:
+    await store.add_reply(scene.id, "Mr Bennet", None, NOON)
+    line, _ = await store.add_line(scene.id, a_line(), ONE, NOON)
+    (owed,) = await store.owed(scene.id)
+    assert owed.answered == (line.id,)
+
+
+async def test_a_line_that_goes_is_answered_no_longer_and_the_other_still_is(store: Store, scene: Scene) -> None:
+    first, _ = await store.add_line(scene.id, a_line(), ONE, NOON)
+    second, owed = await store.add_line(scene.id, a_line(), ONE, NOON)
+    assert await store.answer_less(owed.id, second.id)
+    left = await store.turn(owed.id)
+    assert left is not None
+    assert left.answered == (first.id,)
+    assert not await store.answer_less(owed.id, first.id)
+
+
+async def test_a_whisper_is_answered_in_a_whisper_of_its_own(store: Store, scene: Scene) -> None:
+    _, aloud = await store.add_line(scene.id, a_line(), ONE, NOON)
+    whisper = replace(a_line("Is it true?"), message_id=None, kind=TurnKind.WHISPER, heard_by=frozenset(ONE))
+    said, owed = await store.add_line(scene.id, whisper, ONE, NOON)
+    assert (said.kind, said.heard_by, said.message_id) == (TurnKind.WHISPER, frozenset(ONE), None)
+    assert (owed.kind, owed.heard_by, owed.listener_id) == (TurnKind.WHISPER, frozenset(ONE), ELIZA)
+    assert not said.public
+    assert await store.owed(scene.id) == [aloud, owed]
+    await store.forget_person(ELIZA)
+    left = await store.turn(owed.id)
+    assert left is not None
+    assert (left.listener_id, left.answered) == (None, ())
+
+
+async def test_who_hears_a_turn_is_remembered(store: Store, scene: Scene) -> None:
+    line = await say(store, scene, replace(a_line(), heard_by=frozenset({"Élise “X”"})))
+    assert line.heard_by == frozenset({"Élise “X”"})
+    await store.heard_by([line.id], frozenset())
+    told = await store.turn(line.id)
+    assert told is not None
+    assert told.heard_by == frozenset()
+    await store.heard_by([line.id], None)
+    told = await store.turn(line.id)
+    assert told is not None
+    assert told.heard_by is None
