@@ -61,7 +61,11 @@ def set_up() -> None:
     if stamp.exists() and stamp.read_bytes() == pinned:
         return
     sys.stderr.write("Setting up. The first time builds llama.cpp: about five minutes on two cores.\n")
-    steps(uv, "pip", "sync", "--python", str(VENV), "--require-hashes", str(PINS))
+    sync = (uv, "pip", "sync", "--python", str(VENV), "--require-hashes", str(PINS))
+    # What uv has kept is what the hashes ask for. Asking a registry again may bring llama.cpp's source anew, and with
+    # it another build.
+    if subprocess.run([*sync, "--offline"], cwd=ROOT, check=False, capture_output=True).returncode:
+        steps(*sync)
     steps(uv, "pip", "install", "--quiet", "--python", str(VENV), "--no-deps", "--editable", str(ROOT))
     stamp.write_bytes(pinned)
 
