@@ -64,9 +64,10 @@ def set_up() -> None:
     sync = (uv, "pip", "sync", "--python", str(VENV), "--require-hashes", str(PINS))
     # What uv has kept is what the hashes ask for. Asking a registry again may bring llama.cpp's source anew, and with
     # it another build.
-    if subprocess.run([*sync, "--offline"], cwd=ROOT, check=False, capture_output=True).returncode:
+    if run([*sync, "--offline", "--quiet"], quiet=True):
         steps(*sync)
-    steps(uv, "pip", "install", "--quiet", "--python", str(VENV), "--no-deps", "--editable", str(ROOT))
+    itself = ("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    steps(uv, "pip", "install", "--quiet", "--python", str(VENV), *itself)
     stamp.write_bytes(pinned)
 
 
@@ -97,9 +98,10 @@ def steps(*command: str) -> None:
         raise SetUpError(f"`{' '.join(command[:3])}` failed with status {status}; its own words stand above.{hint}")
 
 
-def run(command: list[str]) -> int:
+def run(command: list[str], *, quiet: bool = False) -> int:
     """Run a program in the root of the checkout and return its exit status."""
-    return subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603 - our own commands
+    output = subprocess.DEVNULL if quiet else None
+    return subprocess.run(command, cwd=ROOT, check=False, stdout=output, stderr=output).returncode  # noqa: S603 - ours
 
 
 if __name__ == "__main__":
