@@ -148,6 +148,11 @@ class Context:
         self._batch = lib.llama_batch_init(plan.batch, 0, 1)
         self.tokens_each = lib.llama_n_ctx_seq(handle)
 
+    def free(self) -> None:
+        """Give the memory back; the context must not be used after that."""
+        lib.llama_batch_free(self._batch)
+        lib.llama_free(self.handle)
+
     def clear_batch(self) -> None:
         """Begin a new step."""
         self._batch.n_tokens = 0
