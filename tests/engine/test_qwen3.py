@@ -1,0 +1,30 @@
+"""HER's own architecture, in a size that fits everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from bot.engine.protocol import Dialect
+from tests.engine.random_model import TINY, make_model
+from tests.engine.talk import listen, request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.model
+async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tmp_path: Path) -> None:
+    model = make_model(tmp_path / "tiny.gguf", TINY)
+    engine = LocalEngine(LocalOptions(model=str(model), threads=1, minds=2))
+    await engine.start()
+    try:
+        assert (engine.info.model, engine.info.dialect, engine.info.context) == ("Random Qwen3", Dialect.HER, 512)
+        assert not engine.info.stand_in
+        _, finish = await listen(engine, request("Hello?", planning_tokens=None))
+        assert finish.reply_tokens > 0
+    finally:
+        await engine.close()
