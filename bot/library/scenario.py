@@ -86,6 +86,12 @@ class Character(Document):
     aliases: tuple[Name, ...] = Field(default=(), max_length=20, description="what else it may be called after `@`")
     face: Face | None = Field(default=None, description="picture: a file beside the scenario, or an https address")
     playable: bool = Field(default=True, description="whether players may take this part")
+    talkativeness: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="how readily it speaks unasked where a scene is in `auto`: 0 never, 1 gladly",
+    )
     examples: tuple[Example, ...] = Field(default=(), max_length=8)
 
 

@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING
 from bot.her.beats import action, public, speech, thought
 from bot.her.mind import Heard, Line, Own, Sheet, Surroundings
 from bot.her.people import beats_of
+from bot.library.scenario import NARRATOR
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bot.library.scenario import Character, Example, Scenario
     from bot.scenes.turn import Turn
 
 
-def sheet(scenario: Scenario, character: Character) -> Sheet:
-    """Return what this mind knows before the first turn: all the scenario tells it, and no other's motivation."""
+SCENE, TIME, PLACE = "Scene", "Time", "Place"
+"""What of a setting may change; the speakers of such turns."""
+
+
+def sheet(scenario: Scenario, character: Character, turns: Iterable[Turn] = ()) -> Sheet:
+    """Return what this mind knows before the first turn: all the scenario tells it, and no other's motivation.
+
+    Where the scene was moved in `turns`, its setting is what it is since then.
+    """
     return Sheet(
         character=character.name,
         book=scenario.book,
         profile=character.profile,
         background=scenario.background,
-        scenario="\n\n".join(dict.fromkeys(part for part in (scenario.setting, scenario.opening) if part)),
+        scenario=setting(scenario, turns),
         others=tuple(
             (other.name, other.known_as or other.profile)
             for other in scenario.characters
@@ -33,18 +41,34 @@ def sheet(scenario: Scenario, character: Character) -> Sheet:
     )
 
 
-def heard(character: str, turns: Iterable[Turn]) -> tuple[Heard, ...]:
-    """Return the turns as this character's mind has them: its own with its thoughts, of others only what is public."""
-    return tuple(_heard(character, turn) for turn in turns if turn.take is not None)
+def setting(scenario: Scenario, turns: Iterable[Turn] = ()) -> str:
+    """Return what is going on, where and when: as the scenario says, or as a game master has set it since."""
+    told = "\n\n".join(dict.fromkeys(part for part in (scenario.setting, scenario.opening) if part))
+    changed = {turn.speaker: _words(turn) for turn in turns if turn.kind is TurnKind.SETTING}
+    lines = (f"{what}: {changed[what]}" for what in (TIME, PLACE) if what in changed)
+    return "\n".join((changed.get(SCENE, told), *lines))
+
+
+def heard(character: str, turns: Iterable[Turn], notes: Sequence[str] = ()) -> tuple[Heard, ...]:
+    """Return the turns as this character's mind has them: its own with its thoughts, of others only what is public,
+    and nothing it did not hear. `notes` stand before the last of them, as what the environment tells it."""
+    told = [_heard(character, turn) for turn in turns if turn.take is not None and turn.heard(character)]
+    return (*told[:-1], *map(Surroundings, notes), *told[-1:])
 
 
 def _heard(character: str, turn: Turn) -> Heard:
     beats = turn.take.beats if turn.take else ()
-    if turn.kind is TurnKind.NARRATION:
-        return Surroundings(" ".join(beat.text for beat in public(beats)))
+    if turn.kind in (TurnKind.NARRATION, TurnKind.SETTING) or turn.speaker == NARRATOR:
+        return Surroundings(_words(turn))
     if turn.speaker == character:
         return Own(beats)
+    if turn.kind is TurnKind.WHISPER:
+        return Line(turn.speaker, (action(f"whispers to {character}, unheard by anyone else"), *public(beats)))
     return Line(turn.speaker, public(beats))
+
+
+def _words(turn: Turn) -> str:
+    return " ".join(beat.text for beat in public(turn.take.beats if turn.take else ()))
 
 
 def examples(character: Character) -> tuple[Heard, ...]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.engine.protocol import Dialect, Request
 from bot.errors import EngineDied, NoWords
-from bot.her.beats import public
+from bot.her.beats import BeatKind, PrivateBeat, public
 from bot.her.chatml import STOPS
 from bot.her.reply import ReplyParser
 from bot.scenes import prompting
+from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Progress: TypeAlias = "Callable[[tuple[PublicBeat, ...]], Awaitable[None]]"
 """Is told the public beats that have settled so far, each time there are more."""
 
+THOUGHT_ENDS = "</role_thinking>"
 _HURRIED_PLANNING = 48  # tokens a second attempt may plan: the first one planned and never spoke
 
 
@@ -55,13 +57,15 @@ class Performance:
     limits: Limits
     new_seed: Callable[[], int]
 
-    async def reply(self, scene: Scene, character: str, turns: Sequence[Turn], progress: Progress) -> Performed:
-        """Return this character's next turn after `turns`.
+    async def reply(
+        self, scene: Scene, character: str, turns: Sequence[Turn], progress: Progress, notes: Sequence[str] = ()
+    ) -> Performed:
+        """Return this character's next turn after `turns`, with the game master's `notes` for it in mind.
 
         An engine that dies in the middle is asked once more; so is one that brought no public beat, with little
         room for planning. Raises NoWords where that failed too, and EngineError.
         """
-        fitted = await self.fitted(scene, character, turns)
+        fitted = await self.fitted(scene, character, turns, notes)
         request = self._request(scene, character, fitted)
         others = _others(scene, character, turns)
         beats, raw = await self._attempt(scene, character, others, request, progress)
@@ -72,10 +76,30 @@ class Performance:
             raise NoWords(f"{character} was lost in thought and said nothing. Try again, or say it another way.")
         return Performed(beats, raw, request.seed, len(fitted.left_out))
 
-    async def fitted(self, scene: Scene, character: str, turns: Sequence[Turn]) -> prompting.Fitted:
+    async def think(
+        self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
+    ) -> tuple[PrivateBeat, ...]:
+        """Return what this character thinks after `turns`, without its saying or doing anything.
+
+        Raises NoWords where it thinks nothing, and EngineError.
+        """
+        fitted = await self.fitted(scene, character, turns, notes)
+        request = self._request(scene, character, fitted)
+        request = replace(request, stop=(*STOPS, THOUGHT_ENDS))
+        beats, _ = await self._attempt(scene, character, _others(scene, character, turns), request, _unheard)
+        thoughts = (beat for beat in beats if isinstance(beat, PrivateBeat) and beat.kind is BeatKind.THOUGHT)
+        if not (found := tuple(beat for beat in thoughts if beat.text.strip())):
+            raise NoWords(f"{character} has nothing in mind that it would put into words. Ask once more.")
+        return found
+
+    async def fitted(
+        self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
+    ) -> prompting.Fitted:
         """Return the prompt for this character's next turn, cut to the context. Raises PromptTooLong, EngineError."""
         return await prompting.fitted(
-            scene.scenario, character, turns, self.engine, self._room, empty_think=self.limits.empty_think
+            *(scene.scenario, character, turns, self.engine, self._room),
+            empty_think=self.limits.empty_think,
+            notes=notes,
         )
 
     @property
@@ -132,7 +156,12 @@ class Performance:
         return parser.close().beats, "".join(raw)
 
 
+async def _unheard(_beats: tuple[PublicBeat, ...]) -> None:
+    """Where nobody is told how a reply goes on."""
+
+
 def _others(scene: Scene, character: str, turns: Sequence[Turn]) -> tuple[str, ...]:
     """Return everyone the model must not speak for: the rest of the cast, and people under their own names."""
-    names = (*(other.name for other in scene.scenario.characters), *(turn.speaker for turn in turns))
+    spoke = (turn.speaker for turn in turns if turn.kind is not TurnKind.SETTING)
+    names = (*(other.name for other in scene.scenario.characters), *spoke)
     return tuple(name for name in dict.fromkeys(names) if name != character)

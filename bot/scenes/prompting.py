@@ -33,11 +33,21 @@ class Fitted:
 
 
 def prompt(
-    scenario: Scenario, character: str, turns: Sequence[Turn], dialect: Dialect, *, empty_think: bool = False
+    scenario: Scenario,
+    character: str,
+    turns: Sequence[Turn],
+    dialect: Dialect,
+    *,
+    empty_think: bool = False,
+    notes: Sequence[str] = (),
+    left_out: Sequence[Turn] = (),
 ) -> Prompt:
-    """Return the prompt for this character's next turn after `turns`. Raises KeyError where nobody is called that."""
+    """Return the prompt for this character's next turn after `turns`. Raises KeyError where nobody is called that.
+
+    `notes` are the game master's standing notes for it; of what was `left_out` before `turns` only the setting counts.
+    """
     person = scenario.character(character)
-    sheet, heard = minds.sheet(scenario, person), minds.heard(character, turns)
+    sheet, heard = minds.sheet(scenario, person, (*left_out, *turns)), minds.heard(character, turns, notes)
     if dialect is Dialect.STAND_IN:
         return chatml(stand_in.messages(sheet, minds.examples(person), heard))
     return chatml(mind.messages(sheet, heard), empty_think=empty_think)
@@ -49,21 +59,36 @@ def grammar(character: str, dialect: Dialect) -> str:
 
 
 async def fitted(
-    scenario: Scenario, character: str, turns: Sequence[Turn], engine: Engine, room: int, *, empty_think: bool = False
+    scenario: Scenario,
+    character: str,
+    turns: Sequence[Turn],
+    engine: Engine,
+    room: int,
+    *,
+    empty_think: bool = False,
+    notes: Sequence[str] = (),
 ) -> Fitted:
     """Return the prompt with as many of the latest turns as leave `room` tokens of the context for the reply.
 
-    The oldest leave in blocks of BLOCK; the system message and the latest turn never do.
+    Turns that the character did not hear count for nothing. The oldest leave in blocks of BLOCK; the system message
+    and the latest turn never do.
     Raises PromptTooLong where even those leave no room.
     """
     budget = engine.info.context - room
+    turns = [turn for turn in turns if turn.heard(character)]
     last = max(0, len(turns) - 1)
     first = _first_worth_counting(turns, budget)
     while True:
         start = min(first, last)
-        kept = prompt(scenario, character, turns[start:], engine.info.dialect, empty_think=empty_think)
+        left_out, kept_turns = turns[:start], turns[start:]
+        kept = prompt(
+            *(scenario, character, kept_turns, engine.info.dialect),
+            empty_think=empty_think,
+            notes=notes,
+            left_out=left_out,
+        )
         if await engine.count(kept) <= budget:
-            return Fitted(kept, tuple(turns[:start]))
+            return Fitted(kept, tuple(left_out))
         if first >= last:
             raise PromptTooLong(
                 f"{character}'s sheet and the latest line leave no room for a reply in the model's context of "
