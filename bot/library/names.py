@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bot.library.scenario import Character
 
-__all__ = ["addressed", "nearest", "normal", "spoken_names"]
+__all__ = ["addressed", "mentioned", "nearest", "normal", "spoken_names"]
 
 _TITLES = frozenset(
     "the mr mrs ms miss mx dr doctor prof professor sir dame lord lady master madam madame mme mlle monsieur "  # noqa: SIM905 - one a line would fill a page
@@ -70,6 +70,14 @@ def addressed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
     patterns = [(_pattern(name), character) for name, character in names.items()]
     spoken = folded(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
     return tuple(dict.fromkeys(_mentions(spoken, patterns)))
+
+
+def mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the characters that `text` names, addressed or only spoken of, each once; `names` as for `addressed`."""
+    words = " ".join(f"@{word}" for word in text.replace("@", " ").split())
+    whole = normal(text)
+    unspaced = (character for name, character in names.items() if _UNSPACED.search(name) and name in whole)
+    return tuple(dict.fromkeys((*addressed(words, names), *unspaced)))
 
 
 def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:

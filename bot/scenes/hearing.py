@@ -11,7 +11,7 @@ from bot.errors import Refused
 from bot.her.people import beats_of, out_of_character
 from bot.scenes import cast, director
 from bot.scenes.ports import NewLine
-from bot.scenes.scene import SceneState
+from bot.scenes.scene import Mode, SceneState
 from bot.scenes.theatre import directs
 from bot.scenes.turn import TurnKind, TurnState
 
@@ -48,6 +48,7 @@ class Hearing:
         self._store = store
         self._posts = posts
         self._now = now
+        self._told_absent: set[tuple[int, int]] = set()
 
     async def hear(self, scene: Scene, said: Said, address: Address) -> bool:
         """Store what a person said and have it answered; return whether the scene took it.
@@ -61,13 +62,29 @@ class Hearing:
         async with running.lock:
             if running.scene.state is not SceneState.PLAYING:
                 return False
+            if said.author_id in running.scene.kicked or not await self._on_stage(running.scene, said.author_id):
+                return False
             speaker = cast.speaker(running.scene, said.author_id, said.display_name)
             names = await self._answering(running.scene, speaker, address)
-            line = NewLine(said.author_id, speaker, said.message_id, said.text, beats)
-            stored = await self._store.add_line(scene.id, line, names, self._now())
-        if len(stored) > 1:
-            running.runner.wake()
+            line = NewLine(said.author_id, speaker, said.message_id, said.text, beats, heard_by=running.scene.audience)
+            begun = running.runner.make_way(names)
+            try:
+                stored = await self._store.add_line(scene.id, line, names, self._now(), begun=begun)
+            finally:
+                if names or running.scene.mode is Mode.AUTO:
+                    running.runner.wake()
         return bool(stored)
+
+    async def _on_stage(self, scene: Scene, user_id: int) -> bool:
+        """Whether somebody can be heard; who plays a character that is off stage is told, once, that they can't."""
+        part = scene.part_of(user_id)
+        if part is None or not part.absent:
+            self._told_absent.discard((scene.id, user_id))
+            return True
+        if (scene.id, user_id) not in self._told_absent:
+            self._told_absent.add((scene.id, user_id))
+            await self._theatre.tell(scene, f"{part.character} is off stage and not heard: `/cast enter` comes back.")
+        return False
 
     async def retry(self, turn_id: int, by: int) -> None:
         """Try a failed reply again. For game masters, and the person it answers. Raises Refused."""
@@ -99,10 +116,10 @@ class Hearing:
         async with self._turn_to_change(scene, message_id) as turn:
             if turn is None or (turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)):
                 return
-            owed = await self._store.owed(scene.id)
-            answers = [answer.id for answer in owed if answer.answers_id == turn.id]
             await self._store.hide_turns(scene.id, [turn.id])
-            await self._store.give_up(answers)
+            for answer in await self._store.owed(scene.id):
+                if turn.id in answer.answered and not await self._store.answer_less(answer.id, turn.id):
+                    await self._store.give_up([answer.id])
 
     async def reword(self, scene: Scene, message_id: int, text: str) -> None:
         """Give a person's line the text its author edited it to. It is not answered anew."""
@@ -116,8 +133,8 @@ class Hearing:
         running = self._theatre.running(turn.scene_id) if turn else None
         if turn is None or running is None:
             raise Refused("That scene has ended, so there is nothing to try again.")
-        answered = await self._store.turn(turn.answers_id) if turn.answers_id else None
-        if not (answered and answered.author_id == by):
+        answered = [await self._store.turn(turn_id) for turn_id in turn.answered]
+        if not any(line and line.author_id == by for line in answered):
             directs(running.scene, by)
         return turn, running
 

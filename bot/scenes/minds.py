@@ -67,6 +67,11 @@ def _heard(character: str, turn: Turn) -> Heard:
     return Line(turn.speaker, public(beats))
 
 
+def public_line(turn: Turn) -> Line | None:
+    """Return a turn as everyone in the channel has it; None where it isn't for everyone."""
+    return Line(turn.speaker, public(turn.take.beats)) if turn.take and turn.public else None
+
+
 def _words(turn: Turn) -> str:
     return " ".join(beat.text for beat in public(turn.take.beats if turn.take else ()))
 

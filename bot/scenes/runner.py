@@ -6,14 +6,18 @@ import asyncio
 import contextlib
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 from bot.errors import AsideError, PostingError
+from bot.scenes import narrator
+from bot.scenes.initiative import Initiative
 from bot.scenes.scene import SceneState
-from bot.scenes.turn import TurnState
+from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection, Sequence
+    from datetime import datetime
 
     from bot.her.beats import PublicBeat
     from bot.scenes.performance import Performance, Performed
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Take, Turn
 
 _log = logging.getLogger(__name__)
+
+PATIENCE: Final = timedelta(seconds=30)
+"""How long a reply may be begun anew since somebody else spoke to the same character."""
+
 _UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost: try again."
 
 
@@ -32,6 +40,17 @@ class Playhouse:
     store: SceneStore
     stage: Stage
     performance: Performance
+    now: Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class _Speaking:
+    """A turn in the making: `heard` once some of it may be public, `dropped` where another one will answer instead."""
+
+    turn: Turn
+    task: asyncio.Task[Take | None]
+    heard: bool = False
+    dropped: bool = False
 
 
 class Runner:
@@ -46,12 +65,17 @@ class Runner:
         self._house = house
         self._scene = scene
         self._history_cut = history_cut
+        self._initiative = Initiative(house)
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
+        self._speaking: _Speaking | None = None
+        self._choosing: asyncio.Task[str | None] | None = None
 
     def wake(self) -> None:
         """See to it that everything owed is played. Costs nothing where the runner is at it already."""
         self._wanted = True
+        if self._choosing is not None:
+            self._choosing.cancel()  # there is something new to consider
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name=f"scene {self._scene().id}")
 
@@ -68,6 +92,21 @@ class Runner:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
+    def make_way(self, speakers: Collection[str]) -> int | None:
+        """Break off the reply in the making where one of these is to give it and nobody has heard any of it yet, so
+        that one reply can answer what is said now too.
+
+        Returns the turn that is too far for that, or is owed for too long to begin anew.
+        """
+        speaking = self._speaking
+        if speaking is None or speaking.turn.kind is not TurnKind.REPLY or speaking.turn.speaker not in speakers:
+            return None
+        if speaking.heard or self._house.now() - speaking.turn.created_at > PATIENCE:
+            return speaking.turn.id
+        speaking.dropped = True
+        speaking.task.cancel()
+        return None
+
     async def _run(self) -> None:
         while self._wanted:
             self._wanted = False
@@ -75,16 +114,34 @@ class Runner:
                 for turn in await self._house.store.owed(self._scene().id):
                     if self._scene().state is SceneState.PLAYING:
                         await self._settle(turn)
+                if not self._wanted and (name := await self._volunteer()):
+                    await self._owe(name)
+                    self._wanted = True
             except AsideError as error:
                 _log.error("Scene %d rests until it is next spoken to: %s", self._scene().id, error)
 
+    async def _volunteer(self) -> str | None:
+        """Return who speaks of its own accord; None where nobody does, or somebody said something meanwhile."""
+        self._choosing = asyncio.create_task(self._initiative.next(self._scene()))
+        try:
+            return await self._choosing
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            return None
+        finally:
+            self._choosing = None
+
+    async def _owe(self, name: str) -> None:
+        scene = self._scene()
+        await self._house.store.add_reply(scene.id, name, None, self._house.now(), heard_by=scene.audience)
+
     async def _settle(self, turn: Turn) -> None:
         try:
-            if await self._still_owed(turn):
-                take = turn.take or await self._perform(turn)
-                if take is not None:
-                    await self._house.stage.deliver(self._scene(), turn, take)
-                    await self._house.store.settle(turn.id)
+            take = await self._taken(turn)
+            if take is not None:
+                await self._house.stage.deliver(self._scene(), turn, take)
+                await self._house.store.settle(turn.id)
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, str(error))
@@ -92,20 +149,46 @@ class Runner:
             _log.exception("Turn %d failed", turn.id)
             await self._fail(turn, _UNEXPECTED)
 
+    async def _taken(self, turn: Turn) -> Take | None:
+        """Return the take of an owed turn, played now if it wasn't; None where the turn is not owed any more."""
+        speaking = self._speaking = _Speaking(turn, asyncio.create_task(self._take_of(turn)))
+        try:
+            return await speaking.task
+        except asyncio.CancelledError:
+            if _is_cancelled() or not speaking.dropped:
+                raise
+            return None
+        finally:
+            self._speaking = None
+
+    async def _take_of(self, turn: Turn) -> Take | None:
+        if not await self._still_owed(turn):
+            return None
+        return turn.take or await self._perform(turn)
+
     async def _perform(self, turn: Turn) -> Take | None:
         """Have the turn played and keep the take; None where the turn was taken out of the story meanwhile."""
-
-        async def progress(beats: tuple[PublicBeat, ...]) -> None:
-            await self._house.stage.progress(self._scene(), turn, beats)
-
         store = self._house.store
         earlier = [told for told in await store.turns(turn.scene_id) if told.id < turn.id]
         story = [told for told in earlier if told.state is TurnState.DONE]
         async with self._house.stage.thinking(self._scene(), turn):
-            performed = await self._house.performance.reply(self._scene(), turn.speaker, story, progress)
+            performed = await self._performed(turn, story)
         if performed.left_out:
             await self._history_cut()
         return await self._keep(turn, performed)
+
+    async def _performed(self, turn: Turn, story: Sequence[Turn]) -> Performed:
+        performance, scene = self._house.performance, self._scene()
+        if turn.kind is TurnKind.NARRATION:
+            return await narrator.narrated(performance, scene, story)
+        notes = [note.text for note in await self._house.store.notes(scene.id) if note.concerns(turn.speaker)]
+        return await performance.reply(scene, turn.speaker, story, lambda beats: self._progress(turn, beats), notes)
+
+    async def _progress(self, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
+        if turn.public:  # a whisper never streams into the channel
+            if self._speaking is not None:
+                self._speaking.heard = True
+            await self._house.stage.progress(self._scene(), turn, beats)
 
     async def _keep(self, turn: Turn, performed: Performed) -> Take | None:
         if not await self._still_owed(turn):
@@ -118,7 +201,7 @@ class Runner:
         now = await self._house.store.turn(turn.id)
         if now is None or now.state is not TurnState.THINKING:
             return False
-        if self._scene().part(turn.speaker).by_model:
+        if turn.kind is TurnKind.NARRATION or self._scene().part(turn.speaker).answers:
             return True
         await self._house.store.give_up([turn.id])
         return False
@@ -132,3 +215,9 @@ class Runner:
                 await self._house.stage.fail(self._scene(), turn, sentence)
         except PostingError as error:
             _log.error("Turn %d failed, and the channel could not be told: %s", turn.id, error)
+
+
+def _is_cancelled() -> bool:
+    """Whether it is this task itself that is to stop, and not one that it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -53,7 +53,7 @@ class Theatre:
     """Every scene under way. Methods that people call take who asks, and raise Refused where the rules forbid it."""
 
     def __init__(self, store: SceneStore, stage: Stage, performance: Performance, now: Callable[[], datetime]) -> None:
-        self._house = Playhouse(store, stage, performance)
+        self._house = Playhouse(store, stage, performance, now)
         self._now = now
         self._running: dict[int, Running] = {}
         self._by_channel: dict[int, int] = {}
@@ -98,15 +98,23 @@ class Theatre:
         return scene
 
     async def history(self, scene: Scene) -> list[Turn]:
-        """Return the story so far, in order."""
-        return [turn for turn in await self._house.store.turns(scene.id) if turn.state is TurnState.DONE]
+        """Return the public story so far, in order: no whisper is in it."""
+        return [
+            turn for turn in await self._house.store.turns(scene.id) if turn.state is TurnState.DONE and turn.public
+        ]
 
     async def prompt(self, scene: Scene, name: str, by: int) -> str:
         """Return the exact text the engine would get for this character now. For game masters."""
         directs(scene, by)
         character = cast.find(scene, name).character
-        performance = self._house.performance
-        return (await performance.fitted(scene, character, await self.history(scene))).prompt.text
+        story, notes = await self.mind(scene, character)
+        return (await self._house.performance.fitted(scene, character, story, notes)).prompt.text
+
+    async def mind(self, scene: Scene, character: str) -> tuple[list[Turn], list[str]]:
+        """Return what a character may know: the story with what was whispered to it, and the notes it was given."""
+        store = self._house.store
+        turns = [turn for turn in await store.turns(scene.id) if turn.state is TurnState.DONE and turn.heard(character)]
+        return turns, [note.text for note in await store.notes(scene.id) if note.concerns(character)]
 
     async def thoughts(self, message_id: int, by: int) -> Behind:
         """Return what the reply in that post kept private: for a game master all of it, for others what the scene
@@ -143,7 +151,7 @@ class Theatre:
         running = self._running[scene.id]
         await running.runner.stop()
         await self._house.store.give_up([turn.id for turn in await self._house.store.owed(scene.id)])
-        ended = await self._change(scene, lambda now: replace(now, state=SceneState.ENDED))
+        ended = await self.change(scene, lambda now: replace(now, state=SceneState.ENDED))
         self._running.pop(scene.id, None)
         self._by_channel.pop(scene.place.channel_id, None)
         return ended
@@ -186,14 +194,14 @@ class Theatre:
         directs(scene, by)
         if scene.state is SceneState.PAUSED:
             raise Refused("The scene is paused already: `/scene resume` goes on.")
-        return await self._change(scene, lambda now: replace(now, state=SceneState.PAUSED))
+        return await self.change(scene, lambda now: replace(now, state=SceneState.PAUSED))
 
     async def resume(self, scene: Scene, by: int) -> Scene:
         """Go on with a paused scene. For game masters."""
         directs(scene, by)
         if scene.state is SceneState.PLAYING:
             raise Refused("The scene is not paused.")
-        resumed = await self._change(scene, lambda now: replace(now, state=SceneState.PLAYING))
+        resumed = await self.change(scene, lambda now: replace(now, state=SceneState.PLAYING))
         self._running[scene.id].runner.wake()
         return resumed
 
@@ -210,25 +218,31 @@ class Theatre:
             policy = now.reveal.toggled(kind) if where is None else now.reveal.with_(kind, where)
             return replace(now, reveal=policy)
 
-        return await self._change(scene, changed)
+        return await self.change(scene, changed)
 
     async def give_roles(self, scene: Scene, roles: Mapping[str, int]) -> Scene:
         """Remember the mentionable roles made for the characters."""
-        return await self._change(scene, lambda now: cast.with_roles(now, roles))
+        return await self.change(scene, lambda now: cast.with_roles(now, roles))
 
     # Playing
 
+    async def tell(self, scene: Scene, sentence: str) -> None:
+        """Say something of the program's own in the scene's channel. Raises PostingError."""
+        await self._house.stage.tell(scene, sentence)
+
     async def join(self, scene: Scene, user_id: int, name: str) -> Scene:
         """Have this user play that character. Raises UnknownName and Refused."""
-        return await self._change(scene, lambda now: cast.join(now, user_id, name))
+        return await self.change(scene, lambda now: cast.join(now, user_id, name))
 
     async def leave(self, scene: Scene, user_id: int) -> str:
         """Give this user's part back to the model; return the character's name. Raises Refused."""
         _, character = cast.leave(scene, user_id)
-        await self._change(scene, lambda now: cast.leave(now, user_id)[0])
+        await self.change(scene, lambda now: cast.leave(now, user_id)[0])
         return character
 
-    async def _change(self, scene: Scene, change: Callable[[Scene], Scene]) -> Scene:
+    async def change(self, scene: Scene, change: Callable[[Scene], Scene]) -> Scene:
+        """Replace a scene under way by what `change` makes of it now. For the rooms of this house, which know who may
+        do what. Raises Refused where it has ended, and whatever `change` raises, which leaves it as it is."""
         running = self._running.get(scene.id)
         if running is None:
             raise Refused("That scene has ended.")
@@ -241,7 +255,7 @@ class Theatre:
     def _take_up(self, scene: Scene) -> None:
         async def history_cut() -> None:
             if not running.scene.history_cut_told:
-                await self._change(running.scene, lambda now: replace(now, history_cut_told=True))
+                await self.change(running.scene, lambda now: replace(now, history_cut_told=True))
                 await self._house.stage.tell(running.scene, _HISTORY_CUT)
 
         runner = Runner(self._house, lambda: running.scene, history_cut)
