@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
+import signal
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -52,7 +54,8 @@ def try_(
     with tempfile.TemporaryDirectory(prefix="aside-try-") as folder, server:
         settings = _for_trying(settings, model, Path(folder))
         logs.set_up(settings)
-        asyncio.run(_playing(settings, chosen, server, browser=browser))
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(_playing(settings, chosen, server, browser=browser))
 
 
 def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings:
@@ -74,6 +77,7 @@ async def _playing(settings: Settings, scenario: Scenario, server: socket.socket
     from bot.tryout import telling
     from bot.tryout.session import played
 
+    _end_on_sigterm()
     engine = create_engine(settings)
     telling.loading()
     try:
@@ -85,3 +89,10 @@ async def _playing(settings: Settings, scenario: Scenario, server: socket.socket
             await asyncio.Event().wait()
     finally:
         await engine.close()
+
+
+def _end_on_sigterm() -> None:
+    """End as on Ctrl-C when the system asks for it; where signals can't be awaited, the system's way stands."""
+    if task := asyncio.current_task():
+        with contextlib.suppress(NotImplementedError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

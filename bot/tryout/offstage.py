@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bot.engine.protocol import Anticipating
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 
@@ -90,6 +92,11 @@ class Offstage:
             self.last_took = thinking.seconds
             del self._thinking[number]
             await _ended(writing)
+
+    def expect(self, mind: str, prompt: Prompt) -> None:
+        """Hand on what the mind's next prompt will be, where the engine makes use of it."""
+        if isinstance(self._engine, Anticipating):
+            self._outside.run(self._engine.expect, mind, prompt)
 
     async def _write(self, request: Request, pieces: asyncio.Queue[Chunk | Exception | None]) -> None:
         try:

@@ -55,15 +55,13 @@ def taken(discord: LiveDiscord, town: Town) -> list[str]:
     """Return the steps that have been taken, by whoever and however."""
     messages = town.messages()
     people = {person.id for person in town.people}
-    personas = [message for message in messages if message.webhook_id]
     commands = {one.command_name for one in discord.backend.interactions.values() if one.responded}
     done = {
         "start": any(message.author_id not in people for message in messages),
         "join": "cast" in commands,
         "speak": any(message.author_id in people for message in messages),
-        "answer": bool(personas),
+        "answer": any(message.webhook_id for message in messages),
         "reveal": "reveal" in commands,
-        "spoiler": any("||" in message.content for message in personas),
         "menu": not commands.isdisjoint(town.menus()),
     }
     return [step for step, over in done.items() if over]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
@@ -37,7 +38,8 @@ Answer: TypeAlias = Callable[[dict[str, str]], Awaitable[object]]
 def listen(port: int | None) -> socket.socket:
     """Return a socket on loopback, at this port or a free one. Raises UserInputError where the port can't be had."""
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name == "posix":  # elsewhere it would share the port with whoever has it
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         server.bind((_HOST, port or 0))
     except OSError as error:

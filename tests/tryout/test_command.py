@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -14,7 +15,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+from bot.cli import app
+from bot.cli.try_ import ExtraMissing, try_
 from bot.tryout import telling
 
 if TYPE_CHECKING:
@@ -56,59 +60,75 @@ def link_of(process: subprocess.Popen[str]) -> str:
     raise AssertionError("".join(said))
 
 
+def ask(link: str, what: str, **body: str) -> None:
+    """Ask the site for something, as its page does."""
+    root, _, key = link.partition("#")
+    headers = {"X-Aside-Key": key, "Content-Type": "application/json"}
+    asked = urllib.request.Request(f"{root}aside/{what}", json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(asked) as answer:
+        assert answer.status == 200
+
+
 @pytest.mark.model
-def test_the_page_stands_and_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_in_the_middle_of_a_reply_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     began = perf_counter()
     with trying(tmp_path) as process:
-        address = link_of(process).partition("#")[0]
-        with urllib.request.urlopen(address) as page:
+        link = link_of(process)
+        with urllib.request.urlopen(link.partition("#")[0]) as page:
             assert "Your first scene" in page.read().decode()
-        took = perf_counter() - began
+        assert perf_counter() - began < 30  # seconds, on a machine that does other things too
+        ask(link, "step", step="start")
+        ask(link, "step", step="speak")
         os.killpg(process.pid, signal.SIGINT)  # a terminal's Ctrl-C goes to the worker too
         rest, _ = process.communicate(timeout=20)
     assert process.returncode in (0, 130)
-    assert "Traceback" not in rest
-    assert [path.name for path in tmp_path.rglob("*")] == ["tmp"]
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)  # nobody of it is left
-    assert took < 30  # seconds, on a machine that does other things too
+    assert_nothing_left(tmp_path, process, rest)
 
 
 @pytest.mark.model
-def test_ctrl_c_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
+def test_being_stopped_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     with trying(tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Loading")
-        os.killpg(process.pid, signal.SIGINT)
+        process.terminate()
         rest, _ = process.communicate(timeout=20)
-    assert process.returncode in (0, 130)
-    assert "Traceback" not in rest
-    assert [path.name for path in tmp_path.rglob("*")] == ["tmp"]
+    assert process.returncode == 0
+    assert_nothing_left(tmp_path, process, rest)
+
+
+def assert_nothing_left(folder: Path, process: subprocess.Popen[str], said: str) -> None:
+    """No process of it, no file, no complaint."""
+    assert "Traceback" not in said
+    assert [path.name for path in folder.rglob("*")] == ["tmp"]
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
 
 
-def test_a_port_that_is_taken_is_the_user_s_fault(tmp_path: Path) -> None:
-    (tmp_path / "tmp").mkdir()
+def test_without_its_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "simcord", None)
+    with pytest.raises(ExtraMissing, match=r"pip install 'aside\[try\]'"):
+        try_()
+
+
+def test_a_port_that_is_taken_is_the_user_s_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        with trying(tmp_path, "--port", port) as process:
-            said, _ = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert f"Port {port}" in said
-    assert len(said.splitlines()) == 1
+        result = CliRunner().invoke(app, ["try", "--port", port])
+    assert result.exit_code == 2
+    assert f"Port {port} can't be used" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_scenario_that_isn_t_there_is_the_user_s_fault(tmp_path: Path) -> None:
-    (tmp_path / "tmp").mkdir()
-    with trying(tmp_path, "--scenario", "pride") as process:
-        said, _ = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert "pride-and-prejudice" in said
+def test_a_scenario_that_isn_t_there_is_the_user_s_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["try", "--scenario", "pride"])
+    assert result.exit_code == 2
+    assert "pride-and-prejudice" in result.stderr
 
 
 def test_without_a_display_the_link_is_left_to_the_visitor(

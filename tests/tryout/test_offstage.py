@@ -64,6 +64,17 @@ async def test_it_tells_who_thinks_and_how_long_it_took() -> None:
     assert offstage.last_took > 0.04
 
 
+async def test_what_is_expected_reaches_an_engine_that_can_use_it() -> None:
+    class Foresighted(ScriptedEngine):
+        def expect(self, mind: str, prompt: Prompt) -> None:
+            expected.append((mind, prompt.text))
+
+    expected: list[tuple[str, str]] = []
+    (await started(Foresighted(["Well?"]))).expect("7/Jane", ASKED.prompt)
+    (await started(ScriptedEngine(["Well?"]))).expect("7/Jane", ASKED.prompt)
+    assert expected == [("7/Jane", "Papa?")]
+
+
 async def test_a_person_may_speak_while_the_model_thinks() -> None:
     engine = ScriptedEngine(["Well, Lizzy?"])
     offstage = await started(engine)

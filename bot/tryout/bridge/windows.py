@@ -75,6 +75,8 @@ class Window(Preview):
         self.env._preview = None
         await self.__aenter__()
         self.env._preview = None
+        if self._python is not None:  # pages begin at the end of a channel, not at some message in it
+            self._python.target_id = self._python.window_end_id = None
 
     def repaint(self) -> None:
         """Show what has changed, on every page of this window."""

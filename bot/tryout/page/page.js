@@ -82,6 +82,7 @@ function steps() {
   for (const item of $("steps").children) {
     const over = done.has(item.dataset.step);
     item.classList.toggle("done", over);
+    if (!over && next && !item.classList.contains("next")) requestAnimationFrame(() => item.scrollIntoView({ block: "nearest" }));
     item.classList.toggle("next", !over && next);
     if (!over) next = false;
   }
@@ -178,6 +179,7 @@ $("steps").addEventListener("click", async (event) => {
 // What the windows use.
 window.aside = {
   tell,
+  uncovered: () => { read.add("spoiler"); paint(); },
   menus: () => latest?.menus ?? [],
   nameOf: (id) => latest?.places.find((one) => one.id === id)?.name,
   go: (id) => look(person, id),

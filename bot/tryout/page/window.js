@@ -54,6 +54,13 @@ document.addEventListener("paste", (event) => {
   }
 });
 
+// One begins to read at the end of a channel.
+(function begin() {
+  if (!window.simcordPreview?.ready) return void setTimeout(begin, 50);
+  const timeline = document.getElementById("channel-timeline");
+  timeline.scrollTop = timeline.scrollHeight;
+})();
+
 // Channels are named in direct messages too, and a link to a place on this Discord leads there.
 function named() {
   const texts = document.createTreeWalker(document.getElementById("channel-message-list"), NodeFilter.SHOW_TEXT);
@@ -71,6 +78,8 @@ document.addEventListener("click", (event) => {
   event.stopPropagation();
   if (aside.nameOf(place)) aside.go(place);
 }, true);
+
+document.addEventListener("click", (event) => { if (event.target.closest?.(".markdown-spoiler")) aside.uncovered(); });
 
 // Enter sends, as on Discord: a command whose choice has been made, where simcord would choose it again for ever; one
 // with nothing but options, where it would add one; and while it still waits for something else, where it would send
@@ -107,10 +116,16 @@ document.addEventListener("submit", (event) => {
   send();
 }, true);
 
-// What simcord refused: it says so in its toolbar, which is hidden here.
+// What simcord says in its toolbar, which is hidden here: that something was refused, or that the page was given up.
 let refused = null;
+let begun = false;
 setInterval(() => {
-  const action = window.simcordPreview?.lastAction;
+  const { lastAction: action, authorized } = window.simcordPreview ?? {};
+  if (begun && !authorized) {
+    begun = false;
+    fetch(location.pathname).then(() => location.reload());
+  }
+  begun ||= authorized;
   if (!action || action.requestId === refused) return;
   refused = action.requestId;
   if (action.rejected || action.uncertain) aside.tell(`That was not done. ${action.diagnostics.map((one) => one.message ?? one.code).join(" ")}`);
