@@ -21,6 +21,17 @@ def choice(name: str, value: str) -> app_commands.Choice[str]:
     return app_commands.Choice(name=shown, value=value[:_LONGEST])
 
 
+def scene(one: Scene) -> app_commands.Choice[str]:
+    """Return a stored scene as a choice: what is played in it, its number, and when it began."""
+    begun = f"{one.started_at:%d %b %Y %H:%M} UTC"
+    return choice(f"{one.scenario.title[:60]} · scene {one.id} · begun {begun}", str(one.id))
+
+
+def means(typed: str, one: Scene) -> bool:
+    """Whether `typed` may be the beginning of this scene's number, or a part of its title or book."""
+    return str(one.id).startswith(typed.strip()) or normal(typed) in normal(f"{one.scenario.title} {one.scenario.book}")
+
+
 def characters(scene: Scene | None, typed: str) -> list[app_commands.Choice[str]]:
     """Return the scene's characters whose name has what was typed in it; none where no scene is under way."""
     names = [part.character for part in scene.parts] if scene else []

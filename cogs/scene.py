@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import discord
 from discord import app_commands
@@ -13,7 +13,7 @@ from discord.ext import commands
 
 from bot.errors import Refused
 from bot.posting import mentions, pages, permissions
-from bot.scenes.scene import Place
+from bot.scenes.scene import AT_TERMINAL, Place
 from cogs import answers, choices
 
 if TYPE_CHECKING:
@@ -50,26 +50,39 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     async def start(self, interaction: discord.Interaction, scenario: str, gm: discord.Member | None = None) -> None:
         """Begin a scene here."""
         await interaction.response.defer(ephemeral=True)
-        channel = _stageable(interaction)
-        if self._rules.guilds is not None and channel.guild.id not in self._rules.guilds:
-            raise Refused("Whoever runs this bot has not opened it to this server: ask them to add it to its settings.")
-        permissions.require(channel, channel.guild.me)
+        channel = self._stageable(interaction)
         chosen = await asyncio.to_thread(self._library.scenario, scenario)
         director = gm or interaction.user
         if director.bot:
             raise Refused("A bot can't be the game master: name a person.")
-        scene = await self._theatre.start(_place(channel), chosen, director.id)
-        if self._rules.roles:
-            scene = await self._theatre.give_roles(scene, await mentions.make_roles(channel.guild, scene))
-        await self._stage.open(scene)
-        reached = await self._stage.greet(scene, director.id)
-        told = (_started(scene, interaction.user.id, reached=reached), self._rules.caution)
-        await answers.privately(interaction, "\n".join(part for part in told if part))
+        scene = await self._open(channel, await self._theatre.start(_place(channel), chosen, director.id))
+        await self._tell_starter(interaction, scene, director.id)
 
     @start.autocomplete("scenario")
     async def _scenarios(self, _interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
         found = await asyncio.to_thread(self._library.matching, typed)
         return [choices.choice(f"{one.title} · {one.book}", one.id) for one in found][: choices.MOST]
+
+    @app_commands.command(name="continue", description="Go on here with a scene of yours that ended (game masters)")
+    @app_commands.describe(scene="Which one; whoever runs the bot also finds those played at its terminal")
+    async def continue_(self, interaction: discord.Interaction, scene: str) -> None:
+        """Have a scene that rests go on here."""
+        await interaction.response.defer(ephemeral=True)
+        channel = self._stageable(interaction)
+        if not scene.isdecimal():
+            raise Refused("Choose a scene from those that are offered.")
+        people = await _people(interaction)
+        taken = await self._theatre.go_on(int(scene[:18]), _place(channel), people, interaction.id)
+        opened = await self._open(channel, taken)
+        told = await self._theatre.history(opened)
+        await self._stage.tell(opened, f"The story goes on, {len(told)} turns so far: /scene history shows it.")
+        self._theatre.play_owed()
+        await self._tell_starter(interaction, opened, interaction.user.id)
+
+    @continue_.autocomplete("scene")
+    async def _resting(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        found = await self._theatre.resting(interaction.guild_id or 0, await _people(interaction))
+        return [choices.scene(one) for one in found if choices.means(typed, one)][: choices.MOST]
 
     @app_commands.command(description="End the scene in this channel")
     async def end(self, interaction: discord.Interaction) -> None:
@@ -131,18 +144,33 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     def _here(self, interaction: discord.Interaction) -> Scene:
         return self._theatre.here(interaction.channel_id or 0)
 
+    def _stageable(self, interaction: discord.Interaction) -> Stageable:
+        """Return the channel as one where a scene may begin. Raises Refused and MissingPermission."""
+        channel = interaction.channel
+        if not isinstance(channel, Stageable):
+            raise Refused("A scene plays in a text channel or a thread of a server: go to one and start it there.")
+        if self._rules.guilds is not None and channel.guild.id not in self._rules.guilds:
+            raise Refused("Whoever runs this bot has not opened it to this server: ask them to add it to its settings.")
+        permissions.require(channel, channel.guild.me)
+        return channel
+
+    async def _open(self, channel: Stageable, scene: Scene) -> Scene:
+        """Put up for a scene what it needs: roles, and its opening."""
+        if self._rules.roles:
+            scene = await self._theatre.give_roles(scene, await mentions.make_roles(channel.guild, scene))
+        await self._stage.open(scene)
+        return scene
+
+    async def _tell_starter(self, interaction: discord.Interaction, scene: Scene, director_id: int) -> None:
+        reached = await self._stage.greet(scene, director_id)
+        told = (_started(director_id, interaction.user.id, reached=reached), self._rules.caution)
+        await answers.privately(interaction, "\n".join(part for part in told if part))
+
     async def _strike(self, interaction: discord.Interaction, scene: Scene) -> None:
         """Take down what was put up for a scene: its roles."""
         roles = [part.role_id for part in scene.parts if part.role_id]
         if roles and interaction.guild is not None:
             await mentions.remove_roles(interaction.guild, roles)
-
-
-def _stageable(interaction: discord.Interaction) -> Stageable:
-    channel = interaction.channel
-    if not isinstance(channel, Stageable):
-        raise Refused("A scene plays in a text channel or a thread of a server: go to one and start it there.")
-    return channel
 
 
 def _place(channel: Stageable) -> Place:
@@ -154,9 +182,14 @@ def _moderates(interaction: discord.Interaction) -> bool:
     return interaction.permissions.manage_channels or interaction.permissions.administrator
 
 
-def _started(scene: Scene, starter_id: int, *, reached: bool) -> str:
+async def _people(interaction: discord.Interaction) -> tuple[int, ...]:
+    """Return who may be asking: this user, and the person at the terminal where it is who runs the bot."""
+    user, bot = interaction.user, cast("commands.Bot", interaction.client)
+    return (user.id, AT_TERMINAL) if await bot.is_owner(user) else (user.id,)
+
+
+def _started(gm_id: int, starter_id: int, *, reached: bool) -> str:
     """Return what whoever started a scene is told in private."""
-    (gm_id,) = scene.gm_ids
     if gm_id != starter_id:
         return f"The scene has begun. <@{gm_id}> directs it" + ("." if reached else ", but could not be written to.")
     if reached:

@@ -23,10 +23,11 @@ ROOMS = {
     "bot.scenes": {"bot.errors", "bot.her", "bot.library", "bot.engine.protocol"},
     "bot.store": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.posting": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
+    "bot.terminal": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "cogs": {"bot.errors", "bot.her", "bot.library", "bot.scenes", "bot.posting"},
 }
 WIRING = ("bot.__main__", "bot.app", "bot.cli", "bot.tryout")  # these know everybody
-NO_DISCORD = ("bot.her", "bot.engine", "bot.weights", "bot.library", "bot.store", "bot.scenes")
+NO_DISCORD = ("bot.her", "bot.engine", "bot.weights", "bot.library", "bot.store", "bot.scenes", "bot.terminal")
 
 
 def module(path: Path) -> str:

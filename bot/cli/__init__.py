@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.chat import chat
 from bot.cli.doctor import doctor
 from bot.cli.failures import SentencesGroup
 from bot.cli.prompt import prompt
@@ -25,7 +26,7 @@ def aside(
     """HER characters on Discord: they speak in the channel and think where the game master decides."""
 
 
-for command in (run, doctor, render, prompt, version):
+for command in (run, chat, doctor, render, prompt, version):
     app.command()(command)
 app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from bot.scenes.ports import SceneStore
     from bot.scenes.scene import Part, Place, Scene
 
+_NAMED = 8  # scenes named where another one was asked for
+
 
 def moved(scene: Scene, place: Place, by: int) -> Scene:
     """Return the scene going on at `place`. Who sat at the terminal as its director or player is `by` from now on."""
@@ -32,7 +34,8 @@ async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
     """Return a stored scene as it plays at a terminal, stored so; see `Theatre.visit`."""
     scene = await store.scene(scene_id)
     if scene is None:
-        raise UnknownName(f"No scene {scene_id} is stored here.")
+        listed = ", ".join(f"{one.id} ({one.scenario.title[:40]})" for one in await store.latest_scenes(_NAMED))
+        raise UnknownName(f"No scene {scene_id} is stored here; there are: {listed or 'none at all'}.")
     if scene.state is SceneState.ENDED:
         by = next(iter(scene.gm_ids), AT_TERMINAL)
         there = moved(scene, replace(terminal, guild_id=scene.place.guild_id), by)

@@ -80,6 +80,10 @@ class SceneStore(Protocol):
         """Return every scene that has not ended."""
         ...
 
+    async def latest_scenes(self, most: int) -> list[Scene]:
+        """Return so many of the scenes stored, whatever has become of them, latest first."""
+        ...
+
     async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
         """Return the scenes of that server, and those begun at a terminal, that one of these people directs and that
         have ended or lie at a terminal, latest first."""

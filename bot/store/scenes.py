@@ -86,6 +86,11 @@ class SceneRepository(Repository):
         async with self._database.reading() as reading:
             return await self._scenes(reading, "SELECT * FROM scenes WHERE state <> 'ended' ORDER BY id")
 
+    async def latest_scenes(self, most: int) -> list[Scene]:
+        """Return so many of the scenes stored, whatever has become of them, latest first."""
+        async with self._database.reading() as reading:
+            return await self._scenes(reading, "SELECT * FROM scenes ORDER BY id DESC LIMIT ?", most)
+
     async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
         """Return the scenes of that server, and those begun at a terminal, that one of these people directs and that
         have ended or lie at a terminal, latest first."""

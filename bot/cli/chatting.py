@@ -1,0 +1,205 @@
+"""Wires a chat at the terminal: engine, store and theatre round a screen and a keyboard, and all of it ended again."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import signal
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from bot import logs
+from bot.app import cautioned, create_engine
+from bot.cli import casting
+from bot.cli.options import library_of
+from bot.scenes.hearing import Hearing
+from bot.scenes.performance import Limits, Performance
+from bot.scenes.scene import AT_TERMINAL, Place
+from bot.scenes.theatre import Theatre
+from bot.store.store import Store
+from bot.terminal import pages
+from bot.terminal.backstage import Backstage, undisturbed
+from bot.terminal.chat import Chat, House, Seat
+from bot.terminal.choosing import Chooser, NothingMoreTyped
+from bot.terminal.commands import HELP
+from bot.terminal.keyboard import Keyboard
+from bot.terminal.screen import FAULT, QUIET, Screen
+from bot.terminal.stage import TerminalStage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from bot.engine.protocol import Engine
+    from bot.her.beats import BeatKind
+    from bot.scenes.scene import Scene
+    from bot.settings import Settings
+
+_A_CHANNELS = (
+    "This scene is under way in a channel on Discord and stays there: its characters will know what you play here, "
+    "and nothing of it is posted."
+)
+_TOLD_AGAIN = 6  # turns of an earlier story that are shown when it goes on
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a person asked for when they began to chat; None: not said."""
+
+    scenario: str | None
+    partner: str | None
+    person: str | None
+    showing: frozenset[BeatKind]
+    seed: int | None
+    store: Path | None
+    scene_id: int | None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the scene outlives the chat."""
+        return self.store is not None or self.scene_id is not None
+
+
+def play(settings: Settings, wishes: Wishes) -> None:
+    """Play at standard input and output until the person leaves.
+
+    Raises AsideError; KeyboardInterrupt and SystemExit where a signal asks to end, when everything has ended.
+    """
+    screen, keyboard = Screen(_forgiving(sys.stdout)), Keyboard(_forgiving(sys.stdin), sys.stdout)
+    with ExitStack() as stack:
+        stack.callback(logs.set_up(settings))
+        stack.callback(screen.end_line)
+        stack.enter_context(_ended_by_signals())
+        path = (wishes.store or settings.store.path) if wishes.kept else _passing(stack)
+        backstage = stack.enter_context(Backstage())
+        engine = create_engine(settings)
+        stage = TerminalStage(screen, wishes.showing)
+        house = stack.enter_context(backstage.entered(_house(settings, wishes, engine, path, stage, screen)))
+        try:
+            seat = _seated(backstage, house, settings, wishes, keyboard)
+        except NothingMoreTyped:
+            return
+        screen.line(f"Loading the model ({settings.engine.model or 'the one that the server has'}) …", QUIET)
+        stack.enter_context(backstage.entered(_started(engine)))
+        if caution := cautioned(engine.info):
+            screen.line(caution, FAULT)
+        _talk(backstage, Chat(house, seat), house, seat, keyboard)
+        if wishes.kept:
+            again = f"aside chat --store {path} --continue {seat.scene_id}"
+            screen.line(f"Kept in {path}: `{again}` goes on, and on Discord `/scene continue`.", QUIET)
+
+
+@asynccontextmanager
+async def _house(
+    settings: Settings, wishes: Wishes, engine: Engine, path: Path, stage: TerminalStage, screen: Screen
+) -> AsyncIterator[House]:
+    async with await Store.open(path) as store:
+        performance = Performance(engine, Limits(**settings.play.limits()), _seeds(wishes.seed))
+        theatre = Theatre(store, stage, performance, _now)
+        try:
+            yield House(theatre, Hearing(theatre, store, store, _now), store, stage, screen)
+        finally:
+            await theatre.close()
+
+
+@asynccontextmanager
+async def _started(engine: Engine) -> AsyncIterator[None]:
+    try:
+        await engine.start()
+        yield
+    finally:
+        await engine.close()
+
+
+def _seated(backstage: Backstage, house: House, settings: Settings, wishes: Wishes, keyboard: Keyboard) -> Seat:
+    """Begin the scene or open it, with the person in the part they chose."""
+    chooser, theatre = Chooser(keyboard, house.screen), house.theatre
+    terminal, own = Place(AT_TERMINAL, -time.time_ns()), None
+    if wishes.scene_id is None:
+        scenario = casting.scenario_of(chooser, library_of(settings), wishes.scenario)
+        free = [character.name for character in scenario.characters]
+    else:
+        scene = backstage.run(theatre.visit(wishes.scene_id, terminal))
+        scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
+        free = [part.character for part in scene.parts if part.by_model]
+    partner = casting.partner_of(chooser, scenario, free, wishes.partner)
+    kept = own.character if own and wishes.person is None else None
+    person = kept or casting.person_of(chooser, keyboard, scenario, partner, wishes.person)
+    if wishes.scene_id is None:
+        scene = backstage.run(theatre.start(terminal, scenario, AT_TERMINAL))
+    backstage.run(_take_part(theatre, scene, person))
+    return Seat(scene.id, scene.gm_ids[0], person, partner)
+
+
+async def _take_part(theatre: Theatre, scene: Scene, person: str) -> None:
+    """Have who sits here play the character of that name, or none where it is their own name."""
+    user_id = scene.gm_ids[0]
+    own = scene.part_of(user_id)
+    if own is not None and own.character != person:
+        await theatre.leave(scene, user_id)
+    if any(part.character == person for part in scene.parts) and (own is None or own.character != person):
+        await theatre.join(scene, user_id, person)
+
+
+def _talk(backstage: Backstage, chat: Chat, house: House, seat: Seat, keyboard: Keyboard) -> None:
+    """Take one line after the other until the person leaves."""
+    scene, screen = chat.scene, house.screen
+    pages.opening(screen, scene)
+    if not scene.place.at_terminal:
+        screen.line(_A_CHANNELS, FAULT)
+    for turn in backstage.run(house.theatre.history(scene))[-_TOLD_AGAIN:]:
+        house.stage.retell(turn)
+    pages.how_to_play(screen, chat.speaker, seat.partner)
+    keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])
+    try:
+        backstage.run(chat.catch_up())
+        while not screen.gone and (line := keyboard.ask(f"{chat.speaker}> ")) is not None:
+            if not backstage.run(chat.take(line)):
+                break
+    finally:
+        with undisturbed():
+            backstage.run(chat.leave())
+
+
+def _seeds(seed: int | None) -> Callable[[], int]:
+    if seed is None:
+        return lambda: secrets.randbits(32)
+    chance = random.Random(seed)  # noqa: S311 - it shall come again
+    return lambda: chance.getrandbits(32)
+
+
+def _passing(stack: ExitStack) -> Path:
+    """Return where to keep a scene that nobody wants to keep."""
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aside-chat-"))) / "aside.db"
+
+
+def _forgiving(stream: TextIO) -> TextIO:
+    """Have a stream take what its encoding doesn't know for a question mark, rather than end the program."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return stream
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """End as on Ctrl-C where the system asks for it, or the terminal is closed."""
+
+    def end(number: int, _frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,199 @@
+"""One person plays a scene at a terminal: what they type is said in it, or is a command."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.errors import AsideError, Refused
+from bot.her.people import out_of_character
+from bot.library.names import addressed, spoken_names
+from bot.library.spelling import normal
+from bot.scenes.director import Address
+from bot.scenes.hearing import Said
+from bot.scenes.reveal import for_gm
+from bot.scenes.turn import TurnKind, TurnState
+from bot.terminal import pages
+from bot.terminal.commands import LEAVE, command_in
+from bot.terminal.screen import FAULT, QUIET
+from bot.terminal.transcript import transcript, write
+
+if TYPE_CHECKING:
+    from bot.scenes.hearing import Hearing
+    from bot.scenes.ports import SceneStore
+    from bot.scenes.scene import Scene
+    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.turn import Turn
+    from bot.terminal.commands import Command
+    from bot.terminal.screen import Screen
+    from bot.terminal.stage import TerminalStage
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What a chat is played with."""
+
+    theatre: Theatre
+    hearing: Hearing
+    store: SceneStore
+    stage: TerminalStage
+    screen: Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who sits at the terminal, and in which scene: the one who directs it."""
+
+    scene_id: int
+    user_id: int
+    name: str  # under which they speak where they play no character
+    partner: str  # the character that answers where nobody is addressed
+
+
+class Chat:
+    """Takes the lines that a person types, one after the other. The scene is under way in the theatre."""
+
+    def __init__(self, house: House, seat: Seat) -> None:
+        self._house = house
+        self._seat = seat
+        self._names = spoken_names(self.scene.scenario.characters)
+        self._last_id = 0
+        self._written: set[Path] = set()
+        self._commands = {
+            "help": self._help,
+            "cast": self._cast,
+            "history": self._history,
+            "clear": self._clear,
+            "retry": self._retry,
+            "thoughts": self._thoughts,
+            "prompt": self._prompt,
+            "save": self._save,
+        }
+
+    @property
+    def scene(self) -> Scene:
+        """The scene as it is now."""
+        return self._running.scene
+
+    @property
+    def speaker(self) -> str:
+        """Who speaks when the person speaks."""
+        part = self.scene.part_of(self._seat.user_id)
+        return part.character if part else self._seat.name
+
+    async def take(self, line: str) -> bool:
+        """Do what a line says, and wait for what comes of it; return whether the person stays."""
+        try:
+            if not line.strip():
+                return True
+            command = command_in(line, self._names)
+            if command is None:
+                await self._say(line)
+            elif command.word in LEAVE:
+                return False
+            else:
+                await self._commands[command.word](command)
+        except AsideError as error:
+            self._house.screen.line(str(error), FAULT)
+        return True
+
+    async def catch_up(self) -> None:
+        """Play what was owed when the scene was left."""
+        self._house.theatre.play_owed()
+        await self._running.runner.rest()
+
+    async def leave(self) -> None:
+        """Stop at once. A reply not given here is never given later in a channel that did not hear what it answers."""
+        running = self._running
+        await running.runner.stop()
+        if not running.scene.place.at_terminal:
+            owed = await self._house.store.owed(running.scene.id)
+            await self._house.store.give_up([turn.id for turn in owed])
+
+    @property
+    def _running(self) -> Running:
+        running = self._house.theatre.running(self._seat.scene_id)
+        assert running is not None  # noqa: S101 - nobody but this person could end it
+        return running
+
+    async def _say(self, line: str) -> None:
+        if out_of_character(line):
+            self._note("Out of character: nobody on stage heard it.")
+            return
+        characters = addressed(line, self._names) or (self._seat.partner,)
+        said = Said(self._seat.user_id, self._seat.name, self._new_id(), line)
+        await self._house.hearing.hear(self.scene, said, Address(characters))
+        await self._running.runner.rest()
+        turns = await self._house.store.turns(self._seat.scene_id)
+        if turns and turns[-1].kind is TurnKind.LINE:
+            self._note("Nobody answers: whom you spoke to is not played by the model.")
+
+    def _new_id(self) -> int:
+        """Return the number of a line said here: below zero, where no message of Discord's is, and never twice."""
+        self._last_id = min(self._last_id - 1, -time.time_ns())
+        return self._last_id
+
+    async def _help(self, _command: Command) -> None:
+        pages.help_(self._house.screen)
+
+    async def _cast(self, _command: Command) -> None:
+        pages.cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
+
+    async def _history(self, _command: Command) -> None:
+        turns = await self._house.theatre.history(self.scene)
+        if not turns:
+            self._note("Nothing has been said yet.")
+        for turn in turns:
+            self._house.stage.retell(turn)
+
+    async def _clear(self, _command: Command) -> None:
+        hidden = await self._house.theatre.clear(self.scene, self._seat.user_id)
+        turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
+        self._note(f"The story begins anew: {turns} out of everyone's mind.")
+
+    async def _retry(self, command: Command) -> None:
+        turn = await self._last_reply(command.rest)
+        if turn.state is TurnState.FAILED:
+            await self._house.hearing.retry(turn.id, self._seat.user_id)
+        else:
+            await self._house.hearing.again(turn.id, self._seat.user_id)
+        await self._running.runner.rest()
+
+    async def _thoughts(self, command: Command) -> None:
+        stage = self._house.stage
+        if command.rest:
+            stage.showing = pages.shown(command.rest.casefold())
+            self._note(pages.told(stage.showing))
+            return
+        turn = await self._last_reply("")
+        freed = for_gm(turn.take.beats if turn.take else ())
+        if not freed:
+            raise Refused(f"Nothing lies behind what {turn.speaker} said last.")
+        stage.reveal(freed)
+
+    async def _prompt(self, command: Command) -> None:
+        name = command.rest or self._seat.partner
+        self._house.screen.line(await self._house.theatre.prompt(self.scene, name, self._seat.user_id))
+
+    async def _save(self, command: Command) -> None:
+        if not command.rest:
+            raise Refused("Say where: `save FILE`.")
+        path = await asyncio.to_thread(lambda: Path(command.rest).expanduser().absolute())
+        text = transcript(self.scene.scenario, await self._house.theatre.history(self.scene), self._house.stage.showing)
+        await asyncio.to_thread(write, path, text, over=path in self._written)
+        self._written.add(path)
+        self._note(f"Written to {path}.")
+
+    async def _last_reply(self, name: str) -> Turn:
+        """Return the latest reply, or that character's latest. Raises Refused where there is none."""
+        who = self._names.get(normal(name), name)
+        for turn in reversed(await self._house.store.turns(self._seat.scene_id)):
+            if turn.kind is TurnKind.REPLY and who in ("", turn.speaker):
+                return turn
+        raise Refused(f"{who or 'Nobody'} has not replied yet.")
+
+    def _note(self, text: str) -> None:
+        self._house.screen.line(text, QUIET)

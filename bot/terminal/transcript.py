@@ -1,0 +1,56 @@
+"""A story as a text to keep: Markdown, what was public of it, and with it what the person chose to see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import Refused, UserInputError
+from bot.her.beats import BeatKind
+from bot.scenes.reveal import Revealed, RevealPolicy, Where
+from bot.terminal.stage import LABELS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from bot.her.beats import PublicBeat
+    from bot.library.scenario import Scenario
+    from bot.scenes.turn import Turn
+
+
+def transcript(scenario: Scenario, turns: Sequence[Turn], showing: Collection[BeatKind]) -> str:
+    """Return the story as Markdown. `showing` are the kinds of private beats that go with it."""
+    policy = RevealPolicy(_where(shown=BeatKind.THOUGHT in showing), _where(shown=BeatKind.PLANNING in showing))
+    author = f", {scenario.author}" if scenario.author else ""
+    head = [f"# {scenario.title}", f"*{scenario.book}{author}*", scenario.opening or scenario.setting, "---"]
+    return "\n\n".join([*head, *filter(None, (_told(turn, policy) for turn in turns))]) + "\n"
+
+
+def write(path: Path, text: str, *, over: bool) -> None:
+    """Write a transcript, over what stands there only where `over` says so. Raises Refused and UserInputError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w" if over else "x", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Refused(f"{path} is there already: name another file.") from None
+    except OSError as error:
+        raise UserInputError(f"{path} can't be written ({error.strerror}): name another file.") from error
+
+
+def _told(turn: Turn, policy: RevealPolicy) -> str:
+    if turn.take is None:
+        return ""
+    return f"**{turn.speaker}**: {' '.join(_written(policy.shown(turn.take.beats)))}"
+
+
+def _where(*, shown: bool) -> Where:
+    return Where.SPOILER if shown else Where.OFF
+
+
+def _written(shown: Iterable[PublicBeat | Revealed]) -> Iterator[str]:
+    for beat in shown:
+        if isinstance(beat, Revealed):
+            yield f"({LABELS[beat.beat.kind]} {beat.beat.text})"
+        else:
+            yield f"*{beat.text}*" if beat.kind is BeatKind.ACTION else beat.text

@@ -1,0 +1,83 @@
+"""`/scene continue`: a scene that ended, or was played at a terminal, goes on in a channel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.scenes.scene import AT_TERMINAL, Place
+from tests.loopback.actors import Person
+from tests.play.house import Evening, personas
+from tests.play.test_scene import BENNET, ready
+from tests.scenes.house import a_house
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def at_a_terminal(folder: Path) -> int:
+    """Play a scene at a terminal; return its number."""
+    async with a_house(folder, BENNET) as house:
+        scene = await house.begin()
+        await house.theatre.end(scene, 1)
+        desk = await house.theatre.start(Place(AT_TERMINAL, -1), scene.scenario, AT_TERMINAL)
+        desk = await house.theatre.join(desk, AT_TERMINAL, "Elizabeth")
+        house.ids = iter([-5])  # type: ignore[assignment]
+        await house.say(desk, "MARMALADE, Papa?", "Mr Bennet", author=AT_TERMINAL)
+        await house.quiet(desk)
+        return desk.id
+
+
+async def test_an_ended_scene_goes_on_in_another_channel_with_its_story(evening: Evening) -> None:
+    engine = await ready()
+    hall = evening.discord.text_channel(evening.guild, "hall")
+    async with evening.online(engine):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
+        await evening.answer()
+        none = await evening.gm.autocomplete(hall, "scene continue", scene="")
+        assert none == []
+        await evening.discord.quiet()
+        await evening.gm.slash(evening.stage, "scene end")
+        (choice,) = await evening.gm.autocomplete(hall, "scene continue", scene="study")
+        evening.lizzy.say(hall, "@Mr Bennet PICKLES?")
+        outcome = await evening.gm.slash(hall, "scene continue", scene=choice.value)
+        assert "you direct it" in outcome.text
+        assert any("2 turns so far" in text for message in hall.messages for text in message.now.texts())
+        evening.lizzy.say(hall, "@Mr Bennet And now?")
+        assert (await evening.answer(hall)).content == "*smiles* Well, well."
+        assert "MARMALADE" in engine.requests[-1].prompt.text
+        assert len(personas(evening.stage)) == 1
+    async with evening.online(engine):
+        await evening.discord.quiet()
+        assert len(personas(hall)) == 1, "what was said in the channel before the scene came is not heard"
+
+
+async def test_a_player_is_offered_nothing_and_gets_nothing(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+        await evening.gm.slash(evening.stage, "scene end")
+        assert await evening.lizzy.autocomplete(evening.stage, "scene continue", scene="") == []
+        for typed in ("1", "Mr Bennet's study", "9" * 40):
+            outcome = await evening.lizzy.slash(evening.stage, "scene continue", scene=typed)
+            assert outcome.ephemeral
+            assert "offered" in outcome.text
+
+
+async def test_what_was_played_at_a_terminal_goes_on_for_who_owns_the_bot(evening: Evening, tmp_path: Path) -> None:
+    played = await at_a_terminal(tmp_path)
+    owner = Person(evening.discord, evening.guild.owner)
+    engine = await ready()
+    async with evening.online(engine):
+        assert await evening.gm.autocomplete(evening.stage, "scene continue", scene="") == []
+        refused = await evening.gm.slash(evening.stage, "scene continue", scene=str(played))
+        assert "offered" in refused.text
+        (choice,) = await owner.autocomplete(evening.stage, "scene continue", scene="")
+        assert choice.value == str(played)
+        await owner.slash(evening.stage, "scene continue", scene=choice.value)
+        listed = await owner.slash(evening.stage, "cast list")
+        assert owner.mention in listed.text
+        owner.say(evening.stage, "@Mr Bennet And now?")
+        await evening.answer()
+        prompt = engine.requests[-1].prompt.text
+        assert "MARMALADE" in prompt
+        assert "Elizabeth Bennet: @Mr Bennet And now?" in prompt
