@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
 from rapidfuzz import process
 
 from bot.errors import ModelFileError, UnknownName
-from bot.shipped import checkout
+from bot.weights import pull
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, catalogue
-from bot.weights.hub import HubFile, fetch, stored
+from bot.weights.hub import Hub
+from bot.weights.pull import HubFile
+from bot.weights.quantisation import quantisation_named
+from bot.weights.stock import added_folder, files_of, weights_folder
 
 if TYPE_CHECKING:
     from bot.weights.hub import Progress
+
+__all__ = ["ModelSource", "entry_named", "resolve", "weights_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,67 +35,85 @@ class ModelSource:
     note: str = ""
 
 
-def weights_folder() -> Path:
-    """Return where fetched weights are kept: the checkout's `models`, else this user's data folder."""
-    root = checkout()
-    return root / "models" if root else platformdirs.user_data_path("aside", appauthor=False) / "models"
-
-
 def resolve(
     model: str, *, folder: Path | None = None, fetching: bool = True, progress: Progress | None = None
 ) -> ModelSource:
-    """Return the file that `model` names: a path, `hf:OWNER/REPO/FILE.gguf`, or a name of the catalogue.
+    """Return the file that `model` names.
 
-    Blocks on the network where a file must be fetched into `folder` (default: `weights_folder()`); with
-    `fetching=False` it never does. The file's content isn't looked at; see `bot.weights.gguf_file.check`.
+    That is a path, `hf:OWNER/REPO/FILE.gguf`, or a name of the catalogue, with `:QUANTISATION` after it where one
+    doesn't want the usual. Blocks on the network where a file must be fetched into `folder` (default:
+    `weights_folder()`); with `fetching=False` it never does. The file's content isn't looked at; see
+    `bot.weights.gguf_file.check`.
     Raises UnknownName, ModelFileError where the file isn't there, WeightsError where fetching fails.
     """
-    model = model.strip()
+    model, folder = model.strip(), folder or weights_folder()
     if model.startswith("hf:"):
-        return ModelSource(_from_hub(HubFile.parse(model[3:]), folder, fetching=fetching, progress=progress))
-    entries = catalogue()
-    entry = next((entry for name, entry in entries.items() if name.casefold() == model.casefold()), None)
-    if entry:
-        return _of_catalogue(entry, folder, fetching=fetching, progress=progress)
+        file = HubFile.parse(model[3:])
+        return ModelSource(pull.stored(file, folder) or _fetched(file, folder, fetching=fetching, progress=progress))
     path = Path(model).expanduser()
     if path.is_file():
         return ModelSource(path.resolve())
     if path.suffix == ".gguf" or os.sep in model:
         raise ModelFileError(f"There is no model file {path}: check the path, or name a model of the catalogue.")
-    near = [name for name, _, _ in process.extract(model, list(entries), limit=3)]
-    raise UnknownName(
-        f"No model is called {model!r}: write the path of a GGUF file, hf:OWNER/REPO/FILE.gguf, "
-        f"or one of the catalogue's names ({', '.join(near)})."
+    entry, quantisation = entry_named(model, folder)
+    found = _there(entry, quantisation, folder) or _from_hub(
+        entry, quantisation, folder, fetching=fetching, progress=progress
     )
+    return ModelSource(found, entry.title, entry.dialect, entry.stand_in, entry.sampling, entry.note)
 
 
-def _of_catalogue(
-    entry: CatalogueEntry, folder: Path | None, *, fetching: bool, progress: Progress | None
-) -> ModelSource:
-    kind, _, where = entry.source.partition(":")
+def entry_named(model: str, folder: Path | None = None) -> tuple[CatalogueEntry, str | None]:
+    """Return the catalogue's entry of that name, and the quantisation after its colon, if any.
+
+    Raises UnknownName, naming the nearest, and UserInputError where there is no such quantisation.
+    """
+    name, colon, quantisation = model.strip().partition(":")
+    entries = catalogue(added=added_folder(folder or weights_folder()))
+    entry = next((entry for known, entry in entries.items() if known.casefold() == name.casefold()), None)
+    if entry is None:
+        near = [known for known, _, _ in process.extract(name, list(entries), limit=3)]
+        raise UnknownName(
+            f"No model is called {model!r}: write the path of a GGUF file, hf:OWNER/REPO/FILE.gguf, "
+            f"or one of the catalogue's names ({', '.join(near)})."
+        )
+    return entry, quantisation_named(quantisation) if colon else None
+
+
+def _there(entry: CatalogueEntry, quantisation: str | None, folder: Path) -> Path | None:
+    """The file on this machine: of several the usual quantisation, else the largest."""
+    files = files_of(entry, folder)
+    if quantisation is not None or not files:
+        return files.get(quantisation or "")
+    return files.get(entry.quantisation) or max(files.values(), key=lambda path: path.stat().st_size)
+
+
+def _from_hub(
+    entry: CatalogueEntry, quantisation: str | None, folder: Path, *, fetching: bool, progress: Progress | None
+) -> Path:
+    kind, where = entry.origin
+    wanted = quantisation or entry.quantisation
     if kind == "package":
-        path = _in_package(where, entry)
-    elif not where.endswith(".gguf"):
-        raise ModelFileError(f"{entry.name} is not published as a GGUF file. {entry.note}")
-    else:
-        path = _from_hub(HubFile.parse(where), folder, fetching=fetching, progress=progress)
-    return ModelSource(path, entry.title, entry.dialect, entry.stand_in, entry.sampling, entry.note)
-
-
-def _in_package(where: str, entry: CatalogueEntry) -> Path:
-    """The file inside an installed package, which is not imported: its own dependencies may be missing."""
-    package, _, name = where.partition("/")
-    spec = importlib.util.find_spec(package)
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        if (path := Path(folder) / name).is_file():
-            return path
-    raise ModelFileError(f"The model {entry.name!r} isn't installed: install Aside with its extra `try`.")
-
-
-def _from_hub(file: HubFile, folder: Path | None, *, fetching: bool, progress: Progress | None) -> Path:
-    folder = folder or weights_folder()
-    if path := stored(file, folder):
-        return path
+        raise ModelFileError(f"The model {entry.name!r} isn't installed: install Aside with its extra `try`.")
+    if kind == "file":
+        raise ModelFileError(
+            f"The file of {entry.name} is gone: {where}. `aside models remove {entry.name}` forgets it."
+        )
+    if kind != "hub":
+        raise ModelFileError(
+            f"{entry.name} is not published as a GGUF file: `aside models build {entry.name} --quant {wanted}` makes "
+            "one, which takes a while and much room."
+        )
+    if where.endswith(".gguf"):
+        return _fetched(HubFile.parse(where), folder, fetching=fetching, progress=progress)
     if not fetching:
-        raise ModelFileError(f"{file} hasn't been fetched yet.")
-    return fetch(file, folder, progress)
+        raise ModelFileError(f"{entry.name} hasn't been fetched yet: `aside models pull {entry.name}` does.")
+    hub = Hub()
+    repository = hub.repository(where)
+    file = pull.quantised(repository, wanted, entry.name)
+    return pull.fetch(file, folder, progress, hub=hub, repository=repository)
+
+
+def _fetched(file: HubFile, folder: Path, *, fetching: bool, progress: Progress | None) -> Path:
+    if not fetching:
+        raise ModelFileError(f"{file} hasn't been fetched yet: `aside models pull {file}` does.")
+    return pull.fetch(file, folder, progress)

@@ -237,7 +237,7 @@ class _Header:
             raise self._broken()
         shape = self._unpack(f"<{dimensions}Q")
         kind, offset = self._unpack("<IQ")
-        return Tensor(name, offset, _bytes(shape, kind))
+        return Tensor(name, offset, tensor_bytes(shape, kind))
 
     def _string(self) -> str:
         return self._take(self._length()).decode("utf-8", "replace")
@@ -261,8 +261,8 @@ class _Header:
         return ModelFileError(f"The header of the model file {self._path} is broken; fetch it again.")
 
 
-def _bytes(shape: tuple[int, ...], kind: int) -> int | None:
-    """Size in bytes of a tensor; None where the type is newer than this program."""
+def tensor_bytes(shape: tuple[int, ...], kind: int) -> int | None:
+    """Size in bytes of a tensor, the longest row's extent first; None where the type is newer than this program."""
     try:
         block, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
     except (ValueError, KeyError):

@@ -1,104 +1,172 @@
-"""Fetches model files from the Hugging Face hub, through the hub's own client."""
+"""The Hugging Face hub: what a repository holds, and its files, fetched so that they go on where they broke off.
+
+Listing and transfer are the hub's own client's. What is ours is the file beside the target that a broken-off transfer
+leaves and the next one continues (the client throws its own away), the lock, and the checks: free disk before, size
+and hash after. The address is the variable HF_ENDPOINT's where it is set; a private or gated repository needs
+HF_TOKEN, which only the client reads.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
+import filelock
 import huggingface_hub
-from huggingface_hub import errors
-from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined] # whichever client the hub's library uses
-from huggingface_hub.utils import tqdm  # type: ignore[attr-defined] # documented there
+from huggingface_hub import file_download
+from huggingface_hub.utils import build_hf_headers, tqdm  # type: ignore[attr-defined] # documented there
 
-from bot.errors import ModelFileError, UserInputError, WeightsError
-from bot.weights import gguf_file
+from bot.errors import WeightsError
+from bot.weights.hashes import Hash
+from bot.weights.hub_errors import HUB_ERRORS, explained
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # Called from the fetching thread with the bytes that are there and the bytes there will be.
 Progress: TypeAlias = Callable[[int, int], None]
 
-_MARGIN = 256 * 2**20  # free bytes left on the disk
+MARGIN = 256 * 2**20  # bytes left free on the disk
+_WITHOUT_CHECK = huggingface_hub.constants.MAX_HTTP_DOWNLOAD_SIZE  # larger ones the client refuses to measure
 
 
 @dataclass(frozen=True, slots=True)
-class HubFile:
-    """One file of a hub repository."""
+class Listed:
+    """One file of a repository, as the hub lists it. Sizes in bytes."""
 
-    repo: str
     name: str
-
-    def __str__(self) -> str:
-        return f"hf:{self.repo}/{self.name}"
-
-    @classmethod
-    def parse(cls, text: str) -> HubFile:
-        """Read `OWNER/REPO/FILE.gguf`. Raises UserInputError where it isn't of that form, or names no GGUF file."""
-        pieces = text.strip().strip("/").split("/")
-        if len(pieces) < 3 or not all(pieces) or ".." in pieces:
-            raise UserInputError(f"hf:{text} names no file of the hub: write hf:OWNER/REPO/FILE.gguf.")
-        if not pieces[-1].endswith(".gguf"):
-            raise UserInputError(f"hf:{text} is no GGUF file: choose one whose name ends in .gguf.")
-        return cls("/".join(pieces[:2]), "/".join(pieces[2:]))
+    size: int
+    hash: Hash | None
 
 
-def stored(file: HubFile, folder: Path) -> Path | None:
-    """Return the path of `file` where all its parts lie in `folder` already, whole."""
-    path = _home(file, folder) / file.name
-    try:
-        gguf_file.check(path)
-    except ModelFileError:
-        return None
-    return path
+@dataclass(frozen=True)
+class Repository:
+    """A repository at one commit."""
 
+    name: str
+    commit: str
+    files: dict[str, Listed]
 
-def fetch(file: HubFile, folder: Path, progress: Progress | None = None) -> Path:
-    """Fetch `file`, with the other parts it may be split into, and return its path.
-
-    Blocks; goes on where an earlier attempt was broken off.
-
-    A private or gated repository needs a token in the environment variable HF_TOKEN, which only the hub's client reads.
-    Raises WeightsError, or ModelFileError where what came is no whole GGUF.
-    """
-    home = _home(file, folder)
-    names = [str(part.relative_to(home)) for part in gguf_file.parts(home / file.name)]
-    try:
-        missing = sum(_missing(file.repo, name, home) for name in names)
-        _check_room(file, missing, folder)
-        meter = _meter(missing, progress)
-        for name in names:
-            huggingface_hub.hf_hub_download(file.repo, name, local_dir=home, tqdm_class=meter)
-    except (HTTPError, errors.HFValidationError, OSError, ValueError) as error:
-        raise WeightsError(_explain(file, error)) from error
-    gguf_file.check(home / file.name)
-    return home / file.name
-
-
-def _home(file: HubFile, folder: Path) -> Path:
-    return folder / file.repo.replace("/", "--")
-
-
-def _missing(repo: str, name: str, home: Path) -> int:
-    facts = huggingface_hub.hf_hub_download(repo, name, local_dir=home, dry_run=True)
-    return (facts.file_size or 0) if facts.will_download else 0
-
-
-def _check_room(file: HubFile, missing: int, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(folder).free
-    if missing and free < missing + _MARGIN:
+    def file(self, name: str) -> Listed:
+        """Return that file. Raises WeightsError, naming the GGUF files there are."""
+        if name in self.files:
+            return self.files[name]
+        there = ", ".join(sorted(one for one in self.files if one.endswith(".gguf"))[:12])
         raise WeightsError(
-            f"{file} needs {missing / 2**30:.1f} GiB, but only {free / 2**30:.1f} GiB are free in {folder}: "
-            "make room, or keep the weights elsewhere."
+            f"The hub's repository {self.name} has no file {name}: "
+            + (f"there are {there}." if there else "there is no GGUF file in it at all.")
         )
 
 
-def _meter(total: int, progress: Progress | None) -> type[tqdm]:
+class Hub:
+    """The hub, or whatever stands at the address in HF_ENDPOINT. Every call blocks on the network."""
+
+    def __init__(self, endpoint: str | None = None, notice: Callable[[str], None] | None = None) -> None:
+        """`notice` hears what is worth telling while one waits."""
+        self._notice = notice or (lambda _: None)
+        self._endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or huggingface_hub.constants.ENDPOINT).rstrip("/")
+        self._api = huggingface_hub.HfApi(endpoint=self._endpoint)
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what goes wrong is told once, by us
+
+    def repository(self, name: str, *, timeout: float = 15.0) -> Repository:
+        """Return what a repository holds now. Raises WeightsError."""
+        try:
+            info = self._api.model_info(name, files_metadata=True, timeout=timeout)
+        except HUB_ERRORS as error:
+            raise WeightsError(explained(error, repo=name)) from error
+        if not info.sha:
+            raise WeightsError(f"What answered for {name} is not the hub: check HF_ENDPOINT and the network.")
+        files = [
+            Listed(one.rfilename, one.size or 0, Hash.listed(one.lfs.sha256 if one.lfs else None, one.blob_id))
+            for one in info.siblings or []
+        ]
+        return Repository(name, info.sha, {one.name: one for one in files})
+
+    def fetch(self, repository: Repository, file: Listed, target: Path, progress: Progress | None = None) -> None:
+        """Fetch a file to `target`, going on where an earlier attempt broke off; nothing where it is there, whole.
+
+        Waits where another process fetches the same. Raises WeightsError.
+        """
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with self._alone(target):
+                if not (target.is_file() and target.stat().st_size == file.size):
+                    self._fetch(repository, file, target, progress)
+        except HUB_ERRORS as error:
+            raise WeightsError(explained(error, repo=repository.name, file=file.name)) from error
+
+    @contextlib.contextmanager
+    def _alone(self, target: Path) -> Iterator[None]:
+        lock = filelock.FileLock(target.with_name(f".{target.name}.lock"))
+        try:
+            lock.acquire(timeout=0)
+        except filelock.Timeout:
+            self._notice(f"Another process is fetching {target.name}: waiting for it.")
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _fetch(self, repository: Repository, file: Listed, target: Path, progress: Progress | None) -> None:
+        part = target.with_name(f"{target.name}.{repository.commit[:12]}.part")
+        for older in target.parent.glob(f"{target.name}.*.part"):
+            if older != part:
+                older.unlink()
+        with part.open("r+b" if part.exists() else "w+b") as stream:
+            there = stream.seek(0, os.SEEK_END)
+            if there > file.size:
+                there = stream.seek(0)
+                stream.truncate()
+            check_room(target.parent, file.size - there, f"hf:{repository.name}/{file.name}")
+            self._transfer(repository, file, stream, there, progress)
+        if file.hash and not file.hash.fits(part):
+            part.unlink()
+            raise WeightsError(
+                f"What came as hf:{repository.name}/{file.name} is not what the hub promises (its hash is another), so "
+                "it was thrown away: try again, and if that doesn't help, look what is between you and the hub."
+            )
+        part.replace(target)
+
+    def _transfer(
+        self, repository: Repository, file: Listed, stream: BinaryIO, there: int, progress: Progress | None
+    ) -> None:
+        address = huggingface_hub.hf_hub_url(
+            repository.name, file.name, revision=repository.commit, endpoint=self._endpoint
+        )
+        try:
+            file_download.http_get(
+                address,
+                stream,
+                resume_size=there,
+                headers=build_hf_headers(),
+                expected_size=file.size if file.size <= _WITHOUT_CHECK else None,
+                tqdm_class=_meter(there, file.size, progress),
+            )
+        except OSError as error:
+            if error.errno is None and not isinstance(error, ConnectionError | TimeoutError):
+                stream.truncate(0)  # the client's own complaint: what came is of another length than was promised
+            raise
+
+
+def check_room(folder: Path, needed: int, what: str) -> None:
+    """Raise WeightsError where `needed` bytes more don't fit onto the disk of `folder`, which exists."""
+    free = shutil.disk_usage(folder).free
+    if needed > 0 and free < needed + MARGIN:
+        raise WeightsError(
+            f"{what} needs {needed / 2**30:.1f} GiB, but only {free / 2**30:.1f} GiB are free in {folder}: "
+            "make room, or keep the weights elsewhere (`engine.weights` in aside.yaml)."
+        )
+
+
+def _meter(there: int, total: int, progress: Progress | None) -> type[tqdm]:
     """A tqdm class that draws nothing and tells `progress`."""
-    there = 0
 
     class Meter(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -108,27 +176,6 @@ def _meter(total: int, progress: Progress | None) -> type[tqdm]:
             nonlocal there
             there += int(n or 0)
             if progress:
-                progress(min(there, total), total)
+                progress(there, total)
 
     return Meter
-
-
-def _explain(file: HubFile, error: Exception) -> str:
-    """One sentence for a person; never the request, whose headers may carry a token."""
-    match error:
-        case errors.GatedRepoError():
-            return f"{file} is gated: accept its conditions on the hub, then set HF_TOKEN to a token of yours."
-        case errors.RepositoryNotFoundError():
-            return f"The hub has no repository {file.repo}, or it is private: check the name, or set HF_TOKEN."
-        case errors.EntryNotFoundError() if not isinstance(error, errors.LocalEntryNotFoundError):
-            return f"The hub's repository {file.repo} has no file {file.name}: check the name on its page."
-        case errors.HfHubHTTPError():
-            return f"{file} couldn't be fetched: the hub answered {error.response.status_code}; try again later."
-        case errors.LocalEntryNotFoundError() | HTTPError() | ConnectionError() | TimeoutError():
-            return f"{file} couldn't be fetched: the hub is not reachable from this machine."
-        case errors.HFValidationError():
-            return f"{file} can't be a file of the hub: write hf:OWNER/REPO/FILE.gguf."
-        case OSError():
-            return f"{file} couldn't be stored ({error.strerror or type(error).__name__}): is the disk full?"
-        case _:
-            return f"{file} couldn't be fetched ({type(error).__name__}): try again later."

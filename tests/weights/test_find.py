@@ -10,7 +10,7 @@ from bot.errors import DocumentError, ModelFileError, UnknownName, UserInputErro
 from bot.shipped import shipped
 from bot.weights.catalogue import catalogue
 from bot.weights.find import resolve, weights_folder
-from bot.weights.hub import HubFile
+from bot.weights.pull import HubFile
 from tests.weights.gguf_making import make_gguf
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_a_file_of_the_hub_that_was_fetched_is_found_without_the_network(tmp_pat
 
 
 def test_weights_that_are_not_published_as_gguf_are_told_with_what_to_do() -> None:
-    with pytest.raises(ModelFileError, match="convert it to GGUF"):
+    with pytest.raises(ModelFileError, match="aside models build HER-32B --quant Q4_K_M"):
         resolve("her-32b")
 
 
@@ -69,7 +69,8 @@ def test_a_file_of_the_hub_may_lie_in_a_folder() -> None:
 
 def test_the_catalogue_that_ships_is_sound() -> None:
     entries = catalogue()
-    assert set(entries) == {"demo", "HER-32B"}
+    assert {"demo", "HER-32B", "HER-RM-32B", "Qwen3-0.6B", "Qwen3-32B"} <= set(entries)
+    assert all(entry.checkpoint is None or entry.dimensions for entry in entries.values())
     assert shipped("models").name == "models"
     assert weights_folder() == shipped("models")
 

@@ -1,0 +1,192 @@
+"""From the shards of a checkpoint to one GGUF file, shard by shard, however often it is broken off.
+
+The file has its final size from the beginning. What was taken from which shard is noted beside it, so that the shard
+may be deleted and the rest taken tomorrow. Numbers are copied as they are; memory holds a few million at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from bot.errors import WeightsError
+from bot.weights.checkpoint import read_shard
+from bot.weights.header import write_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import numpy.typing as npt
+    from gguf.utility import LocalTensor
+
+    from bot.weights.dimensions import Dimensions
+    from bot.weights.header import FloatType, Place
+    from bot.weights.hub import Progress
+    from bot.weights.vocabulary import Vocabulary
+
+_KINDS: Final[dict[str, FloatType]] = {"F32": "F32", "F16": "F16", "BF16": "BF16"}
+_CHUNK: Final = 2**24  # bytes copied at once; a multiple of every number's size
+
+
+class Conversion:
+    """The GGUF file in the making. `target` appears when `finish` is called."""
+
+    def __init__(
+        self, target: Path, dimensions: Dimensions, vocabulary: Vocabulary, kind: FloatType, name: str
+    ) -> None:
+        """Begin, or go on where an earlier attempt at the same was broken off. Raises WeightsError."""
+        self._target = target
+        self._part = target.with_name(f"{target.name}.part")
+        self._notes = target.with_name(f"{target.name}.part.json")
+        self._kind = kind
+        self._done = _read_notes(self._notes).done if begun(target) == kind else {}
+        fresh = target.with_name(f"{target.name}.new")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            places = write_header(fresh, dimensions, kind, name, vocabulary)
+            if not (self._done and _same_front(fresh, self._part, places[0].start)):
+                self._done = {}
+                fresh.replace(self._part)
+        except OSError as error:
+            raise _unwritable(self._part, error) from error
+        finally:
+            fresh.unlink(missing_ok=True)
+        self._places = {place.tensor.source: place for place in places}
+
+    @property
+    def done(self) -> frozenset[str]:
+        """Names of the shards that aren't needed any more."""
+        return frozenset(self._done)
+
+    def take(self, shard: Path, progress: Progress | None = None) -> None:
+        """Copy every tensor of a shard to its place; `progress` hears of the bytes.
+
+        Raises WeightsError where the shard is cut off, holds what the model hasn't, or can't be stored.
+        """
+        tensors = read_shard(shard)
+        wanted = {name: self._place(shard, name, tensor) for name, tensor in tensors.items() if not self._skip(name)}
+        total, there = sum(tensors[name].data_range.size for name in wanted), 0
+        try:
+            with shard.open("rb") as source, self._part.open("r+b") as target:
+                for name, place in wanted.items():
+                    for copied in _copied(source, tensors[name], target, place):
+                        there += copied
+                        if progress:
+                            progress(there, total)
+                target.flush()
+                os.fsync(target.fileno())
+            self._note(shard.name, sorted(wanted))
+        except OSError as error:
+            raise _unwritable(self._part, error) from error
+
+    def finish(self) -> None:
+        """Give the file its name. Raises WeightsError where tensors are missing."""
+        there = {name for names in self._done.values() for name in names}
+        if missing := sorted(self._places.keys() - there):
+            raise WeightsError(
+                f"The checkpoint lacks {len(missing)} tensors, such as {missing[0]}: it is not whole, or no Qwen3."
+            )
+        self._part.replace(self._target)
+        self._notes.unlink(missing_ok=True)
+
+    def _place(self, shard: Path, name: str, tensor: LocalTensor) -> Place:
+        place = self._places.get(name)
+        if place is None:
+            raise WeightsError(f"{shard.name} holds a tensor {name}, which a Qwen3 hasn't: it can't be converted.")
+        if tensor.shape != place.tensor.shape:
+            raise WeightsError(
+                f"The tensor {name} in {shard.name} has the shape {tensor.shape}, but by config.json it must have "
+                f"{place.tensor.shape}."
+            )
+        kind_in(shard, tensor)
+        return place
+
+    def _skip(self, name: str) -> bool:
+        """Frequencies that old tools saved, and an output that is the embeddings again: llama.cpp makes both itself."""
+        return name.endswith("rotary_emb.inv_freq") or (name == "lm_head.weight" and name not in self._places)
+
+    def _note(self, shard: str, names: list[str]) -> None:
+        self._done[shard] = names
+        new = self._notes.with_name(f"{self._notes.name}.new")
+        new.write_text(json.dumps({"kind": self._kind, "done": self._done}), encoding="utf-8")
+        new.replace(self._notes)
+
+
+def kind_in(shard: Path, tensor: LocalTensor) -> FloatType:
+    """Return the type of a tensor's numbers. Raises WeightsError where it is none that can be converted."""
+    if tensor.dtype not in _KINDS:
+        raise WeightsError(
+            f"{shard.name} holds numbers of type {tensor.dtype}, which can't be converted: BF16, F16 and F32 can."
+        )
+    return _KINDS[tensor.dtype]
+
+
+def begun(target: Path) -> FloatType | None:
+    """Return the type of numbers that an earlier attempt at `target` began with, if there was one."""
+    return _KINDS.get(_read_notes(target.with_name(f"{target.name}.part.json")).kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """The type of numbers that was begun with, and which tensors came from which shard."""
+
+    kind: str = ""
+    done: dict[str, list[str]] = field(default_factory=dict)
+
+
+def _read_notes(path: Path) -> _Notes:
+    try:
+        return TypeAdapter(_Notes).validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return _Notes()
+
+
+def _same_front(fresh: Path, part: Path, length: int) -> bool:
+    """Whether both are of the same size and begin alike, so that they are for the same tensors in the same places."""
+    if not part.is_file() or part.stat().st_size != fresh.stat().st_size:
+        return False
+    with fresh.open("rb") as one, part.open("rb") as other:
+        return one.read(length) == other.read(length)
+
+
+def _copied(source: BinaryIO, tensor: LocalTensor, target: BinaryIO, place: Place) -> Iterator[int]:
+    """Copy one tensor, and yield how many bytes were taken after each piece."""
+    source.seek(tensor.data_range.offset)
+    target.seek(place.start)
+    left = tensor.data_range.size
+    while left:
+        chunk = source.read(min(_CHUNK, left))
+        if not chunk:
+            raise WeightsError(f"{source.name} is cut off within {tensor.data_range.filename.name}: fetch it again.")
+        target.write(chunk if tensor.dtype == place.kind else _converted(chunk, tensor.dtype, place.kind))
+        left -= len(chunk)
+        yield len(chunk)
+
+
+def _converted(chunk: bytes, given: str, wanted: FloatType) -> bytes:
+    """The same numbers in another type, rounded to nearest, ties to even."""
+    numbers = _as_f32(chunk, given)
+    if wanted == "F32":
+        return numbers.tobytes()
+    if wanted == "F16":
+        with np.errstate(over="ignore"):
+            return numbers.astype("<f2").tobytes()
+    bits = numbers.view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return np.where(np.isnan(numbers), 0x7FC0, rounded).astype("<u2").tobytes()
+
+
+def _as_f32(chunk: bytes, given: str) -> npt.NDArray[np.float32]:
+    if given == "BF16":
+        return (np.frombuffer(chunk, "<u2").astype(np.uint32) << 16).view(np.float32)
+    return np.frombuffer(chunk, "<f2" if given == "F16" else "<f4").astype(np.float32)
+
+
+def _unwritable(path: Path, error: OSError) -> WeightsError:
+    return WeightsError(f"{path} couldn't be written ({error.strerror or error}): is the disk full?")

@@ -1,0 +1,139 @@
+"""Quantisations: which there are, how large a model becomes under each, and quantising a file.
+
+Sizes are told by llama.cpp's own quantiser, which is shown a file that has the model's header and a hole for its data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gguf import GGMLQuantizationType
+
+from bot.errors import UserInputError, WeightsError
+from bot.weights import gguf_file
+from bot.weights.gguf_file import GgufFile, Tensor
+from bot.weights.header import write_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bot.weights.dimensions import Dimensions
+    from bot.weights.hub import Progress
+
+# Those that do without a matrix of importance, largest first.
+QUANTISATIONS: Final = (
+    *("BF16", "F16", "Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q5_0", "Q4_K_M", "Q4_K_S"),
+    *("IQ4_XS", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q2_K"),
+)
+UNQUANTISED: Final = ("F32", "BF16", "F16")
+
+_IN_NAME = re.compile(
+    r"(?<![A-Za-z0-9])(I?Q\d(?:_[A-Z0-9]+)*|BF16|F16|F32)(?=(?:-\d{5}-of-\d{5})?\.gguf$)", re.IGNORECASE
+)
+_TENSOR = re.compile(
+    r"\[ *(?P<number>\d+)/ *(?P<all>\d+)\] +(?P<name>\S+) +- \[(?P<shape>[ \d,]+)\], type = +(?P<kind>\w+), "
+    r"(?:.*\((?P<becomes>\w+)\)|.*)"
+)
+_ROOT = Path(__file__).resolve().parents[2]
+_LAST_WORDS = 5
+
+
+def quantisation_named(text: str) -> str:
+    """Return the quantisation as it is written here. Raises UserInputError, naming those there are."""
+    if (name := text.strip().upper()) in QUANTISATIONS:
+        return name
+    raise UserInputError(f"There is no quantisation {text!r} here: choose one of {', '.join(QUANTISATIONS)}.")
+
+
+def quantisation_of(name: str) -> str:
+    """Return the quantisation that a GGUF file's name ends with, in capitals; empty where it names none."""
+    found = _IN_NAME.search(name)
+    return found[1].upper() if found else ""
+
+
+def laid_out(models: Mapping[str, Dimensions], quantisations: Sequence[str]) -> dict[str, dict[str, GgufFile]]:
+    """Return what the header of each model's file says under each quantisation, without any file of it.
+
+    Takes about a second. Raises WeightsError where llama.cpp can't be asked.
+    """
+    tensors: dict[tuple[str, str], list[Tensor]] = {}
+    with tempfile.TemporaryDirectory(prefix="aside-sizes-") as folder:
+        hollows = {name: Path(folder) / f"{number}.gguf" for number, name in enumerate(models)}
+        for name, hollow in hollows.items():
+            write_header(hollow, models[name], "BF16", name)
+        plain = {name: gguf_file.read_header(hollow) for name, hollow in hollows.items()}
+        told: list[Tensor] = []
+        for line in _quantiser("--sizes", ",".join(quantisations), *map(str, hollows.values())):
+            if line.startswith("sizes "):
+                _, quantisation, path = line.split(" ", 2)
+                told = tensors[path, quantisation] = []
+            elif found := _TENSOR.match(line):
+                told.append(_tensor(found))
+    return {
+        name: {one: _header(plain[name], one, tensors.get((str(hollows[name]), one), [])) for one in quantisations}
+        for name in models
+    }
+
+
+def _header(plain: GgufFile, quantisation: str, tensors: Sequence[Tensor]) -> GgufFile:
+    if len(tensors) != len(plain.tensors):
+        raise WeightsError("llama.cpp's quantiser didn't tell sizes as expected: reinstall llama-cpp-python.")
+    return replace(plain, path=Path(f"{plain.name}-{quantisation}.gguf"), tensors=tuple(tensors))
+
+
+def quantise(source: Path, target: Path, quantisation: str, progress: Progress | None = None) -> None:
+    """Quantise the GGUF file `source` into `target`, which appears when it is whole. `progress` hears of tensors.
+
+    Raises WeightsError; half a file is taken away whatever happens, Ctrl-C included.
+    """
+    part = target.with_name(f"{target.name}.part")
+    try:
+        for line in _quantiser(quantisation, str(source), str(part)):
+            if progress and (found := _TENSOR.match(line)):
+                progress(int(found["number"]), int(found["all"]))
+        gguf_file.check(part)
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.replace(target)
+    except OSError as error:
+        raise WeightsError(f"{target} couldn't be stored ({error.strerror or error}).") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _quantiser(*order: str) -> Iterator[str]:
+    """Yield what the quantiser says. Raises WeightsError where it failed."""
+    command = [sys.executable, "-m", "bot.weights.quantiser", *order]
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))}
+    words: list[str] = []
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)  # noqa: S603
+    try:
+        assert process.stdout is not None  # noqa: S101 - it was asked for
+        assert process.stderr is not None  # noqa: S101
+        for raw in process.stdout:
+            words = [*words[1 - _LAST_WORDS :], raw.decode("utf-8", "replace").strip()]
+            yield words[-1]
+        complaint = process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+        if process.wait():
+            said = next((word for word in reversed([*complaint[-1:], *words]) if "rror" in word or "fail" in word), "")
+            raise WeightsError(f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Is the disk full?")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        process.wait()
+        process.stdout.close() if process.stdout else None
+        process.stderr.close() if process.stderr else None
+
+
+def _tensor(found: re.Match[str]) -> Tensor:
+    shape = tuple(int(extent) for extent in found["shape"].split(","))
+    kind = GGMLQuantizationType[(found["becomes"] or found["kind"]).upper()]
+    return Tensor(found["name"], 0, gguf_file.tensor_bytes(shape, kind))
