@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import discord
@@ -76,6 +77,23 @@ async def test_a_button_on_a_persona_s_post_can_be_pressed() -> None:
         async with town.live.step():
             await town.town.player.member.click(ResponseMessage(town.live, post), custom_id="knock")
         assert town.said() == ["Papa?", "Come in.", "Who is there?"]
+
+
+async def test_buttons_come_with_files_too_and_go_again() -> None:
+    kept: list[list[str]] = []
+
+    async def speak(message: discord.Message) -> None:
+        hook = await hook_of(message)
+        note = discord.File(io.BytesIO(b"Come in."), filename="note.txt")
+        post = await hook.send("See.", wait=True, view=Door(timeout=None), file=note)
+        for view in (Door(timeout=None), None):
+            edited = await hook.edit_message(post.id, content="Look.", view=view)
+            fetched = await message.channel.fetch_message(post.id)
+            kept.append([edited.content, *(str(len(each.components)) for each in (edited, fetched))])
+
+    town = await heard(speak)
+    assert town.said() == ["Papa?", "Look."]
+    assert kept == [["Look.", "1", "1"], ["Look.", "0", "0"]]
 
 
 async def test_a_webhook_s_picture_is_the_face_of_what_it_posts() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simcord.backend import Backend
 from simcord.backend.cdn import CDN_BASE
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simcord.backend.models import Message, User, Webhook
+
+Body: TypeAlias = "dict[str, Any] | None"
 
 
 class FacedBackend(Backend):
@@ -45,17 +48,20 @@ class RightWebhooks(FakeWebhookAdapter):
         route: Any,
         session: Any,
         *,
-        payload: dict[str, Any] | None = None,
-        params: dict[str, Any] | None = None,
+        payload: Body = None,
+        multipart: Any = None,
+        params: Body = None,
         **kwargs: Any,
     ) -> Any:
         """Serve one request of discord.py's."""
         webhook = self.backend.webhooks.get(self.backend.webhook_tokens.get(route.webhook_token or "", 0))
         if webhook is None:  # an interaction's
-            return await super().request(route, session, payload=payload, params=params, **kwargs)
-        buttons = payload.pop("components", None) if payload else None
+            return await super().request(route, session, payload=payload, multipart=multipart, params=params, **kwargs)
+        payload, multipart, buttons = _without_buttons(payload, multipart)
         with self._led_to(webhook, (params or {}).get("thread_id")):
-            answer = await super().request(route, session, payload=payload, params=params, **kwargs)
+            answer = await super().request(
+                route, session, payload=payload, multipart=multipart, params=params, **kwargs
+            )
             if buttons is not None and answer:
                 self._attach(self.backend.get_message(webhook.channel_id, int(answer["id"])), buttons)
                 answer["components"] = buttons
@@ -86,3 +92,18 @@ class RightWebhooks(FakeWebhookAdapter):
             stickers=message.stickers,
             attachments=message.attachments,
         )
+
+
+def _without_buttons(payload: Body, multipart: Any) -> tuple[Body, Any, list[dict[str, Any]] | None]:
+    """Return a request's body, as JSON or as the form that files come in, without its buttons, and these."""
+    if not multipart:
+        rest = {**payload} if payload else payload
+        return rest, multipart, rest.pop("components", None) if rest else None
+    parts = [{**part} for part in multipart]
+    for part in parts:
+        if part.get("name") == "payload_json":
+            body = json.loads(part["value"])
+            buttons = body.pop("components", None)
+            part["value"] = json.dumps(body)
+            return payload, parts, buttons
+    return payload, parts, None
