@@ -1,0 +1,40 @@
+"""What the README shows in Python runs as it stands there."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def test_the_readme_shows_an_example_that_fits_a_screen() -> None:
+    assert EXAMPLES
+    for example in EXAMPLES:
+        ast.parse(example)
+        assert example.count("\n") <= 30
+
+
+@pytest.mark.model
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_it_prints_the_beats_of_a_reply(example: str, tmp_path: Path) -> None:
+    (tmp_path / "example.py").write_text(example, encoding="utf-8")
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASIDE_", "DISCORD_"))}
+    ran = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=tmp_path,
+        env=clean | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert [line.split(": ")[0] for line in ran.stdout.splitlines()] == ["planning", "thought", "action", "speech"]
