@@ -20,12 +20,25 @@ thought ::= "<role_thinking>" char+ "</role_thinking>"
 action ::= "<role_action>" char+ "</role_action>"
 """
 
+_HER_MORE = r"""
+root ::= (space | thought)* (visible | action) (char | action | thought)*
+thought ::= "<role_thinking>" char+ "</role_thinking>"
+action ::= "<role_action>" char+ "</role_action>"
+"""
+
+_STAND_IN_MORE = r"""
+root ::= (" " sentence){1,2}
+sentence ::= [A-Z] words [.!?]
+words ::= [a-zA-Z ,']{10,110}
+"""
+
 _STAND_IN = r"""
 root ::= plan "</system_thinking>" {name} ": <role_thinking>" thought "</role_thinking><role_action>" deed speech
 plan ::= {name} " wants to " [a-z] words "."
 thought ::= ("I want" | "I hope" | "I wonder" | "I must" | "I know" | "I feel") " " [a-z] words "."
-deed ::= begun (" " [a-z ]{{3,30}})? "</role_action>"
+deed ::= begun ended? "</role_action>"
 begun ::= "smiles" | "nods" | "looks up" | "laughs softly" | "leans closer" | "raises an eyebrow" | "sighs" | "pauses"
+ended ::= " for a moment" | " and turns away" | " and glances at the door" | " and thinks it over" | " without a word"
 speech ::= sentence (" " sentence){{0,2}}
 sentence ::= [A-Z] words [.!?]
 words ::= [a-zA-Z ,']{{10,110}}
@@ -42,11 +55,21 @@ def her_grammar(character: str, *, prefilled: bool = True) -> str:
     return (_HER.format(opener=opener, name=_literal(plain_name(character))) + _TEXT).strip() + "\n"
 
 
+def her_more_grammar() -> str:
+    """Return the grammar of what is added to a HER reply that was given already: no planning, and something public."""
+    return (_HER_MORE + _TEXT).strip() + "\n"
+
+
+def stand_in_more_grammar() -> str:
+    """Return the grammar of what a very small model adds to its reply: one or two sentences."""
+    return _STAND_IN_MORE.strip() + "\n"
+
+
 def stand_in_grammar(character: str) -> str:
     """Return the tight grammar that makes a very small model readable; its replies follow a prefilled planning tag.
 
-    One sentence of planning, one thought, one action begun from a short list, one to three sentences of speech, with
-    no colons or brackets inside.
+    One sentence of planning, one thought, one action from short lists, one to three sentences of speech, with no
+    colons or brackets inside.
     """
     return _STAND_IN.format(name=_literal(plain_name(character))).strip() + "\n"
 
