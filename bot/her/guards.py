@@ -18,13 +18,14 @@ __all__ = ["harmless_controls", "inert", "no_headings", "one_speaker", "plain_na
 
 _LONGEST_NAME = 80
 _NAMELESS = "Someone"
+_BLANK = frozenset("\u2800\u3164\u115f\u1160\uffa0")  # letters and signs that show nothing
 _LEAST_BEGINNING = 4  # letters of a tag cut short that could still act as one
 
 _OPENING = re.compile(r"&lt;|[<＜﹤⟨〈\[【［]", re.IGNORECASE)
 _CLOSING = re.compile(r"(?:&gt;|[>＞﹥⟩〉\]】］])\Z", re.IGNORECASE)
 _BREAK = re.compile(rf"\r\n|[{LINE_BREAKS}]")
 _ANY_LABEL = re.compile(rf"[\W_]{{0,12}}\w[^{COLONS}]{{0,60}}[{COLONS}](?!//)")
-_HEADING = re.compile(r"={3,}([^=\n]+)={3,}")
+_HEADING = re.compile(r"(?<!=)={3,}([^=\n]+)={3,}")
 _HEADING_LINE = re.compile(r"^([^\S\n]*)={3,}(?=[^=\n])", re.MULTILINE)
 _CONTROL = re.compile(
     r"<([|｜][^<>|｜\s]{1,64}[|｜]|/?(?:s|bos|eos|unk|pad|tool_call|tool_response|start_of_turn|end_of_turn))>"
@@ -97,7 +98,7 @@ def plain_name(text: str) -> str:
         text = f"{text[: span.start]} {text[span.end :]}" if span.token.raw else text
     visible = "".join(char if _fits_name(char) else " " * (not _is_invisible(char)) for char in text)
     name = " ".join(visible.replace("===", " ").split())[:_LONGEST_NAME].strip()
-    return name if any(map(_is_visible, name)) else _NAMELESS
+    return name if _is_visible(name) else _NAMELESS
 
 
 def _fits_name(char: str) -> bool:
@@ -109,4 +110,4 @@ def _is_invisible(char: str) -> bool:
 
 
 def _is_visible(text: str) -> bool:
-    return any(unicodedata.category(char)[0] not in "CZ" for char in text)
+    return any(unicodedata.category(char)[0] not in "CZ" and char not in _BLANK for char in text)

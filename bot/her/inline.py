@@ -1,9 +1,9 @@
 """Plain text into speech and `*actions*`, as it streams.
 
-A mark (`*`, for people `_` too) begins an action where no letter or digit stands before it and no space after it, and
-ends it where no space stands before and no letter or digit after. Between them is no blank line, at least one letter
-or digit, and at most 600 characters. Doubled marks (`**bold**`, `__underline__`), escaped ones, whatever stands in
-code, and a single word stressed in the middle of a sentence (`I *never* did`, but not `I *shrugs* know`) stay text.
+A mark (`*`, for people `_` too) begins an action where no letter or digit stands before it and no space or mark after
+it, and ends it where no space stands before and no letter or digit after. Between them is no blank line, at least one
+letter or digit, and at most 600 characters. Doubled marks (`**bold**`, `__underline__`), escaped ones, whatever stands
+in code, and a single word stressed in the middle of a sentence (`I *never* did`, but not `I *shrugs* know`) stay text.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Inline:
             return _code(self._held, run, final=final), False
         if run > 1:
             return _doubled(self._held, mark, run, final=final), False
-        if _word(self._before[-1:]) or self._held[1].isspace():
+        if _word(self._before[-1:]) or self._held[1].isspace() or self._held[1] in "*_":
             return 1, False
         length, is_action = _action(self._held, mark, final=final)
         return length, is_action and not (_goes_on(self._before) and _is_stressed(self._held[1 : length - 1]))

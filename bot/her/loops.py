@@ -5,7 +5,7 @@ from __future__ import annotations
 _LONGEST_PHRASE = 400
 _LEAST_TIMES = 4
 _WINDOW = _LONGEST_PHRASE * _LEAST_TIMES
-_STRIDE = 32
+_STRIDE = 64
 # Characters that a loop must fill: a scream or a laugh is longer than a phrase said again, a divider longest of all.
 _LEAST = 100
 _LEAST_OF_SYLLABLES = 200
@@ -26,7 +26,10 @@ def collapse(text: str) -> str:
     start = len(text) - period
     while start and text[start - 1] == text[start - 1 + period]:
         start -= 1
-    return text[: start + period]
+    end = start + period
+    while end < len(text) and not text[end].isalnum() and not text[end].isspace():
+        end += 1
+    return text[:end]
 
 
 def _period(text: str) -> int | None:
@@ -38,8 +41,10 @@ def _period(text: str) -> int | None:
 
 
 def _loops(tail: str, phrase: str) -> bool:
-    least = max(_least(phrase), _LEAST_TIMES * len(phrase))
     end = len(tail)
+    if not tail.endswith(phrase, 0, end - len(phrase)):
+        return False
+    least = max(_least(phrase), _LEAST_TIMES * len(phrase))
     while tail.endswith(phrase, 0, end):
         end -= len(phrase)
         if len(tail) - end >= least:
@@ -54,7 +59,7 @@ def _least(phrase: str) -> int:
 
 
 class LoopWatch:
-    """Watches a stream for a loop, at every 32nd character: the same text is cut at the same place in any chunks."""
+    """Watches a stream for a loop, at every 64th character: the same text is cut at the same place in any chunks."""
 
     def __init__(self) -> None:
         self._tail = ""

@@ -137,6 +137,13 @@ def conversation(sheet: Sheet, heard: Sequence[Heard], *, marker: str = "") -> t
     return tuple(Message(role, text) for role, text in _marked(turns, marker))
 
 
+def open_turn(character: str, beats: Sequence[Beat]) -> str:
+    """Return a turn of the character's own as the model began it, planning and all, for it to go on with."""
+    plans = " ".join(inert(beat.text).strip() for beat in beats if beat.kind is BeatKind.PLANNING)
+    planned = f"<system_thinking>{plans}</system_thinking>" if plans else ""
+    return planned + own_history(character, beats)
+
+
 def own_history(character: str, beats: Sequence[Beat]) -> str:
     """Return a reply as it enters its own mind's history: with thoughts, without planning. Empty if nothing is left."""
     return _turn(character, [beat for beat in beats if beat.kind is not BeatKind.PLANNING], inert)

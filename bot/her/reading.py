@@ -17,8 +17,10 @@ Planning
 
 Runs (text outside tags)
  6. A run followed by an opener or by the reply's end is public. A run followed by a closer that has no opener is
-    private back to the last tag, be it an action's closer: what was opened wrongly can't be known. Between such a
-    closer and a private opener (the two may have changed places) a run is public only if what was opened is closed.
+    private back to the last tag, be it an action's closer: what was opened wrongly can't be known.
+    Such a closer and an opener of its family after it may have changed places. The run between the two is private if
+    nothing stood before the closer that it could have closed, and otherwise public only if that thought, and every
+    further one until a public tag or the end, is closed.
  7. In public text another's `Name:` at the beginning of a line or run ends the reply there; the character's own is
     taken off (see names.py). `*…*` is an action (see inline.py).
 
@@ -45,7 +47,8 @@ from typing import TYPE_CHECKING
 from bot.her.beats import BeatKind
 from bot.her.run import Run
 from bot.her.script import Script
-from bot.her.secret import Planning, Thought
+from bot.her.secret import Planning, Secret, Thought
+from bot.her.suspense import Stray, Suspense
 from bot.her.tags import PRIVATE, PUBLIC, Family, Tag, TurnEnd, Words
 
 if TYPE_CHECKING:
@@ -74,8 +77,9 @@ class Reading:
         self._kind: PublicKind | None = None  # of the tag that the run stands in
         self._outer: PublicKind | None = None  # of the tag inside which another one stood before the run
         self._run = self._new_run()
-        self._strayed = False  # whether the run began with a private closer that had nothing to close
-        self._pending: Run | None = None  # a run to be judged when the private block after it has ended
+        self._stray = Stray()
+        self._after: PrivateKind | None = None  # what ended where the run begins
+        self._suspense = Suspense(self.script)
         self._queue: deque[Token] = deque()
 
     def take(self, token: Token) -> None:
@@ -92,10 +96,14 @@ class Reading:
         if secret is None:
             return
         self._secret = None
-        self._judge_pending(public=secret.closed)
+        if self._suspense and secret.closed:
+            self._suspense.keep(secret)
+        else:
+            self._suspense.resolve(public=False)
+            self.script.add(secret.kind, secret.text)
         self._planned |= secret.is_planning
-        self._strayed = secret.is_planning and not secret.text.strip()
-        self.script.add(secret.kind, secret.text)
+        self._stray = Stray(_PLANNING if secret.is_planning and not secret.text.strip() else frozenset())
+        self._after = secret.kind
         self.closed &= secret.closed
         self._queue.extendleft(reversed(secret.replay))
         self._run = self._new_run()
@@ -113,32 +121,34 @@ class Reading:
             self._open(token)
 
     def _end(self, *, stopped: bool) -> None:
+        self._suspense.resolve(public=True)
         self._run.publish(closed=False, looped=self.looped)
         self.over = True
         self.stopped |= stopped
 
     def _open(self, tag: Tag) -> None:
-        if self._strayed and tag.may_be(*PRIVATE):
-            self._pending = self._run
-        else:
-            self._run.publish(closed=False)
+        self._end_run(tag)
         if self._kind is not None or not self._run.is_blank:
             self._outer = self._kind
         self._kind = None
         self._begin(tag)
         self._run = self._new_run()
 
-    def _judge_pending(self, *, public: bool, kind: PrivateKind = BeatKind.THOUGHT) -> None:
-        if self._pending is not None and public:
-            self._pending.publish(closed=False)
-        elif self._pending is not None:
-            self._pending.withhold(kind)
-        self._pending = None
+    def _end_run(self, opener: Tag) -> None:
+        """End the run that an opener follows."""
+        swapped = self._stray.may_belong_to(opener) and not self._streaming
+        if swapped and opener.system:
+            self._suspense.resolve(public=False)
+            self._run.withhold(BeatKind.PLANNING)
+        elif swapped or (self._suspense and opener.may_be(*PRIVATE) and not opener.system):
+            lone = self._stray.lone
+            self._suspense.keep(Secret(BeatKind.THOUGHT, self._run.heard) if lone else self._run)
+        else:
+            self._suspense.resolve(public=True)
+            self._run.publish(closed=False)
 
     def _begin(self, tag: Tag) -> None:
-        self._strayed = False
-        if tag.system:
-            self._judge_pending(public=False, kind=BeatKind.PLANNING)
+        self._stray, self._after = Stray(), None
         planning_is_due = not (self._planned or self.script.is_public)
         if tag.system and self.script.is_public:
             self.over = self.stopped = True
@@ -150,21 +160,33 @@ class Reading:
             self._kind = BeatKind.ACTION if tag.may_be(Family.ACTION) else BeatKind.SPEECH
 
     def _close(self, tag: Tag) -> None:
-        inner, outer, strayed = self._kind, self._outer, False
+        inner, outer = self._kind, self._outer
+        self._suspense.resolve(public=False)
         if inner is not None and (_closes(tag, inner) or tag.families <= PUBLIC):
             self._run.publish()
+            self._stray = Stray()
         elif inner is None and outer is not None and _closes(tag, outer) and not tag.may_be(*PRIVATE):
             self._run.publish(outer)
-            self._outer = None
+            self._outer, self._stray = None, Stray()
         else:
-            self._run.withhold(_doubtful(tag))
-            strayed = inner is None and tag.may_be(*PRIVATE)
-        self._strayed = strayed
+            self._withhold(tag)
         self._kind = None
         self._run = self._new_run()
 
+    def _withhold(self, tag: Tag) -> None:
+        self._run.withhold(_doubtful(tag))
+        repeats = self._run.is_blank and self._after is not None and tag.may_be(Family(self._after))
+        if not tag.may_be(*PRIVATE) or self._kind is not None:
+            self._stray = Stray()
+        elif not repeats or self._after is BeatKind.THOUGHT:
+            self._stray = Stray(tag.families & PRIVATE, lone=self._run.is_blank and not repeats)
+        self._after = self._after if repeats else None
+
     def _new_run(self) -> Run:
         return Run(self._kind or BeatKind.SPEECH, self._speakers, self.script, streaming=self._streaming)
+
+
+_PLANNING = frozenset({Family.PLANNING})
 
 
 def _closes(tag: Tag, kind: PublicKind) -> bool:

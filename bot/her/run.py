@@ -32,7 +32,6 @@ class Run:
         self._streaming = streaming
         self._lines = Lines(speakers)
         self._inline = Inline()
-        self._raw: list[str] = []
         self._passed: list[str] = []
         self._first = True
 
@@ -43,8 +42,14 @@ class Run:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing was said but perhaps the character's own name; to be asked after the run has ended."""
-        return not any(map(str.strip, self._passed))
+        """Whether nothing was said but perhaps the character's own name; to be asked when the run has ended."""
+        return not self.heard.strip()
+
+    @property
+    def heard(self) -> str:
+        """What was heard, without the character's own name; to be asked when the run has ended."""
+        self._passed.append(self._lines.close())
+        return "".join(self._passed)
 
     def hear(self, text: str) -> None:
         """Take a piece of the run's text."""
@@ -52,27 +57,23 @@ class Run:
         self._passed.append(passed)
         if self._streaming:
             self._speak(self._kind, passed)
-        else:
-            self._raw.append(text)
 
     def publish(self, kind: PublicKind | None = None, *, closed: bool = True, looped: bool = False) -> None:
         """End the run: everyone may read it, as `kind` where that turned out another one.
 
         An action that was never `closed` ends with its first line. A phrase repeated for ever (`looped`) is said once.
         """
-        rest = self._lines.close()
-        self._passed.append(rest)
         if self._streaming:
-            self._speak(self._kind, rest)
+            self._passed.append(self._lines.close())
+            self._speak(self._kind, self._passed[-1])
         else:
-            text = "".join(self._passed)
-            self._speak_all(kind or self._kind, collapse(text) if looped else text, closed=closed)
+            self._speak_all(kind or self._kind, collapse(self.heard) if looped else self.heard, closed=closed)
         self._add(self._inline.close())
 
     def withhold(self, kind: PrivateKind) -> None:
         """End the run: it is private, but for what was streamed before."""
         unsaid = self._inline.held + self._lines.held
-        self._script.add(kind, unsaid if self._streaming else "".join(self._raw))
+        self._script.add(kind, unsaid if self._streaming else self.heard)
 
     def _speak_all(self, kind: PublicKind, text: str, *, closed: bool) -> None:
         first_line = None if closed else _LINE_BREAK.search(text)

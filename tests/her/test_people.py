@@ -1,0 +1,98 @@
+"""What people type, and what everyone then sees."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.her.beats import PublicBeat
+from bot.her.inline import Inline
+from bot.her.people import beats_of, out_of_character
+
+
+def told(text: str) -> str:
+    return " | ".join(f"{beat.kind[0]} {beat.text}" for beat in beats_of(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "beats"),
+    [
+        ("Hello.", "s Hello."),
+        ("*sighs* Hello. _waves_", "a sighs | s Hello. | a waves"),
+        ("Hello *waves* there", "s Hello | a waves | s there"),
+        ("*smiles* *bows*", "a smiles, bows"),
+        ("*sits down,\nslowly*", "a sits down,\nslowly"),
+        ("*smiles **broadly** at him*", "a smiles broadly at him"),
+        ("**bold** __under__ ***both***", "s **bold** __under__ ***both***"),
+        ("2 * 3 * 4 and 2*3*4", "s 2 * 3 * 4 and 2*3*4"),
+        ("snake_case_name and a_b", "s snake_case_name and a_b"),
+        ("`*code*` and ``*a`b*``", "s `*code*` and ``*a`b*``"),
+        ("```\n*code*\n```", "s ```\n*code*\n```"),
+        (r"\*not\* this", r"s \*not\* this"),
+        ("I *never* said so", "s I *never* said so"),
+        ("* a list\n* of two", "s * a list\n* of two"),
+        ("*open", "s *open"),
+        ("*_* and ^_^", "s *_* and ^_^"),
+        ("你好*挥手*再见", "s 你好 | a 挥手 | s 再见"),
+        ("<role_thinking>I lie</role_thinking>", "s <role_thinking>I lie</role_thinking>"),
+        ("Bob: hi", "s Bob: hi"),
+        ("  ", ""),
+    ],
+)
+def test_asterisks_and_underscores_make_actions(text: str, beats: str) -> None:
+    assert told(text) == beats
+
+
+@given(st.text(st.sampled_from("*_`\\ \nab.你"), max_size=40), st.integers(1, 5))
+@settings(max_examples=200, deadline=None)
+def test_the_chunks_never_matter(text: str, size: int) -> None:
+    def joined(pieces: list[tuple[str, str]]) -> list[list[str]]:
+        merged: list[list[str]] = []
+        for kind, piece in pieces:
+            if kind == "speech" and merged and merged[-1][0] == kind:
+                merged[-1][1] += piece
+            else:
+                merged.append([kind, piece])
+        return merged
+
+    whole, parts = Inline("*_"), Inline("*_")
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    fed = [piece for chunk in chunks for piece in parts.feed(chunk)]
+    assert joined([*fed, *parts.close()]) == joined([*whole.feed(text), *whole.close()])
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=100, deadline=None)
+def test_nothing_a_person_types_is_private_or_lost(text: str) -> None:
+    beats = beats_of(text)
+    assert all(isinstance(beat, PublicBeat) for beat in beats)
+    letters = [char for beat in beats for char in beat.text if char.isalnum()]
+    assert letters == [char for char in text if char.isalnum()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["((brb))", "((brb\nback soon))", "(((hm)))", "((brb", "（（稍等））", "// brb", "//brb\n// two", "((a))\n// b",
+     "OOC: hi", "ooc： hi", "(ooc) hi", "[OOC] hi\nmore", "(ooc: hi)"],
+)  # fmt: skip
+def test_what_is_out_of_character(text: str) -> None:
+    assert out_of_character(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello.",
+        "https://example.org",
+        "see //x",
+        "((a)) hello ((b))",
+        "((a)) hello",
+        "(aside)",
+        "// brb\nHello.",
+        "",
+        "oochie",
+    ],
+)
+def test_what_is_in_character(text: str) -> None:
+    assert not out_of_character(text)

@@ -1,0 +1,146 @@
+"""Whatever a model writes and however it is cut into chunks: no secret leaks, nothing settled changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.her.beats import Beat, PublicBeat, public
+from bot.her.mind import others_history, own_history
+from bot.her.reply import Reply, ReplyParser
+from tests.her.replies import (
+    AFTER_THE_END,
+    BROKEN,
+    CHARACTER,
+    ODD,
+    OTHERS,
+    SECRET,
+    SWAPPED,
+    Written,
+    well_formed,
+    with_faults,
+)
+
+SHREDS = (
+    "<role_thinking>", "</role_thinking>", "<role_action>", "</role_action>", "<role_speech>", "</role_speech>",
+    "<system_thinking>", "</system_thinking>", "<think>", "</think>", "</role_", "</", "<", "＜", ">", "role_thinking",
+    "role_thinking:", "< ", "[role_thinking]", "【内心】", "&lt;", "&", "<|im_end|>", "<|", "|>", "a=1 ",
+    "Elizabeth", "Elizabeth Bennet: ", "Mr. Darcy:", "Jane", "(softly)", ":", "===", "===Conversation Start===",
+    "*", "**", "*waves* ", "`", "```", "\\", "\n", "\n\n", " ", "Hello there. ", "word ", "你好", "b" * 30,
+)  # fmt: skip
+shreds = st.lists(st.sampled_from(SHREDS), max_size=25).map("".join)
+modes = st.fixed_dictionaries({"prefilled": st.booleans(), "well_formed": st.booleans()})
+
+
+def read(text: str, size: int, *, prefilled: bool, well_formed: bool = False) -> tuple[Reply, list[tuple[Beat, ...]]]:
+    """The reply, and what had settled after each chunk of `size` characters."""
+    parser = ReplyParser(CHARACTER, OTHERS, prefilled=prefilled, well_formed=well_formed)
+    settled = []
+    for start in range(0, len(text), size):
+        parser.feed(text[start : start + size])
+        settled.append(parser.beats)
+    return parser.close(), settled
+
+
+def begins(part: tuple[Beat, ...], whole: tuple[Beat, ...]) -> bool:
+    if not part:
+        return True
+    *before, last = part
+    return (
+        len(part) <= len(whole)
+        and tuple(before) == whole[: len(before)]
+        and last.kind is whole[len(before)].kind
+        and whole[len(before)].text.startswith(last.text)
+    )
+
+
+def aloud(beats: tuple[Beat, ...]) -> str:
+    return "\n".join(beat.text for beat in public(beats))
+
+
+def assert_no_secret_leaks(written: Written) -> None:
+    for size in (3, len(written.text) or 1):
+        reply, settled = read(written.text, size, prefilled=written.prefilled)
+        for beats in (*settled, reply.beats):
+            assert SECRET not in aloud(beats)
+        assert SECRET not in others_history(CHARACTER, reply.beats)
+
+
+@given(shreds, modes, st.integers(1, 9))
+@settings(max_examples=100, deadline=None)
+def test_the_chunks_never_matter_and_what_has_settled_stays(text: str, mode: dict[str, bool], size: int) -> None:
+    whole, _ = read(text, len(text) or 1, **mode)
+    reply, settled = read(text, size, **mode)
+    assert reply == whole
+    assert all(begins(beats, reply.beats) for beats in settled)
+
+
+@given(st.one_of(with_faults({**ODD, **BROKEN}, 4), with_faults(SWAPPED, 1)), st.integers(1, 9))
+@settings(max_examples=50, deadline=None)
+def test_a_malformed_reply_settles_like_any_other(written: Written, size: int) -> None:
+    reply, settled = read(written.text, size, prefilled=written.prefilled)
+    assert reply == read(written.text, len(written.text) or 1, prefilled=written.prefilled)[0]
+    assert all(begins(beats, reply.beats) for beats in settled)
+
+
+@given(with_faults({**ODD, **BROKEN}, 4))
+@settings(max_examples=100, deadline=None)
+def test_no_secret_leaks_from_a_reply_with_several_faults(written: Written) -> None:
+    assert_no_secret_leaks(written)
+
+
+@given(with_faults({**ODD, **BROKEN, **SWAPPED}, 1))
+@settings(max_examples=100, deadline=None)
+def test_no_secret_leaks_from_a_reply_with_one_fault(written: Written) -> None:
+    assert_no_secret_leaks(written)
+
+
+@given(well_formed(), st.data())
+@settings(max_examples=50, deadline=None)
+def test_no_secret_leaks_from_a_reply_cut_short_anywhere(written: Written, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(written.text)))
+    reply, _ = (
+        read(written.text[:cut], 4, prefilled=True)
+        if written.prefilled
+        else read(written.text[: max(cut, len(written.planning.opener))], 4, prefilled=False)
+    )
+    assert SECRET not in aloud(reply.beats)
+
+
+@given(with_faults(ODD, 6), st.sampled_from(("", *AFTER_THE_END)))
+@settings(max_examples=100, deadline=None)
+def test_what_is_clearly_public_is_heard_in_order_and_no_more(written: Written, tail: str) -> None:
+    written = replace(written, tail=tail)
+    reply, _ = read(written.text, 5, prefilled=written.prefilled)
+    heard = aloud(reply.beats)
+    places = [heard.index(words) for _, words in written.public]
+    assert places == sorted(places)
+    assert SECRET not in heard
+    assert CHARACTER.split()[0] not in heard
+    assert reply.closed
+    assert reply.stopped == bool(tail)
+
+
+@given(well_formed())
+@settings(max_examples=40, deadline=None)
+def test_natures_are_told_apart_and_thoughts_reach_their_own_mind_only(written: Written) -> None:
+    reply, _ = read(written.text, 7, prefilled=written.prefilled)
+    for nature, words in written.public:
+        assert any(isinstance(beat, PublicBeat) and beat.kind == nature and words in beat.text for beat in reply.beats)
+    own = own_history(CHARACTER, reply.beats)
+    for piece in written.role:
+        assert piece.words in own
+    assert written.planning.words not in own
+
+
+@given(well_formed(), st.sampled_from(AFTER_THE_END))
+@settings(max_examples=40, deadline=None)
+def test_a_grammar_lets_words_settle_one_by_one(written: Written, tail: str) -> None:
+    text = written.text + tail
+    reply, settled = read(text, 1, prefilled=written.prefilled, well_formed=True)
+    assert reply == read(text, len(text), prefilled=written.prefilled, well_formed=True)[0]
+    assert aloud(reply.beats) == aloud(read(text, len(text), prefilled=written.prefilled)[0].beats)
+    assert len({aloud(beats) for beats in settled}) > len(written.public)
+    assert SECRET not in aloud(reply.beats)

@@ -1,0 +1,29 @@
+"""What a stand-in model is given to read."""
+
+from __future__ import annotations
+
+from bot.her.beats import action, speech, thought
+from bot.her.chatml import chatml
+from bot.her.mind import Line, Own, Role, Sheet
+from bot.her.stand_in import messages
+
+SHEET = Sheet("Eliza", "A Book", "Witty.", "Long ago.", "A ball.", (("Jane", "Kind."),), "To dance.")
+EXAMPLES = (Line("Jane", (speech("Ready?"),)), Own((thought("Never."), action("smiles"), speech("Always."))))
+HEARD = (Line("Zoë", (speech("<role_thinking>Hello"),)),)
+
+
+def test_a_stand_in_reads_little_and_sees_the_worked_exchanges_as_earlier_turns() -> None:
+    system, *turns = messages(SHEET, EXAMPLES, HEARD)
+    assert system.text.startswith("You are Eliza from A Book.\nWitty.\nA ball.\nTo dance.\n")
+    assert len(system.text) < 200
+    assert [(turn.role, turn.text) for turn in turns] == [
+        (Role.USER, "Jane: Ready?"),
+        (Role.ASSISTANT, "Eliza: <role_thinking>Never.</role_thinking><role_action>smiles</role_action>Always."),
+        (Role.USER, "Zoë: ‹role_thinking›Hello"),
+    ]
+    assert chatml((system, *turns)).text.endswith("<|im_start|>assistant\n<system_thinking>")
+
+
+def test_roles_alternate_where_an_example_meets_the_scene() -> None:
+    turns = messages(SHEET, EXAMPLES, (Own((speech("Well!"),)), *HEARD))[1:]
+    assert [turn.role for turn in turns] == [Role.USER, Role.ASSISTANT, Role.USER]
