@@ -109,7 +109,9 @@ class Aside(commands.Bot):
             _log.warning("%s", caution)
         store = self._store = await Store.open(settings.store.path)
         library = await asyncio.to_thread(Library, [*settings.library.folders, shipped("personas")])
-        stage = self._stage = DiscordStage(self, store, library, unreached=self._unreached)
+        stage = self._stage = DiscordStage(
+            self, store, library, unreached=self._unreached, streaming=settings.play.streaming
+        )
         limits = Limits(**settings.play.limits())
         performance = Performance(engine, limits, lambda: secrets.randbits(32))
         theatre = self._theatre = Theatre(store, stage, performance, _now)

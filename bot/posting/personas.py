@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bot.errors import MissingPermission, NoRoom, PostingError
+from bot.her.beats import public
 from bot.posting import traces
+from bot.posting.buttons import reply_view
+from bot.posting.drafts import MARK, PERSONA, Draft
 from bot.posting.markdown import literal, name
-from bot.posting.render import public_messages
+from bot.posting.render import covered_messages, public_messages
 from bot.posting.voice import Posted
 from bot.scenes.ports import Post
+from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     import discord
@@ -27,8 +31,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PURPOSE: Final = "persona"
-
 
 @dataclass(frozen=True, slots=True)
 class _Showing:
@@ -39,8 +41,14 @@ class _Showing:
     take: Take
     persona: Persona
     hook: PersonaWebhook | None  # None: the bot speaks for the persona
+    view: discord.ui.View | None  # the buttons under its last message, where it is the latest reply
+    messages: list[Outgoing]
     older: deque[Post]  # posts of an earlier take, to be changed
     lost: list[discord.Message]  # posts that stand there though nobody remembers them
+
+    def buttons(self, part: int) -> discord.ui.View | None:
+        """The buttons under this part."""
+        return self.view if part == len(self.messages) - 1 else None
 
 
 class PersonaPosts:
@@ -53,30 +61,63 @@ class PersonaPosts:
         self._doubtful: set[int] = set()  # turns of which a part may stand there unremembered
         self._told: set[int] = set()  # channels that know that the bot speaks for the characters
 
+    async def draft(self, scene: Scene, turn: Turn, persona: Persona) -> Draft:
+        """Return the posts of a reply that is being written. Raises PostingError."""
+        hook = await self.hook(scene.place, persona)
+        rows = await self._rows(turn)
+        return Draft(self._voice, self._posts, self._doubtful, scene.place, turn, persona, hook, rows)
+
     async def show(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> int:
         """Make the channel show exactly this take of the turn; return the id of its first message.
 
         Parts that stand there already stay. Posts of an earlier take are changed in place, those left over removed.
-        Raises PostingError.
+        The latest reply has buttons. Raises PostingError.
         """
-        hook = await self.hook(scene.place, persona)
-        head = "" if hook else f"**{name(turn.speaker)}**\n"
-        messages = public_messages(scene.reveal.shown(take.beats), head=head)
-        if not messages:
-            raise PostingError(f"{turn.speaker} said and did nothing that could be shown. Try again.")
-        rows = [row for row in await self._posts.posts(turn.id) if row.purpose == PURPOSE]
-        lost = await self._lost(scene, turn, persona)
-        current = {row.part: row.message_id for row in rows if row.take_id == take.id}
-        older = deque(row for row in rows if row.take_id != take.id or row.part >= len(messages))
-        showing = _Showing(scene.place, turn, take, persona, hook, older, lost)
+        showing = await self._showing(scene, turn, take, persona)
+        current: dict[int, int] = {}
+        for row in tuple(showing.older):
+            buttons = row.part < len(showing.messages) and showing.buttons(row.part) is not None
+            if row.take_id == take.id and row.part < len(showing.messages) and row.controls == buttons:
+                current[row.part] = row.message_id
+                showing.older.remove(row)
         self._doubtful.add(turn.id)  # until it is done: whatever breaks it off may do so between a post and its row
-        for part, message in enumerate(messages):
+        for part, message in enumerate(showing.messages):
             if part not in current:
                 current[part] = await self._place(showing, part, message)
-        for row in older:
+        for row in showing.older:
             await self._drop(scene.place, row)
         self._doubtful.discard(turn.id)
         return current[0]
+
+    async def pass_on(self, scene: Scene, turn: Turn) -> None:
+        """Take the buttons from replies before this one: only the latest has them."""
+        earlier = await self._posts.controlled(scene.place.channel_id) if turn.kind is TurnKind.REPLY else []
+        for row in earlier:
+            if row.turn_id < turn.id:
+                await self._voice.edit(scene.place, row, None)
+                await self._posts.add_post(replace(row, controls=False))
+
+    async def withdraw(self, scene: Scene, turn: Turn, persona: Persona) -> None:
+        """Take away what shows of a reply that was never finished. Raises PostingError."""
+        for row in await self._rows(turn):
+            if row.take_id is None:
+                await self._drop(scene.place, row)
+        for message in await self._lost(scene, turn, persona):
+            if message.content.endswith(MARK):
+                await self._voice.remove(scene.place, Posted(message.id, message.webhook_id))
+        self._doubtful.discard(turn.id)
+
+    async def cover(self, scene: Scene, turn: Turn) -> None:
+        """Cover a reply that was taken out of the story: its posts stay where they are. Raises PostingError."""
+        rows = await self._rows(turn)
+        if turn.take is None or not rows:
+            return
+        head = "" if rows[0].webhook_id else _head(turn)
+        for row, message in zip(
+            rows, covered_messages(public(turn.take.beats), head=head, most=len(rows)), strict=True
+        ):
+            await self._posts.add_post(replace(row, take_id=None, controls=False))
+            await self._voice.edit(scene.place, row, message)
 
     async def hook(self, place: Place, persona: Persona) -> PersonaWebhook | None:
         """Return the webhook for a persona, or None where there can be none; the channel is told why, once."""
@@ -90,34 +131,69 @@ class PersonaPosts:
                 self._told.add(place.channel_id)
             return None
 
+    async def _showing(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> _Showing:
+        hook = await self.hook(scene.place, persona)
+        messages = public_messages(scene.reveal.shown(take.beats), head="" if hook else _head(turn))
+        if not messages:
+            raise PostingError(f"{turn.speaker} said and did nothing that could be shown. Try again.")
+        lost = await self._lost(scene, turn, persona)
+        drafts = [message for message in lost if message.content.endswith(MARK)]
+        rows = [*await self._rows(turn), *(_draft_row(scene.place, turn, message) for message in drafts)]
+        later = any(row.turn_id > turn.id for row in await self._posts.controlled(scene.place.channel_id))
+        return _Showing(
+            place=scene.place,
+            turn=turn,
+            take=take,
+            persona=persona,
+            hook=hook,
+            view=None if later or turn.kind is not TurnKind.REPLY else reply_view(turn, take),
+            messages=messages,
+            older=deque(sorted(rows, key=lambda row: row.message_id)),
+            lost=[message for message in lost if message not in drafts],
+        )
+
+    async def _rows(self, turn: Turn) -> list[Post]:
+        return [row for row in await self._posts.posts(turn.id) if row.purpose == PERSONA]
+
     async def _place(self, showing: _Showing, part: int, message: Outgoing) -> int:
         """Bring one part into the channel, the gentlest way there is, and remember it; return its message's id."""
-        posted = await self._changed(showing, message) or _found(showing, message) or await self._sent(showing, message)
+        view = showing.buttons(part)
+        posted = await self._changed(showing, message, view) or await self._found(showing, message, view)
+        if posted is None:
+            posted = await self._voice.send(showing.place, showing.persona, showing.hook, message, view)
         post = Post(
             message_id=posted.message_id,
             channel_id=showing.place.channel_id,
             turn_id=showing.turn.id,
             take_id=showing.take.id,
             part=part,
-            purpose=PURPOSE,
+            purpose=PERSONA,
             webhook_id=posted.webhook_id,
+            controls=view is not None,
         )
         await self._posts.add_post(post)
         return posted.message_id
 
-    async def _changed(self, showing: _Showing, message: Outgoing) -> Posted | None:
+    async def _changed(self, showing: _Showing, message: Outgoing, view: discord.ui.View | None) -> Posted | None:
         while showing.older:
             row = showing.older[0]
             same_speaker = (row.webhook_id is None) == (showing.hook is None)
-            changed = same_speaker and await self._voice.edit(showing.place, row, message)
+            changed = same_speaker and await self._voice.edit(showing.place, row, message, view)
             showing.older.popleft()
             if changed:
                 return Posted(row.message_id, row.webhook_id)
             await self._drop(showing.place, row)
         return None
 
-    async def _sent(self, showing: _Showing, message: Outgoing) -> Posted:
-        return await self._voice.send(showing.place, showing.persona, showing.hook, message)
+    async def _found(self, showing: _Showing, message: Outgoing, view: discord.ui.View | None) -> Posted | None:
+        """Return the lost message that is this one, if it is there."""
+        for at, lost in enumerate(showing.lost):
+            if traces.shows(lost, message):
+                del showing.lost[: at + 1]
+                if view is not None and not lost.components:
+                    await self._voice.edit(showing.place, Posted(lost.id, lost.webhook_id), None, view)
+                return Posted(lost.id, lost.webhook_id)
+        return None
 
     async def _lost(self, scene: Scene, turn: Turn, persona: Persona) -> list[discord.Message]:
         """Return what may have been posted of this turn and not remembered: before a crash, or in trouble."""
@@ -130,10 +206,11 @@ class PersonaPosts:
         await self._posts.forget_post(row.message_id)
 
 
-def _found(showing: _Showing, message: Outgoing) -> Posted | None:
-    """Return the lost message that is this one, if it is there."""
-    for at, lost in enumerate(showing.lost):
-        if traces.shows(lost, message):
-            del showing.lost[: at + 1]
-            return Posted(lost.id, lost.webhook_id)
-    return None
+def _head(turn: Turn) -> str:
+    """Return what begins a message in which the bot itself speaks for a character."""
+    return f"**{name(turn.speaker)}**\n"
+
+
+def _draft_row(place: Place, turn: Turn, message: discord.Message) -> Post:
+    """Return an unfinished post that nobody remembered as the row it should have had."""
+    return Post(message.id, place.channel_id, turn.id, None, 0, PERSONA, message.webhook_id)

@@ -26,6 +26,10 @@ EMBED_LIMIT = 4_096
 Shown: TypeAlias = PublicBeat | Revealed
 
 _LABELS = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
+TAKEN_OUT = "-# ✂️ not part of the story"
+"""What stands above a reply that was taken out of the story."""
+
+_COVER = Mark("||", "||")
 _ITALICS = Mark("*", "*")
 _SPOILERS = {kind: Mark(f"{label} ||", "||") for kind, label in _LABELS.items()}
 _JOINED = re.compile(r"[,;:!?)”]|\.(?!\.)")
@@ -51,17 +55,17 @@ class Outgoing:
         return f"Outgoing({len(self.text)} characters, {len(self.files)} files)"
 
 
-def public_messages(shown: Sequence[Shown], *, head: str = "") -> list[Outgoing]:
+def public_messages(shown: Sequence[Shown], *, head: str = "", spare: int = 0) -> list[Outgoing]:
     """Return a take as it stands in the channel: the planning first, then the rest in the order it happened.
 
-    `shown` is what `RevealPolicy.shown` gives. Each message begins with `head`. Planning too long for one message
-    becomes a file. Raises TypeError for anything but public and revealed beats, ValueError for what was revealed
-    to somebody else.
+    `shown` is what `RevealPolicy.shown` gives. Each message begins with `head`, and has room for `spare` more in width.
+    Planning too long for one message becomes a file. Raises TypeError for anything but public and revealed beats,
+    ValueError for what was revealed to somebody else.
     """
     plans = _freed([beat for beat in shown if not isinstance(beat, PublicBeat)], Audience.CHANNEL, BeatKind.PLANNING)
     rest = [beat for beat in shown if isinstance(beat, PublicBeat) or beat.beat.kind is not BeatKind.PLANNING]
     planned = list(_flow(plans))
-    limit = LIMIT - width(head)
+    limit = LIMIT - width(head) - spare
     files: tuple[SpoilerFile, ...] = ()
     if len(pack(planned, limit)) > 1:
         planned, files = [], (_planning_file(plans),)
@@ -79,6 +83,15 @@ def gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoing]:
     beats = [*_freed(freed, Audience.GM, BeatKind.PLANNING), *_freed(freed, Audience.GM, BeatKind.THOUGHT)]
     runs = [Run(f"{_LABELS[one.beat.kind]} {literal(one.beat.text.strip())}\n\n") for one in beats]
     return [Outgoing(text, author=character) for text in pack(runs, EMBED_LIMIT)]
+
+
+def covered_messages(beats: Sequence[PublicBeat], *, head: str = "", most: int) -> list[Outgoing]:
+    """Return what is left to see of a reply that was taken out of the story, as exactly `most` messages: its public
+    text under a spoiler, as much of it as they hold."""
+    head += f"{TAKEN_OUT}\n"
+    runs = (Run(run.text, (_COVER, *run.marks)) for run in _flow(beats))
+    texts = pack(runs, LIMIT - width(head))[:most]
+    return [Outgoing(head + text) for text in (*texts, *[""] * (most - len(texts)))]
 
 
 def told(beats: Iterable[PublicBeat]) -> list[Run]:

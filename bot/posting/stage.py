@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from typing import TYPE_CHECKING, Final, Protocol
+from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
 from bot.posting import opening
@@ -19,10 +20,12 @@ from bot.posting.personas import PersonaPosts
 from bot.posting.refusals import REFUSED, Code
 from bot.posting.render import gm_messages
 from bot.posting.split import LIMIT
+from bot.posting.streaming import Stream
 from bot.posting.voice import Voice
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.ports import Post
 from bot.scenes.reveal import Audience
+from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     import discord
 
     from bot.her.beats import PublicBeat
+    from bot.posting.drafts import Draft
     from bot.scenes.ports import Posts
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
@@ -54,7 +58,7 @@ class DiscordStage:
     """Shows scenes on Discord: what `bot.scenes.ports.Stage` asks for, and the opening.
 
     `unreached` is told when a game master could not be written to, while there may still be a way to tell them.
-    The owner calls `close` in the end.
+    `streaming`: replies are shown while they are being written. The owner calls `close` in the end.
     """
 
     def __init__(
@@ -64,10 +68,14 @@ class DiscordStage:
         faces: Faces,
         *,
         unreached: Callable[[Scene, int], Awaitable[None]] | None = None,
+        streaming: bool = True,
     ) -> None:
         self._posts = posts
         self._faces = faces
         self._unreached = unreached
+        self._streaming = streaming
+        self._streams: dict[int, Stream] = {}  # by turn, while it is being written
+        self._showing: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by turn, while its posts change
         self._channels = Channels(client)
         self._webhooks = Webhooks(client, posts)
         self._personas = PersonaPosts(Voice(self._channels, self._webhooks, posts), posts)
@@ -93,16 +101,27 @@ class DiscordStage:
 
     @contextlib.asynccontextmanager
     async def thinking(self, scene: Scene, turn: Turn) -> AsyncGenerator[None]:
-        """Show that somebody is typing, for as long as the context lasts. Where that fails nothing else does."""
+        """Show that somebody is typing, and what `progress` tells, for as long as the context lasts. Where that fails
+        nothing else does."""
         typing = asyncio.create_task(self._type(scene.place), name=f"typing for turn {turn.id}")
+        stream = Stream(lambda: self._draft(scene, turn), f"streaming of turn {turn.id}")
+        if self._streaming and turn.kind is TurnKind.REPLY:
+            self._streams[turn.id] = stream
         try:
             yield
+            await stream.end()
+        except BaseException:
+            await stream.stop()
+            raise
         finally:
+            self._streams.pop(turn.id, None)
             typing.cancel()
             await asyncio.gather(typing, return_exceptions=True)
 
-    async def progress(self, scene: Scene, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
-        """Take note of what has settled of a reply. It is shown when it is whole."""
+    async def progress(self, _scene: Scene, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
+        """Take note of what has settled of a reply. It is shown as fast as Discord allows."""
+        if stream := self._streams.get(turn.id):
+            stream.tell(beats)
 
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Post a take, and write to the game masters what is theirs of it; what was done before is not done twice.
@@ -110,17 +129,38 @@ class DiscordStage:
         Raises PostingError where the channel can't be posted to. A game master who can't be written to stops nothing.
         """
         persona = await self._persona(scene, turn.speaker)
-        first = await self._personas.show(scene, turn, take, persona)
-        await self._clear_fault(scene.place, turn)
-        messages = gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
-        if messages:
-            link = f"{self._channels.at(scene.place).jump_url}/{first}"
-            for gm_id in await self._directs.send(scene, turn, take, messages, link, persona.address):
-                if self._unreached is not None:
-                    await self._unreached(scene, gm_id)
+        async with self._alone(turn):
+            first = await self._personas.show(scene, turn, take, persona)
+            await self._clear_fault(scene.place, turn)
+        if take.seed is not None:  # what a person rewrote has the thoughts of the take it was made from
+            await self._tell_gms(scene, turn, take, persona, first)
+        try:
+            await self._personas.pass_on(scene, turn)
+        except PostingError as error:
+            _log.warning("Turn %d: buttons of an earlier reply could not be removed: %s", turn.id, error)
+
+    async def withdraw(self, scene: Scene, turn: Turn) -> None:
+        """Take away what shows of a reply that will not be finished. The take that the turn has shows again, covered
+        where the turn left the story. Raises PostingError."""
+        persona = await self._persona(scene, turn.speaker)
+        async with self._alone(turn):
+            if turn.take is None:
+                await self._personas.withdraw(scene, turn, persona)
+            elif turn.state is TurnState.HIDDEN:
+                await self._personas.cover(scene, turn)
+            else:
+                await self._personas.show(scene, turn, turn.take, persona)
+
+    async def cover(self, scene: Scene, turn: Turn) -> None:
+        """Cover the posts of a reply that was taken out of the story. Raises PostingError."""
+        async with self._alone(turn):
+            await self._clear_fault(scene.place, turn)
+            await self._personas.cover(scene, turn)
 
     async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
-        """Say that a reply failed, with a button to try again. Raises PostingError."""
+        """Say that a reply failed, with a button to try again; what shows of it goes. Raises PostingError."""
+        if turn.take is None:
+            await self.withdraw(scene, turn)
         await self._clear_fault(scene.place, turn)
         text = shortened(f"⚠️ {literal(sentence)}", LIMIT)
         message = await self._channels.say(scene.place, text, view=retry_view(turn.id))
@@ -134,6 +174,21 @@ class DiscordStage:
         names = webhook_names(character.name for character in scene.scenario.characters)
         face = await asyncio.to_thread(self._faces.face, scene.scenario.id, speaker)
         return Persona(names.get(speaker) or webhook_name(speaker), face)
+
+    def _alone(self, turn: Turn) -> asyncio.Lock:
+        """The lock under which the posts of a turn are changed."""
+        return self._showing.setdefault(turn.id, asyncio.Lock())
+
+    async def _draft(self, scene: Scene, turn: Turn) -> Draft:
+        return await self._personas.draft(scene, turn, await self._persona(scene, turn.speaker))
+
+    async def _tell_gms(self, scene: Scene, turn: Turn, take: Take, persona: Persona, first: int) -> None:
+        messages = gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
+        if messages:
+            link = f"{self._channels.at(scene.place).jump_url}/{first}"
+            for gm_id in await self._directs.send(scene, turn, take, messages, link, persona.address):
+                if self._unreached is not None:
+                    await self._unreached(scene, gm_id)
 
     async def _type(self, place: Place) -> None:
         while True:

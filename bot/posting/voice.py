@@ -7,7 +7,7 @@ import logging
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import discord
 from discord.utils import MISSING
@@ -55,15 +55,22 @@ class Voice:
         author = traces.Author(persona.name, hooks, client.user.id if client.user else 0)
         return await traces.lost(client, self.posts, place, author, since - timedelta(seconds=traces.SLACK))
 
-    async def send(self, place: Place, persona: Persona, hook: PersonaWebhook | None, outgoing: Outgoing) -> Posted:
-        """Post one message, through `hook` or else as the bot.
+    async def send(
+        self,
+        place: Place,
+        persona: Persona,
+        hook: PersonaWebhook | None,
+        outgoing: Outgoing,
+        view: discord.ui.View | None = None,
+    ) -> Posted:
+        """Post one message, through `hook` or else as the bot, with the buttons of `view`.
 
         Where Discord was in trouble, what it posted all the same counts, and what it posted twice is removed.
         Raises PostingError.
         """
         began, started = datetime.now(UTC), time.monotonic()
         try:
-            message = await self._post(place, persona, hook, outgoing)
+            message = await self._post(place, persona, hook, outgoing, view)
         except TROUBLE as error:
             found = await self._copies(place, persona, outgoing, began)
             if not found:
@@ -79,13 +86,21 @@ class Voice:
             await self.remove(place, Posted(twice.id, twice.webhook_id))
         return Posted(found[0].id, found[0].webhook_id)
 
-    async def edit(self, place: Place, posted: Post | Posted, outgoing: Outgoing) -> bool:
-        """Give a post another text; False where it can't be changed any more. Raises PostingError."""
+    async def edit(
+        self, place: Place, posted: Post | Posted, outgoing: Outgoing | None, view: discord.ui.View | None = None
+    ) -> bool:
+        """Give a post another text (None: leave it its own) and the buttons of `view`, or none.
+
+        False where it can't be changed any more. Raises PostingError.
+        """
+        changed: dict[str, Any] = {"view": view, "allowed_mentions": NO_MENTIONS}
+        if outgoing is not None:
+            changed |= {"content": outgoing.text}
         try:
             if posted.webhook_id is None:
-                await self._edit_as_bot(place, posted.message_id, outgoing)
+                await self._edit_as_bot(place, posted.message_id, outgoing, changed)
             elif hook := await self._hook(place, posted.webhook_id):
-                await self._edit_through(hook, place, posted.message_id, outgoing)
+                await self._edit_through(hook, place, posted.message_id, outgoing, changed)
             else:
                 return False
         except REFUSED as error:
@@ -108,16 +123,23 @@ class Voice:
                 _log.warning("Message %d could not be removed: %s", posted.message_id, error)
 
     async def _post(
-        self, place: Place, persona: Persona, hook: PersonaWebhook | None, outgoing: Outgoing
+        self,
+        place: Place,
+        persona: Persona,
+        hook: PersonaWebhook | None,
+        outgoing: Outgoing,
+        view: discord.ui.View | None,
     ) -> discord.Message:
+        extras: dict[str, Any] = {"view": view} if view else {}
         if hook is None:
             channel = self.channels.at(place)
             return await self.channels.awake(
-                place, lambda: channel.send(outgoing.text, files=_files(outgoing), allowed_mentions=NO_MENTIONS)
+                place,
+                lambda: channel.send(outgoing.text, files=_files(outgoing), allowed_mentions=NO_MENTIONS, **extras),
             )
         for _ in range(_ATTEMPTS):
             try:
-                message = await self._post_through(hook, place, persona, outgoing)
+                message = await self._post_through(hook, place, persona, outgoing, extras)
                 if message.channel.id == place.channel_id:
                     return message
                 await self.webhooks.live(hook).delete_message(message.id)  # somebody has moved it to another channel
@@ -131,7 +153,7 @@ class Voice:
         )
 
     async def _post_through(
-        self, hook: PersonaWebhook, place: Place, persona: Persona, outgoing: Outgoing
+        self, hook: PersonaWebhook, place: Place, persona: Persona, outgoing: Outgoing, extras: dict[str, Any]
     ) -> discord.WebhookMessage:
         live = self.webhooks.live(hook)
         return await self.channels.awake(
@@ -144,28 +166,24 @@ class Voice:
                 allowed_mentions=NO_MENTIONS,
                 thread=_thread(place),
                 wait=True,
+                **extras,
             ),
         )
 
-    async def _edit_through(self, hook: PersonaWebhook, place: Place, message_id: int, outgoing: Outgoing) -> None:
+    async def _edit_through(
+        self, hook: PersonaWebhook, place: Place, message_id: int, outgoing: Outgoing | None, changed: dict[str, Any]
+    ) -> None:
         live = self.webhooks.live(hook)
         await self.channels.awake(
             place,
-            lambda: live.edit_message(
-                message_id,
-                content=outgoing.text,
-                attachments=_files(outgoing),
-                allowed_mentions=NO_MENTIONS,
-                thread=_thread(place),
-            ),
+            lambda: live.edit_message(message_id, thread=_thread(place), **changed, **_attached(outgoing)),
         )
 
-    async def _edit_as_bot(self, place: Place, message_id: int, outgoing: Outgoing) -> None:
+    async def _edit_as_bot(
+        self, place: Place, message_id: int, outgoing: Outgoing | None, changed: dict[str, Any]
+    ) -> None:
         message = self.channels.at(place).get_partial_message(message_id)
-        await self.channels.awake(
-            place,
-            lambda: message.edit(content=outgoing.text, attachments=_files(outgoing), allowed_mentions=NO_MENTIONS),
-        )
+        await self.channels.awake(place, lambda: message.edit(**changed, **_attached(outgoing)))
 
     async def _copies(
         self, place: Place, persona: Persona, outgoing: Outgoing, since: datetime
@@ -180,6 +198,10 @@ def _thread(place: Place) -> discord.abc.Snowflake:
     """Return what tells a webhook the thread; nothing where the place is a channel."""
     thread: discord.abc.Snowflake = discord.Object(place.channel_id) if place.parent_id else MISSING
     return thread
+
+
+def _attached(outgoing: Outgoing | None) -> dict[str, Any]:
+    return {} if outgoing is None else {"attachments": _files(outgoing)}
 
 
 def _files(outgoing: Outgoing) -> list[discord.File]:

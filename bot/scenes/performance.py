@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.engine.protocol import Dialect, Request
 from bot.errors import EngineDied, NoWords
+from bot.her import mind
 from bot.her.beats import BeatKind, PrivateBeat, public
-from bot.her.chatml import STOPS
+from bot.her.chatml import PREFILL, STOPS
 from bot.her.reply import ReplyParser
 from bot.scenes import prompting
 from bot.scenes.turn import TurnKind
@@ -76,6 +77,34 @@ class Performance:
             raise NoWords(f"{character} was lost in thought and said nothing. Try again, or say it another way.")
         return Performed(beats, raw, request.seed, len(fitted.left_out))
 
+    async def longer(
+        self,
+        scene: Scene,
+        character: str,
+        turns: Sequence[Turn],
+        beats: tuple[Beat, ...],
+        progress: Progress,
+        notes: Sequence[str] = (),
+    ) -> Performed:
+        """Return this character's turn after `turns`, which has come as far as `beats`, with more behind them.
+
+        An engine that dies in the middle is asked once more; so is one that adds nothing. Raises NoWords where that
+        failed too, and EngineError.
+        """
+        opening = mind.open_turn(character, beats)
+        fitted = await self.fitted(scene, character, turns, notes, opening=opening)
+        request = replace(self._request(scene, character, fitted), planning_tokens=None)
+        if request.grammar is not None:
+            request = replace(request, grammar=prompting.grammar(character, self.engine.info.dialect, more=True))
+        others = _others(scene, character, turns)
+        before = public(beats)
+        for _ in range(2):
+            now, raw = await self._attempt(scene, character, others, request, progress, before)
+            if _goes_on(now, before):
+                return Performed(now, raw, request.seed, len(fitted.left_out))
+            request = replace(request, seed=self.new_seed())
+        raise NoWords(f"{character} has nothing to add. Try again, or let somebody else speak.")
+
     async def think(
         self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
     ) -> tuple[PrivateBeat, ...]:
@@ -93,13 +122,17 @@ class Performance:
         return found
 
     async def fitted(
-        self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
+        self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = (), *, opening: str = ""
     ) -> prompting.Fitted:
-        """Return the prompt for this character's next turn, cut to the context. Raises PromptTooLong, EngineError."""
+        """Return the prompt for this character's next turn, begun already with `opening`, cut to the context.
+
+        Raises PromptTooLong, EngineError.
+        """
         return await prompting.fitted(
             *(scene.scenario, character, turns, self.engine, self._room),
             empty_think=self.limits.empty_think,
             notes=notes,
+            opening=opening,
         )
 
     @property
@@ -125,23 +158,37 @@ class Performance:
         return self.engine.info.well_formed and (self.limits.guided or dialect is Dialect.STAND_IN)
 
     async def _attempt(
-        self, scene: Scene, character: str, others: tuple[str, ...], request: Request, progress: Progress
+        self,
+        scene: Scene,
+        character: str,
+        others: tuple[str, ...],
+        request: Request,
+        progress: Progress,
+        before: tuple[PublicBeat, ...] = (),
     ) -> tuple[tuple[Beat, ...], str]:
+        """Ask the engine, once more where it dies. `before` is what is public of a reply that goes on."""
+
         def parser() -> ReplyParser:
-            return ReplyParser(
+            planned = request.prompt.prefill == PREFILL
+            parser = ReplyParser(
                 character,
                 others,
-                prefilled=bool(request.prompt.prefill),
+                prefilled=planned,
                 well_formed=request.grammar is not None,
                 aliases=scene.character(character).aliases,
             )
+            if not planned:
+                parser.feed(request.prompt.prefill)
+            return parser
 
         try:
-            return await self._stream(request, parser(), progress)
+            return await self._stream(request, parser(), progress, before)
         except EngineDied:
-            return await self._stream(request, parser(), progress)
+            return await self._stream(request, parser(), progress, before)
 
-    async def _stream(self, request: Request, parser: ReplyParser, progress: Progress) -> tuple[tuple[Beat, ...], str]:
+    async def _stream(
+        self, request: Request, parser: ReplyParser, progress: Progress, before: tuple[PublicBeat, ...]
+    ) -> tuple[tuple[Beat, ...], str]:
         raw = [request.prompt.prefill]
         shown: tuple[PublicBeat, ...] = ()
         async with aclosing(self.engine.generate(request)) as chunks:
@@ -150,7 +197,8 @@ class Performance:
                 parser.feed(chunk.text)
                 if (settled := public(parser.beats)) != shown:
                     shown = settled
-                    await progress(shown)
+                    if not before or _goes_on(shown, before):
+                        await progress(shown)
                 if parser.stopped:
                     break
         return parser.close().beats, "".join(raw)
@@ -158,6 +206,11 @@ class Performance:
 
 async def _unheard(_beats: tuple[PublicBeat, ...]) -> None:
     """Where nobody is told how a reply goes on."""
+
+
+def _goes_on(beats: Sequence[Beat], before: tuple[PublicBeat, ...]) -> bool:
+    """Whether more is public in these beats than before."""
+    return sum(len(beat.text) for beat in public(tuple(beats))) > sum(len(beat.text) for beat in before)
 
 
 def _others(scene: Scene, character: str, turns: Sequence[Turn]) -> tuple[str, ...]:

@@ -204,6 +204,14 @@ class Stage(Protocol):
         """Post a finished reply and what the reveal policy frees. Doing it twice posts nothing twice."""
         ...
 
+    async def withdraw(self, scene: Scene, turn: Turn) -> None:
+        """Take away what shows of a reply that will not be finished; the take that the turn has shows again."""
+        ...
+
+    async def cover(self, scene: Scene, turn: Turn) -> None:
+        """Show that a reply was taken out of the story. It stays where it is."""
+        ...
+
     async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
         """Say in the channel that this reply failed, with a way to try again."""
         ...
@@ -226,6 +234,10 @@ class Posts(Protocol):
 
     async def remembered(self, message_ids: Sequence[int]) -> set[int]:
         """Return those of these messages that are stored as posts, of whatever turn."""
+        ...
+
+    async def controlled(self, channel_id: int) -> list[Post]:
+        """Return the posts in a channel that have the buttons of the latest reply."""
         ...
 
     async def forget_post(self, message_id: int) -> None:
@@ -256,6 +268,7 @@ class Post:
     part: int  # position among the take's messages of this purpose, from 0
     purpose: str  # "persona" (the reply and what is revealed with it), "gm" (a direct message), "fault"
     webhook_id: int | None = None
+    controls: bool = False  # whether it has the buttons of the latest reply
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bot.engine.protocol import Dialect
 from bot.errors import PromptTooLong
 from bot.her import mind, stand_in
-from bot.her.chatml import chatml
-from bot.her.grammar import her_grammar, stand_in_grammar
+from bot.her.chatml import PREFILL, chatml
+from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
 from bot.scenes import minds
 
 if TYPE_CHECKING:
@@ -41,20 +41,24 @@ def prompt(
     empty_think: bool = False,
     notes: Sequence[str] = (),
     left_out: Sequence[Turn] = (),
+    opening: str = "",
 ) -> Prompt:
     """Return the prompt for this character's next turn after `turns`. Raises KeyError where nobody is called that.
 
     `notes` are the game master's standing notes for it; of what was `left_out` before `turns` only the setting counts.
+    `opening` is how the turn has begun already.
     """
     person = scenario.character(character)
     sheet, heard = minds.sheet(scenario, person, (*left_out, *turns)), minds.heard(character, turns, notes)
     if dialect is Dialect.STAND_IN:
-        return chatml(stand_in.messages(sheet, minds.examples(person), heard))
-    return chatml(mind.messages(sheet, heard), empty_think=empty_think)
+        return chatml(stand_in.messages(sheet, minds.examples(person), heard), prefill=opening or PREFILL)
+    return chatml(mind.messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think)
 
 
-def grammar(character: str, dialect: Dialect) -> str:
-    """Return the GBNF that holds a reply of this character to HER's structure."""
+def grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
+    """Return the GBNF that holds a reply of this character to HER's structure; `more`: what is added to one."""
+    if more:
+        return stand_in_more_grammar() if dialect is Dialect.STAND_IN else her_more_grammar()
     return stand_in_grammar(character) if dialect is Dialect.STAND_IN else her_grammar(character)
 
 
@@ -67,6 +71,7 @@ async def fitted(
     *,
     empty_think: bool = False,
     notes: Sequence[str] = (),
+    opening: str = "",
 ) -> Fitted:
     """Return the prompt with as many of the latest turns as leave `room` tokens of the context for the reply.
 
@@ -86,6 +91,7 @@ async def fitted(
             empty_think=empty_think,
             notes=notes,
             left_out=left_out,
+            opening=opening,
         )
         if await engine.count(kept) <= budget:
             return Fitted(kept, tuple(left_out))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.scenes.performance import Performance, Performed
     from bot.scenes.ports import SceneStore, Stage
     from bot.scenes.scene import Scene
-    from bot.scenes.turn import Take, Turn
+    from bot.scenes.turn import Turn
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class _Speaking:
     """A turn in the making: `heard` once some of it may be public, `dropped` where another one will answer instead."""
 
     turn: Turn
-    task: asyncio.Task[Take | None]
+    task: asyncio.Task[Turn | None]
     heard: bool = False
     dropped: bool = False
 
@@ -69,6 +69,7 @@ class Runner:
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
         self._speaking: _Speaking | None = None
+        self._heard = False  # whether some of the turn that was last in the making was shown
         self._choosing: asyncio.Task[str | None] | None = None
 
     def wake(self) -> None:
@@ -138,9 +139,9 @@ class Runner:
 
     async def _settle(self, turn: Turn) -> None:
         try:
-            take = await self._taken(turn)
-            if take is not None:
-                await self._house.stage.deliver(self._scene(), turn, take)
+            played = await self._played(turn)
+            if played is not None and played.take is not None:
+                await self._house.stage.deliver(self._scene(), played, played.take)
                 await self._house.store.settle(turn.id)
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
@@ -149,24 +150,28 @@ class Runner:
             _log.exception("Turn %d failed", turn.id)
             await self._fail(turn, _UNEXPECTED)
 
-    async def _taken(self, turn: Turn) -> Take | None:
-        """Return the take of an owed turn, played now if it wasn't; None where the turn is not owed any more."""
-        speaking = self._speaking = _Speaking(turn, asyncio.create_task(self._take_of(turn)))
+    async def _played(self, turn: Turn) -> Turn | None:
+        """Return an owed turn with its take, played now if it wasn't; None where it is not owed any more."""
+        speaking = self._speaking = _Speaking(turn, asyncio.create_task(self._play(turn)))
         try:
-            return await speaking.task
+            played = await speaking.task
         except asyncio.CancelledError:
             if _is_cancelled() or not speaking.dropped:
                 raise
             return None
         finally:
+            self._heard = speaking.heard
             self._speaking = None
+        if played is None and speaking.heard:
+            await self._withdraw(turn)
+        return played
 
-    async def _take_of(self, turn: Turn) -> Take | None:
+    async def _play(self, turn: Turn) -> Turn | None:
         if not await self._still_owed(turn):
             return None
-        return turn.take or await self._perform(turn)
+        return turn if turn.take is not None else await self._perform(turn)
 
-    async def _perform(self, turn: Turn) -> Take | None:
+    async def _perform(self, turn: Turn) -> Turn | None:
         """Have the turn played and keep the take; None where the turn was taken out of the story meanwhile."""
         store = self._house.store
         earlier = [told for told in await store.turns(turn.scene_id) if told.id < turn.id]
@@ -182,7 +187,13 @@ class Runner:
         if turn.kind is TurnKind.NARRATION:
             return await narrator.narrated(performance, scene, story)
         notes = [note.text for note in await self._house.store.notes(scene.id) if note.concerns(turn.speaker)]
-        return await performance.reply(scene, turn.speaker, story, lambda beats: self._progress(turn, beats), notes)
+
+        async def progress(beats: tuple[PublicBeat, ...]) -> None:
+            await self._progress(turn, beats)
+
+        if turn.lengthens is not None:
+            return await performance.longer(scene, turn.speaker, story, turn.lengthens.beats, progress, notes)
+        return await performance.reply(scene, turn.speaker, story, progress, notes)
 
     async def _progress(self, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
         if turn.public:  # a whisper never streams into the channel
@@ -190,11 +201,10 @@ class Runner:
                 self._speaking.heard = True
             await self._house.stage.progress(self._scene(), turn, beats)
 
-    async def _keep(self, turn: Turn, performed: Performed) -> Take | None:
+    async def _keep(self, turn: Turn, performed: Performed) -> Turn | None:
         if not await self._still_owed(turn):
             return None
-        kept = await self._house.store.keep_take(turn.id, performed.beats, performed.raw, performed.seed)
-        return kept.take
+        return await self._house.store.keep_take(turn.id, performed.beats, performed.raw, performed.seed)
 
     async def _still_owed(self, turn: Turn) -> bool:
         """Whether the model still has to play this turn; where a player took the part, it is given up."""
@@ -206,13 +216,23 @@ class Runner:
         await self._house.store.give_up([turn.id])
         return False
 
+    async def _withdraw(self, turn: Turn) -> None:
+        """Have what shows of a reply taken away that nobody waits for any more."""
+        if now := await self._house.store.turn(turn.id):
+            try:
+                await self._house.stage.withdraw(self._scene(), now)
+            except PostingError as error:
+                _log.error("Turn %d is not owed any more, and what shows of it stays: %s", turn.id, error)
+
     async def _fail(self, turn: Turn, sentence: str) -> None:
         failed = await self._house.store.fail(turn.id, sentence)
         try:
             if failed.state is TurnState.DONE:
+                if self._heard:
+                    await self._withdraw(turn)
                 await self._house.stage.tell(self._scene(), f"{sentence} What {turn.speaker} said before stands.")
-            else:
-                await self._house.stage.fail(self._scene(), turn, sentence)
+            elif failed.state is TurnState.FAILED:
+                await self._house.stage.fail(self._scene(), failed, sentence)
         except PostingError as error:
             _log.error("Turn %d failed, and the channel could not be told: %s", turn.id, error)
 

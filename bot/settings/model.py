@@ -115,6 +115,7 @@ class PlaySettings(Group):
     planning_tokens: int = Field(default=1024, ge=0, le=32768, description="planning is closed by force after these")
     guided: bool = Field(default=True, description="hold replies to a grammar where the engine can")
     empty_think: bool = Field(default=False, description="put Qwen3's empty <think> block before each reply")
+    streaming: bool = Field(default=True, description="show a reply while it is being written")
 
     @model_validator(mode="after")
     def _leaves_room_for_words(self) -> PlaySettings:
@@ -124,7 +125,7 @@ class PlaySettings(Group):
 
     def limits(self) -> dict[str, Any]:
         """Return plain data with the fields of a performance's `Limits`."""
-        return self.model_dump()
+        return self.model_dump(exclude={"streaming"})
 
 
 class LibrarySettings(Group):

@@ -99,12 +99,17 @@ _TURNS = (
         also_answers TEXT,
         heard_by TEXT,
         listener_id INTEGER,
-        fault TEXT
+        former_id INTEGER REFERENCES takes (id) ON DELETE SET NULL,
+        lengthens INTEGER NOT NULL DEFAULT 0,
+        fault TEXT,
+        undone_at INTEGER
     ) {STRICT}""",
     "CREATE INDEX turns_scene ON turns (scene_id, id)",
     "CREATE INDEX turns_author ON turns (author_id)",
     "CREATE INDEX turns_answers ON turns (answers_id)",
     "CREATE INDEX turns_take ON turns (take_id)",
+    "CREATE INDEX turns_former ON turns (former_id)",
+    "CREATE INDEX turns_undone ON turns (scene_id, undone_at) WHERE undone_at IS NOT NULL",
     "CREATE INDEX turns_owed ON turns (scene_id, id) WHERE state = 'thinking'",
     f"""CREATE TABLE takes (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -112,8 +117,10 @@ _TURNS = (
         number INTEGER NOT NULL,
         raw TEXT NOT NULL,
         seed INTEGER,
+        author_id INTEGER,
         UNIQUE (turn_id, number)
     ) {STRICT}""",
+    "CREATE INDEX takes_author ON takes (author_id) WHERE author_id IS NOT NULL",
     f"""CREATE TABLE beats (
         take_id INTEGER NOT NULL REFERENCES takes (id) ON DELETE CASCADE,
         position INTEGER NOT NULL,
@@ -130,10 +137,12 @@ _POSTS = (
         take_id INTEGER REFERENCES takes (id) ON DELETE SET NULL,
         part INTEGER NOT NULL,
         purpose TEXT NOT NULL,
-        webhook_id INTEGER
+        webhook_id INTEGER,
+        controls INTEGER NOT NULL DEFAULT 0
     ) {STRICT}""",
     "CREATE INDEX posts_turn ON posts (turn_id)",
     "CREATE INDEX posts_take ON posts (take_id)",
+    "CREATE INDEX posts_controls ON posts (channel_id) WHERE controls",
     f"""CREATE TABLE webhooks (
         id INTEGER PRIMARY KEY,
         token TEXT NOT NULL,

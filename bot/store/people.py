@@ -30,12 +30,15 @@ class PeopleRepository(Repository):
     """People's rights over what is stored of them."""
 
     async def lines_of(self, user_id: int) -> list[PersonsLine]:
-        """Return everything this person said in any scene, in order; also what was taken out of the story."""
+        """Return everything this person said in any scene, in order; also what was taken out of the story, and what a
+        game master made of a character's reply."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
                 "SELECT scenes.guild_id, scenes.channel_id, scene_id, message_id, speaker, created_at, raw FROM"
-                " (SELECT scene_id, message_id, speaker, created_at, takes.raw, author_id, turns.id AS place FROM turns"
+                " (SELECT scene_id, message_id, speaker, created_at, raw, turns.author_id, turns.id AS place FROM turns"
                 " JOIN takes ON takes.id = turns.take_id UNION ALL"
+                " SELECT scene_id, NULL, speaker, created_at, raw, takes.author_id, turns.id FROM takes"
+                " JOIN turns ON turns.id = takes.turn_id UNION ALL"
                 " SELECT scene_id, NULL, '(standing note)', created_at, text, author_id, NULL FROM notes)"
                 " JOIN scenes ON scenes.id = scene_id WHERE author_id = ? ORDER BY place IS NULL, place, created_at",
                 user_id,
@@ -60,6 +63,12 @@ class PeopleRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             lines = await transaction.execute("DELETE FROM turns WHERE author_id = ?", user_id)
+            lines += await transaction.execute("DELETE FROM takes WHERE author_id = ?", user_id)
+            await transaction.execute(
+                "UPDATE turns SET take_id ="
+                " (SELECT id FROM takes WHERE turn_id = turns.id ORDER BY number DESC LIMIT 1)"
+                " WHERE take_id IS NULL AND state IN ('done', 'hidden')"
+            )
             lines += await transaction.execute("DELETE FROM notes WHERE author_id = ?", user_id)
             await transaction.execute("UPDATE turns SET listener_id = NULL WHERE listener_id = ?", user_id)
             await transaction.execute(

@@ -11,6 +11,8 @@ from bot.store.repository import Repository
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bot.store.transaction import Row
+
 
 class PostRepository(Repository):
     """What `bot.scenes.ports.Posts` asks for."""
@@ -19,28 +21,23 @@ class PostRepository(Repository):
         """Store one posted message, in place of what was known of it."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "INSERT OR REPLACE INTO posts (message_id, channel_id, turn_id, take_id, part, purpose, webhook_id)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO posts (message_id, channel_id, turn_id, take_id, part, purpose, webhook_id,"
+                " controls) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 *(post.message_id, post.channel_id, post.turn_id, post.take_id),
-                *(post.part, post.purpose, post.webhook_id),
+                *(post.part, post.purpose, post.webhook_id, post.controls),
             )
 
     async def posts(self, turn_id: int) -> list[Post]:
         """Return a turn's posted messages in the order they stand in: that of their ids."""
         async with self._database.reading() as reading:
             rows = await reading.rows("SELECT * FROM posts WHERE turn_id = ? ORDER BY message_id", turn_id)
-        return [
-            Post(
-                message_id=row["message_id"],
-                channel_id=row["channel_id"],
-                turn_id=row["turn_id"],
-                take_id=row["take_id"],
-                part=row["part"],
-                purpose=row["purpose"],
-                webhook_id=row["webhook_id"],
-            )
-            for row in rows
-        ]
+        return [_post(row) for row in rows]
+
+    async def controlled(self, channel_id: int) -> list[Post]:
+        """Return the posts in a channel that have the buttons of the latest reply."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows("SELECT * FROM posts WHERE channel_id = ? AND controls", channel_id)
+        return [_post(row) for row in rows]
 
     async def remembered(self, message_ids: Sequence[int]) -> set[int]:
         """Return those of these messages that are stored as posts, of whatever turn."""
@@ -76,3 +73,16 @@ class PostRepository(Repository):
         """Forget a webhook that is gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM webhooks WHERE id = ?", webhook_id)
+
+
+def _post(row: Row) -> Post:
+    return Post(
+        message_id=row["message_id"],
+        channel_id=row["channel_id"],
+        turn_id=row["turn_id"],
+        take_id=row["take_id"],
+        part=row["part"],
+        purpose=row["purpose"],
+        webhook_id=row["webhook_id"],
+        controls=bool(row["controls"]),
+    )

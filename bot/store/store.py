@@ -11,6 +11,7 @@ from bot.store.notes import NoteRepository
 from bot.store.people import PeopleRepository
 from bot.store.posts import PostRepository
 from bot.store.scenes import SceneRepository
+from bot.store.takes import TakeRepository
 from bot.store.turns import TurnRepository
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-class Store(SceneRepository, TurnRepository, NoteRepository, PostRepository, PeopleRepository, FactRepository):
+class Store(
+    SceneRepository, TurnRepository, TakeRepository, NoteRepository, PostRepository, PeopleRepository, FactRepository
+):
     """Everything Aside remembers, in one SQLite file: a `SceneStore` and the `Posts` of `bot.scenes.ports`.
 
     Made by `await Store.open(path)`, ended by `await store.close()`, or by leaving `async with`.

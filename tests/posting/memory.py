@@ -29,6 +29,9 @@ class MemoryPosts:
     async def remembered(self, message_ids: Sequence[int]) -> set[int]:
         return self.rows.keys() & set(message_ids)
 
+    async def controlled(self, channel_id: int) -> list[Post]:
+        return [row for row in self.rows.values() if row.channel_id == channel_id and row.controls]
+
     async def forget_post(self, message_id: int) -> None:
         self.rows.pop(message_id, None)
 

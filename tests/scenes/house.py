@@ -58,6 +58,8 @@ class RecordingStage:
     shown: list[tuple[str, str]] = field(default_factory=list)  # speaker, public text
     faults: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    withdrawn: list[int] = field(default_factory=list)  # ids of turns
+    covered: list[int] = field(default_factory=list)  # ids of turns
     progressed: list[tuple[PublicBeat, ...]] = field(default_factory=list)
     refusal: PostingError | None = None
 
@@ -72,6 +74,12 @@ class RecordingStage:
         if self.refusal:
             raise self.refusal
         self.shown.append((turn.speaker, " ".join(beat.text for beat in public(take.beats))))
+
+    async def withdraw(self, _scene: Scene, turn: Turn) -> None:
+        self.withdrawn.append(turn.id)
+
+    async def cover(self, _scene: Scene, turn: Turn) -> None:
+        self.covered.append(turn.id)
 
     async def fail(self, _scene: Scene, _turn: Turn, sentence: str) -> None:
         self.faults.append(sentence)

@@ -1,0 +1,105 @@
+"""The posts of a reply while it is being written: they show what is public so far."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bot.posting.letters import width
+from bot.posting.markdown import name
+from bot.posting.render import Outgoing, public_messages
+from bot.scenes.ports import Post
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.her.beats import PublicBeat
+    from bot.posting.voice import Voice
+    from bot.posting.webhooks import Persona
+    from bot.scenes.ports import PersonaWebhook, Posts
+    from bot.scenes.scene import Place
+    from bot.scenes.turn import Turn
+
+PERSONA: Final = "persona"
+"""The purpose of posts that show a reply to everyone."""
+
+MARK: Final = " ▌"
+"""Ends a post that is still being written. After a crash it tells such a post from those that are finished."""
+
+
+class Draft:
+    """A reply in the making, in as many posts as it takes. Every new post is stored as soon as it stands.
+
+    Posts of an earlier take, `rows`, are changed in place. `doubtful` is told the turn while one of its posts may stand
+    unremembered; `hook` is None where the bot speaks for the persona.
+    """
+
+    def __init__(
+        self,
+        voice: Voice,
+        posts: Posts,
+        doubtful: set[int],
+        place: Place,
+        turn: Turn,
+        persona: Persona,
+        hook: PersonaWebhook | None,
+        rows: Sequence[Post],
+    ) -> None:
+        self._voice = voice
+        self._posts = posts
+        self._doubtful = doubtful
+        self._place = place
+        self._turn = turn
+        self._persona = persona
+        self._hook = hook
+        self._head = "" if hook else f"**{name(turn.speaker)}**\n"
+        self._rows = list(rows)
+        self._earlier = len(self._rows)  # how many of them this reply did not begin
+        self._texts: dict[int, str] = {}  # what each post shows that was changed
+
+    async def show(self, beats: tuple[PublicBeat, ...]) -> bool:
+        """Bring the channel in line with what is public now; False where a post can't be changed any more.
+
+        Raises PostingError.
+        """
+        messages = public_messages(beats, head=self._head, spare=width(MARK))
+        for part, message in enumerate(messages):
+            if part == len(self._rows):
+                await self._begin(part, message.text)
+            elif not await self._change(part, message.text, last=part == len(messages) - 1):
+                return False
+        while messages and len(self._rows) > max(self._earlier, len(messages)):  # it was begun anew, and is shorter
+            row = self._rows.pop()
+            await self._voice.remove(self._place, row)
+            await self._posts.forget_post(row.message_id)
+        return True
+
+    async def _begin(self, part: int, text: str) -> None:
+        self._doubtful.add(self._turn.id)
+        posted = await self._voice.send(self._place, self._persona, self._hook, Outgoing(text + MARK))
+        row = Post(
+            message_id=posted.message_id,
+            channel_id=self._place.channel_id,
+            turn_id=self._turn.id,
+            take_id=None,
+            part=part,
+            purpose=PERSONA,
+            webhook_id=posted.webhook_id,
+        )
+        await self._posts.add_post(row)
+        self._doubtful.discard(self._turn.id)
+        self._rows.append(row)
+        self._texts[row.message_id] = text + MARK
+
+    async def _change(self, part: int, text: str, *, last: bool) -> bool:
+        row = self._rows[part]
+        shown = text + MARK if last else text
+        if self._texts.get(row.message_id) == shown:
+            return True
+        if (row.webhook_id is None) != (self._hook is None):
+            return False
+        if row.take_id is not None:
+            row = self._rows[part] = replace(row, take_id=None, controls=False)
+            await self._posts.add_post(row)
+        self._texts[row.message_id] = shown
+        return await self._voice.edit(self._place, row, Outgoing(shown))

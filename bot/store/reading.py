@@ -1,0 +1,115 @@
+"""Turns as they are read, and takes as they are written: what the repositories of both have in common."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from bot.errors import StoreError
+from bot.her.beats import Beat, BeatKind, action, planning, speech, thought
+from bot.scenes.turn import Take, Turn, TurnKind, TurnState
+from bot.store.repository import id_list
+from bot.store.values import hearers, time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bot.store.transaction import Row, Transaction
+
+_BEATS: dict[BeatKind, Callable[[str], Beat]] = {
+    BeatKind.SPEECH: speech,
+    BeatKind.ACTION: action,
+    BeatKind.THOUGHT: thought,
+    BeatKind.PLANNING: planning,
+}
+
+
+async def add_take(
+    transaction: Transaction,
+    turn_id: int,
+    beats: Sequence[Beat],
+    raw: str,
+    seed: int | None = None,
+    author_id: int | None = None,
+) -> None:
+    """Add a take after the turn's others and make it the current one. `author_id` is who rewrote it, if anybody."""
+    number = await transaction.value("SELECT ifnull(max(number), 0) + 1 FROM takes WHERE turn_id = ?", turn_id)
+    take_id = await transaction.insert(
+        "INSERT INTO takes (turn_id, number, raw, seed, author_id) VALUES (?, ?, ?, ?, ?)",
+        *(turn_id, number, raw, seed, author_id),
+    )
+    await add_beats(transaction, take_id, beats)
+    await transaction.execute("UPDATE turns SET take_id = ? WHERE id = ?", take_id, turn_id)
+
+
+async def add_beats(transaction: Transaction, take_id: int, beats: Sequence[Beat]) -> None:
+    """Add the beats of a take."""
+    await transaction.insert_all(
+        "INSERT INTO beats (take_id, position, kind, text) VALUES (?, ?, ?, ?)",
+        [(take_id, position, beat.kind, beat.text) for position, beat in enumerate(beats)],
+    )
+
+
+async def read_turn(reading: Transaction, turn_id: int) -> Turn:
+    """Return one turn. Raises StoreError where it is gone."""
+    for turn in await read_turns(reading, [turn_id]):
+        return turn
+    raise gone(turn_id)
+
+
+def gone(turn_id: int) -> StoreError:
+    """Return the error that tells that a turn is stored no longer."""
+    return StoreError(f"Turn {turn_id} is no longer stored: what belonged to it was deleted.")
+
+
+async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
+    """Return the turns of these ids in order, in three queries however many there are."""
+    wanted = id_list(ids)
+    beats: dict[int, list[Beat]] = defaultdict(list)
+    for row in await reading.rows(
+        f"SELECT beats.* FROM turns JOIN beats ON beats.take_id = {_TAKE}"  # noqa: S608 - our own words
+        " WHERE turns.id IN (SELECT value FROM json_each(?)) ORDER BY beats.take_id, beats.position",
+        wanted,
+    ):
+        beats[row["take_id"]].append(_BEATS[BeatKind(row["kind"])](row["text"]))
+    takes: dict[int, list[int]] = defaultdict(list)
+    for row in await reading.rows(
+        "SELECT turn_id, id FROM takes WHERE turn_id IN (SELECT value FROM json_each(?)) ORDER BY turn_id, number",
+        wanted,
+    ):
+        takes[row["turn_id"]].append(row["id"])
+    rows = await reading.rows(
+        "SELECT turns.*, takes.id AS read_id, takes.number, takes.raw, takes.seed"  # noqa: S608 - our own words
+        f" FROM turns LEFT JOIN takes ON takes.id = {_TAKE}"
+        " WHERE turns.id IN (SELECT value FROM json_each(?)) ORDER BY turns.id",
+        wanted,
+    )
+    return [_turn(row, beats[row["read_id"]], takes[row["id"]]) for row in rows]
+
+
+_TAKE = "ifnull(turns.take_id, CASE WHEN turns.lengthens THEN turns.former_id END)"
+"""The take of a turn that is read with it: its current one, or the one that is being lengthened."""
+
+
+def _turn(row: Row, beats: Sequence[Beat], takes: Sequence[int]) -> Turn:
+    take = Take(row["read_id"], row["number"], tuple(beats), row["raw"], row["seed"]) if row["read_id"] else None
+    return Turn(
+        id=row["id"],
+        scene_id=row["scene_id"],
+        kind=TurnKind(row["kind"]),
+        speaker=row["speaker"],
+        state=TurnState(row["state"]),
+        created_at=time(row["created_at"]),
+        take=take if row["take_id"] else None,
+        takes=tuple(takes),
+        lengthens=None if row["take_id"] else take,
+        author_id=row["author_id"],
+        message_id=row["message_id"],
+        answers_id=row["answers_id"],
+        also_answers=tuple(json.loads(row["also_answers"] or "[]")),
+        heard_by=hearers(row["heard_by"]),
+        listener_id=row["listener_id"],
+        fault=row["fault"],
+        undone_at=row["undone_at"],
+    )

@@ -1,0 +1,149 @@
+"""Takes: how far a turn has come, its alternatives, which of them is current, and what was undone of a story."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.scenes.turn import TurnState
+from bot.store.reading import add_take, read_turn, read_turns
+from bot.store.repository import Repository, id_list
+from bot.store.values import microseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from bot.her.beats import Beat
+    from bot.scenes.turn import Turn
+    from bot.store.transaction import Transaction
+
+
+class TakeRepository(Repository):
+    """The takes' part of `bot.scenes.ports.SceneStore`, and `bot.scenes.keeping.TakeStore`."""
+
+    async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
+        """Store a take and make it the current one. The turn stays as it is: it is not done until it is posted."""
+        async with self._database.transaction() as transaction:
+            before = await read_turn(transaction, turn_id)
+            await add_take(transaction, before.id, beats, raw, seed)
+            return await read_turn(transaction, turn_id)
+
+    async def settle(self, turn_id: int) -> Turn:
+        """Mark a turn done: its take stands on Discord. A turn hidden in the meantime stays hidden."""
+        return await self._change(turn_id, TurnState.DONE)
+
+    async def fail(self, turn_id: int, fault: str) -> Turn:
+        """Mark a turn failed with the sentence people are told. A take it has stays. A hidden turn stays hidden.
+
+        Where it was only to be made anew, the take it had is current again, and the turn is done.
+        """
+        async with self._database.transaction() as transaction:
+            if not await _put_back(transaction, [turn_id]):
+                await transaction.execute(
+                    "UPDATE turns SET state = ?, fault = ? WHERE id = ? AND state <> 'hidden'",
+                    *(TurnState.FAILED, fault, turn_id),
+                )
+            return await read_turn(transaction, turn_id)
+
+    async def rethink(self, turn_id: int) -> Turn:
+        """Mark a failed turn thinking again. A turn that is hidden stays hidden."""
+        return await self._change(turn_id, TurnState.THINKING)
+
+    async def retake(self, turn_id: int, *, lengthen: bool = False) -> Turn:
+        """Mark a reply that is done thinking again, for a new take, which goes on from the current one where that is
+        to be lengthened. The takes it has stay stored; none is current meanwhile."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE turns SET state = 'thinking', fault = NULL, former_id = take_id, take_id = NULL, lengthens = ?"
+                " WHERE id = ? AND state = 'done'",
+                *(lengthen, turn_id),
+            )
+            return await read_turn(transaction, turn_id)
+
+    async def give_up(self, turn_ids: Sequence[int]) -> None:
+        """Owe these turns no longer: they leave the story, or are done with the take that they had."""
+        async with self._database.transaction() as transaction:
+            await _put_back(transaction, turn_ids)
+            await transaction.execute(
+                "UPDATE turns SET state = 'hidden' WHERE state = 'thinking' AND id IN (SELECT value FROM json_each(?))",
+                id_list(turn_ids),
+            )
+
+    async def choose_take(self, turn_id: int, take_id: int) -> Turn:
+        """Make a take of a turn that is done its current one."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE turns SET take_id = ? WHERE id = ? AND state = 'done'"
+                " AND EXISTS (SELECT 1 FROM takes WHERE id = ? AND turn_id = turns.id)",
+                *(take_id, turn_id, take_id),
+            )
+            return await read_turn(transaction, turn_id)
+
+    async def rewrite(self, turn_id: int, beats: Sequence[Beat], text: str, author_id: int) -> Turn:
+        """Give a turn a take that a person wrote, and make it the current one."""
+        async with self._database.transaction() as transaction:
+            await add_take(transaction, turn_id, beats, text, author_id=author_id)
+            return await read_turn(transaction, turn_id)
+
+    async def undo(self, scene_id: int, turn_ids: Sequence[int], now: datetime) -> list[Turn]:
+        """Take these turns out of the story, together, so that `restore` can bring them back. Those that are not done
+        leave for good. Return what was undone."""
+        async with self._database.transaction() as transaction:
+            await _put_back(transaction, turn_ids)
+            await transaction.execute(
+                "UPDATE turns SET undone_at = iif(state = 'done', ?, NULL), state = 'hidden'"
+                " WHERE scene_id = ? AND state <> 'hidden' AND id IN (SELECT value FROM json_each(?))",
+                *(microseconds(now), scene_id, id_list(turn_ids)),
+            )
+            ids = await transaction.ids(
+                "SELECT id FROM turns WHERE undone_at = ? AND id IN (SELECT value FROM json_each(?))",
+                *(microseconds(now), id_list(turn_ids)),
+            )
+            return await read_turns(transaction, ids)
+
+    async def last_undone(self, scene_id: int) -> int | None:
+        """Return the moment of what was undone last and is not restored, in microseconds since 1970."""
+        async with self._database.reading() as reading:
+            found: int | None = await reading.value("SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id)
+            return found
+
+    async def restore(self, scene_id: int, moment: int) -> list[Turn]:
+        """Bring back what was undone together at that moment; return it."""
+        async with self._database.transaction() as transaction:
+            ids = await transaction.ids(
+                "SELECT id FROM turns WHERE scene_id = ? AND undone_at = ?", *(scene_id, moment)
+            )
+            await transaction.execute(
+                "UPDATE turns SET state = 'done', undone_at = NULL WHERE id IN (SELECT value FROM json_each(?))",
+                id_list(ids),
+            )
+            return await read_turns(transaction, ids)
+
+    async def misplaced(self) -> list[Turn]:
+        """Return the turns of scenes under way whose posts show another take than the current one: the program was
+        stopped in between."""
+        async with self._database.reading() as reading:
+            ids = await reading.ids(
+                "SELECT DISTINCT turns.id FROM turns JOIN scenes ON scenes.id = turns.scene_id"
+                " JOIN posts ON posts.turn_id = turns.id AND posts.purpose = 'persona'"
+                " WHERE scenes.state <> 'ended' AND turns.state = 'done' AND posts.take_id IS NOT turns.take_id"
+            )
+            return await read_turns(reading, ids)
+
+    async def _change(self, turn_id: int, state: TurnState) -> Turn:
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE turns SET state = ?, fault = NULL, former_id = NULL, lengthens = 0"
+                " WHERE id = ? AND state <> 'hidden'",
+                *(state, turn_id),
+            )
+            return await read_turn(transaction, turn_id)
+
+
+async def _put_back(transaction: Transaction, turn_ids: Sequence[int]) -> int:
+    """Make the take current again that those turns had that were to be made anew; return how many they were."""
+    return await transaction.execute(
+        "UPDATE turns SET state = 'done', fault = NULL, take_id = former_id, former_id = NULL, lengthens = 0"
+        " WHERE state = 'thinking' AND former_id IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
+        id_list(turn_ids),
+    )
