@@ -1,4 +1,4 @@
-"""Who plays what: the rules of joining and leaving a cast, as functions from scene to scene."""
+"""Who plays what, who is on stage and who directs: the rules of it, as functions from scene to scene."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
 
     Raises UnknownName, and Refused where another player has the part or players may not take it.
     """
+    welcome(scene, user_id)
     part = find(scene, name)
     if part.player_id == user_id:
         raise Refused(f"You play {part.character} already.")
@@ -42,19 +43,101 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
         raise Refused(f"{part.character} is played by somebody else: ask them to `/cast leave`, or take another part.")
     if not scene.character(part.character).playable:
         raise Refused(f"{part.character} is not a part for players in this scenario: take another.")
-    left = _without(scene, user_id)
-    return _with(left, replace(left.part(part.character), player_id=user_id))
+    return _given(scene, part.character, user_id)
 
 
-def leave(scene: Scene, user_id: int) -> tuple[Scene, str]:
-    """Return the scene with the model playing this user's character again, and that character's name.
+def leave(scene: Scene, user_id: int, *, rest: bool = False) -> tuple[Scene, str]:
+    """Return the scene without this user in the cast, and the name of their character: the model plays it again, or it
+    rests.
 
     Raises Refused where the user plays nobody.
     """
-    part = scene.part_of(user_id)
-    if part is None:
-        raise Refused("You play nobody here, so there is nothing to leave; `/cast join` takes a part.")
-    return _without(scene, user_id), part.character
+    part = _own(scene, user_id, "there is nothing to leave")
+    return _with(_without(scene, user_id), replace(part, player_id=None, rests=rest)), part.character
+
+
+def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
+    """Return the scene with nobody playing that character, or with the model playing it again.
+
+    Raises UnknownName, and Refused where a player has it or it is so already.
+    """
+    part = find(scene, name)
+    if part.player_id is not None:
+        raise Refused(f"{part.character} is played by somebody: `/gm hand` without a player takes it from them.")
+    if part.rests is rests:
+        raise Refused(f"{part.character} rests already." if rests else f"{part.character} is played by the model.")
+    return _with(scene, replace(part, rests=rests))
+
+
+def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
+    """Return the scene with this user playing that character, whoever played it before; None gives it to the model.
+
+    Raises UnknownName, and Refused where it is so already or the user isn't heard in this scene.
+    """
+    part = find(scene, name)
+    if part.player_id == user_id and not part.rests:
+        raise Refused(
+            f"{part.character} is played by them already." if user_id else f"The model plays {part.character}."
+        )
+    if user_id is not None and user_id in scene.kicked:
+        raise Refused("They were sent out of this scene: `/gm readmit` lets them in again.")
+    return _given(scene, part.character, user_id)
+
+
+def move(scene: Scene, user_id: int, name: str | None, *, absent: bool) -> tuple[Scene, str]:
+    """Return the scene with a character gone off stage or come back, and its name: one's own where none is named.
+
+    Anybody moves the character they play, game masters move every one. Raises UnknownName and Refused.
+    """
+    part = find(scene, name) if name else _own(scene, user_id, "say which character")
+    if part.player_id != user_id and not scene.is_gm(user_id):
+        raise Refused(f"Only the game master and who plays {part.character} can do that.")
+    if part.absent is absent:
+        raise Refused(f"{part.character} is {'off stage' if absent else 'on stage'} already.")
+    return _with(scene, replace(part, absent=absent)), part.character
+
+
+def direct(scene: Scene, user_id: int) -> Scene:
+    """Return the scene with this user among its game masters. Raises Refused where they are."""
+    if scene.is_gm(user_id):
+        raise Refused("They direct this scene already.")
+    kicked = tuple(one for one in scene.kicked if one != user_id)
+    return replace(scene, gm_ids=(*scene.gm_ids, user_id), kicked=kicked)
+
+
+def undirect(scene: Scene, user_id: int) -> Scene:
+    """Return the scene without this user among its game masters. Raises Refused where nobody would be left."""
+    if not scene.is_gm(user_id):
+        raise Refused("They don't direct this scene.")
+    left = tuple(one for one in scene.gm_ids if one != user_id)
+    if not left:
+        raise Refused("A scene needs a game master: `/gm handover` gives it to somebody else.")
+    return replace(scene, gm_ids=left)
+
+
+def kick(scene: Scene, user_id: int) -> Scene:
+    """Return the scene in which this user isn't heard any more; the model plays their character again.
+
+    Raises Refused for game masters, and where it is so already.
+    """
+    if scene.is_gm(user_id):
+        raise Refused("They direct this scene: `/gm remove` first.")
+    if user_id in scene.kicked:
+        raise Refused("They aren't heard any more already: `/gm readmit` lets them in again.")
+    return replace(_without(scene, user_id), kicked=(*scene.kicked, user_id))
+
+
+def readmit(scene: Scene, user_id: int) -> Scene:
+    """Return the scene in which this user is heard again. Raises Refused where they are."""
+    if user_id not in scene.kicked:
+        raise Refused("They are heard in this scene.")
+    return replace(scene, kicked=tuple(one for one in scene.kicked if one != user_id))
+
+
+def welcome(scene: Scene, user_id: int) -> None:
+    """Raise Refused where this user was sent out of the scene."""
+    if user_id in scene.kicked:
+        raise Refused("The game master has sent you out of this scene.")
 
 
 def speaker(scene: Scene, user_id: int, display_name: str) -> str:
@@ -73,6 +156,17 @@ def speaker(scene: Scene, user_id: int, display_name: str) -> str:
 def with_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:
     """Return the scene with these mentionable roles, character name to role id, in place of all earlier ones."""
     return replace(scene, parts=tuple(replace(part, role_id=roles.get(part.character)) for part in scene.parts))
+
+
+def _own(scene: Scene, user_id: int, otherwise: str) -> Part:
+    if (part := scene.part_of(user_id)) is None:
+        raise Refused(f"You play nobody here, so {otherwise}; `/cast join` takes a part.")
+    return part
+
+
+def _given(scene: Scene, character: str, user_id: int | None) -> Scene:
+    left = scene if user_id is None else _without(scene, user_id)
+    return _with(left, replace(left.part(character), player_id=user_id, rests=False))
 
 
 def _without(scene: Scene, user_id: int) -> Scene:

@@ -1,0 +1,241 @@
+"""What enters a story otherwise than by a message: narrations, lent words, whispers, new settings, rolls, cues.
+
+Rules of who may: game masters direct, everyone who is heard may whisper and roll, the cast may give a cue.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bot.errors import PostingError, Refused
+from bot.her.beats import speech
+from bot.her.people import beats_of
+from bot.library.names import addressed, spoken_names
+from bot.library.scenario import NARRATOR
+from bot.scenes import cast
+from bot.scenes.dice import rolled
+from bot.scenes.ports import NewLine
+from bot.scenes.scene import SceneState
+from bot.scenes.theatre import directs
+from bot.scenes.turn import TurnKind
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from datetime import datetime
+
+    from bot.scenes.dice import Roll
+    from bot.scenes.ports import SceneStore, Stage
+    from bot.scenes.scene import Part, Scene
+    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.turn import Turn
+
+LONGEST: Final = 2_000
+"""How many characters may be said at once, as in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """A person who says something, and the name they have in the server."""
+
+    user_id: int
+    display_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """A roll, who rolled it, and the turn it is remembered in where a scene was under way."""
+
+    roll: Roll
+    speaker: str
+    turn: Turn | None = None
+
+
+class Telling:
+    """Tells scenes what is no message in their channel. Everything is stored before it is shown.
+
+    `chance` gives 1 to as many as it is told.
+    """
+
+    def __init__(
+        self,
+        theatre: Theatre,
+        store: SceneStore,
+        stage: Stage,
+        now: Callable[[], datetime],
+        chance: Callable[[int], int],
+    ) -> None:
+        self._theatre = theatre
+        self._store = store
+        self._stage = stage
+        self._now = now
+        self._chance = chance
+
+    # For game masters
+
+    async def narrate(self, scene: Scene, text: str | None, by: int) -> None:
+        """Tell what the environment does: in these words, or with None in the model's, which come in their time."""
+        directs(scene, by)
+        if text is not None:
+            await self._narration(scene, by, NARRATOR, text, TurnKind.NARRATION)
+            return
+        async with self._playing(scene) as running:
+            kind, audience = TurnKind.NARRATION, running.scene.audience
+            await self._store.add_reply(scene.id, NARRATOR, None, self._now(), kind=kind, heard_by=audience)
+        running.runner.wake()
+
+    async def say(self, scene: Scene, name: str, text: str, by: int) -> None:
+        """Say and do something as a character: words of a game master's under its name. Whom it addresses answers."""
+        directs(scene, by)
+        character = _lendable(cast.find(scene, name))
+        names = addressed(text, spoken_names(scene.scenario.characters))
+        async with self._playing(scene) as running:
+            answering = [one for one in names if one != character and running.scene.part(one).answers]
+            line = NewLine(by, character, None, text, beats_of(_said(text)), TurnKind.REPLY, running.scene.audience)
+            if not line.beats:
+                raise Refused("There is nothing to be said in that.")
+            turn = await self._add(running, line, answering)
+        await self._show(running.scene, turn)
+        running.runner.wake()
+
+    async def whisper_to(self, scene: Scene, name: str, text: str, by: int) -> str:
+        """Have one mind, and nobody else, know something; return the character's name."""
+        directs(scene, by)
+        character = cast.find(scene, name).character
+        async with self._playing(scene) as running:
+            beats = (speech(_said(text)),)
+            line = NewLine(by, NARRATOR, None, text, beats, TurnKind.WHISPER, frozenset({character}))
+            turn = await self._add(running, line, ())
+        await self._show(running.scene, turn)
+        return character
+
+    async def set(self, scene: Scene, changes: Sequence[tuple[str, str]], by: int) -> None:
+        """Move the scene: `changes` are of minds.SCENE, TIME and PLACE, each with what it is from now on."""
+        directs(scene, by)
+        if not changes:
+            raise Refused("Say what changes: the scene, the time or the place.")
+        for what, text in changes:
+            await self._narration(scene, by, what, text, TurnKind.SETTING)
+
+    # For everyone
+
+    async def whisper(self, scene: Scene, name: str, text: str, by: Speaker) -> bool:
+        """Say something that one character alone hears, and the game masters; return whether it will answer, which it
+        does in a whisper too."""
+        cast.welcome(scene, by.user_id)
+        part = _whisperable(scene, name, by.user_id)
+        async with self._playing(scene) as running:
+            speaker = cast.speaker(running.scene, by.user_id, by.display_name)
+            beats = beats_of(_said(text))
+            heard_by = frozenset({part.character})
+            line = NewLine(by.user_id, speaker, None, text, beats, TurnKind.WHISPER, heard_by)
+            if not beats:
+                raise Refused("There is nothing to be heard in that.")
+            turn = await self._add(running, line, [part.character] if part.answers else ())
+        running.runner.wake()
+        await self._show(running.scene, turn)
+        return part.answers
+
+    async def roll(self, scene: Scene | None, text: str, by: Speaker, *, secret: bool) -> Rolled:
+        """Roll dice and remember how they fell; a secret roll is told to the game masters, and no mind has it.
+
+        Where no scene is under way, `scene` being None, there is only the roll. Raises UserInputError.
+        """
+        roll = rolled(text, self._chance)
+        if scene is None:
+            return Rolled(roll, by.display_name)
+        cast.welcome(scene, by.user_id)
+        async with self._playing(scene) as running:
+            speaker = cast.speaker(running.scene, by.user_id, by.display_name)
+            told = f"{speaker} rolls {roll.text} and gets {roll.total}."
+            kind, audience = TurnKind.NARRATION, running.scene.audience
+            if secret:
+                kind, audience = TurnKind.WHISPER, frozenset()
+            line = NewLine(by.user_id, NARRATOR, None, told, (speech(told),), kind, audience)
+            turn = await self._add(running, line, ())
+        if secret:
+            await self._show(running.scene, turn)
+        else:
+            running.runner.wake()
+        return Rolled(roll, speaker, turn)
+
+    async def cue(self, scene: Scene, name: str, by: int) -> str:
+        """Have a character speak now; return its name. For game masters and players in the cast."""
+        cast.welcome(scene, by)
+        if scene.part_of(by) is None:
+            directs(scene, by)
+        character = _lendable(cast.find(scene, name))
+        async with self._playing(scene) as running:
+            part = running.scene.part(character)
+            if part.rests:
+                raise Refused(f"{character} rests: `/cast wake` has the model play it again.")
+            if any(turn.speaker == character and turn.public for turn in await self._store.owed(scene.id)):
+                raise Refused(f"{character} is about to speak already.")
+            await self._store.add_reply(scene.id, character, None, self._now(), heard_by=running.scene.audience)
+        running.runner.wake()
+        return character
+
+    # How
+
+    async def _narration(self, scene: Scene, by: int, speaker: str, text: str, kind: TurnKind) -> None:
+        async with self._playing(scene) as running:
+            audience = running.scene.audience if kind is TurnKind.NARRATION else None
+            line = NewLine(by, speaker, None, text, (speech(_said(text)),), kind, audience)
+            turn = await self._add(running, line, ())
+        await self._show(running.scene, turn)
+        running.runner.wake()
+
+    async def _add(self, running: Running, line: NewLine, answering: Sequence[str]) -> Turn:
+        begun = running.runner.make_way(answering) if line.kind is not TurnKind.WHISPER else None
+        return (await self._store.add_line(running.scene.id, line, answering, self._now(), begun=begun))[0]
+
+    async def _show(self, scene: Scene, turn: Turn) -> None:
+        """Show what was stored. What the channel can't be shown leaves the story again."""
+        assert turn.take is not None  # noqa: S101 - a person's words are its take
+        try:
+            await self._stage.deliver(scene, turn, turn.take)
+        except PostingError:
+            await self._store.hide_turns(scene.id, [turn.id])
+            await self._store.give_up([one.id for one in await self._store.owed(scene.id) if turn.id in one.answered])
+            raise
+
+    @asynccontextmanager
+    async def _playing(self, scene: Scene) -> AsyncIterator[Running]:
+        """Hold a scene that is under way as it is now, while something is added to it. Raises Refused."""
+        running = self._theatre.running(scene.id)
+        if running is None:
+            raise Refused("That scene has ended.")
+        async with running.lock:
+            if running.scene.state is not SceneState.PLAYING:
+                raise Refused("The scene is paused: `/scene resume` goes on with it.")
+            yield running
+
+
+def _said(text: str) -> str:
+    said = text.strip()
+    if not said:
+        raise Refused("There is nothing in that: write what is to be told.")
+    if len(said) > LONGEST:
+        raise Refused(f"That is longer than the {LONGEST:,} characters of a message: tell it in parts.")
+    return said
+
+
+def _lendable(part: Part) -> str:
+    """Return the name of a character that nobody's player speaks for, and that is on stage."""
+    if part.player_id is not None:
+        raise Refused(f"{part.character} is played by somebody, who alone speaks for them.")
+    if part.absent:
+        raise Refused(f"{part.character} is off stage: `/cast enter` brings them back.")
+    return part.character
+
+
+def _whisperable(scene: Scene, name: str, by: int) -> Part:
+    part = cast.find(scene, name)
+    if part.player_id == by:
+        raise Refused(f"You play {part.character}: whisper to somebody else.")
+    if part.player_id is not None:
+        raise Refused(f"{part.character} is played by a person: write to them yourself, in private.")
+    if part.absent:
+        raise Refused(f"{part.character} is off stage and hears nothing.")
+    return part
