@@ -54,12 +54,13 @@ async def test_a_reply_that_has_begun_to_show_ends_and_is_never_doubled(blow: in
 
 async def test_a_reply_that_has_shown_nothing_is_written_by_the_next_worker() -> None:
     async with running(minds=1) as engine:
-        first = asyncio.create_task(listen(engine, request("Tell me a long story.", max_tokens=100)))
+        first = engine.generate(request("Tell me a long story.", max_tokens=400))
+        assert (await anext(first)).text
         second = asyncio.create_task(listen(engine, request("What is the sea?")))  # waits behind the first
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.05)
         strike(engine, signal.SIGKILL)
         with pytest.raises(EngineDied):
-            await first
+            await drain(first)
         text, _ = await second
         assert text
 
@@ -69,6 +70,20 @@ async def test_a_request_while_the_worker_is_gone_is_answered_by_the_next_one() 
         strike(engine, signal.SIGKILL)
         for _ in range(3):
             assert (await listen(engine, request("Hello?")))[0]
+
+
+async def test_tokens_are_counted_though_the_worker_is_gone_just_now() -> None:
+    async with running() as engine:
+        before = await engine.count(prompt("Hello?"))
+        strike(engine, signal.SIGKILL)
+        assert await engine.count(prompt("Hello?")) == before
+
+
+async def test_a_failing_listener_harms_no_reply() -> None:
+    async with running(minds=1) as engine:
+        waits = request("Who waits?", max_tokens=4, told_place=[].index)
+        replies = await asyncio.gather(listen(engine, request("Who comes first?", max_tokens=4)), listen(engine, waits))
+        assert len(replies) == 2
 
 
 async def test_a_worker_that_hangs_is_ended_and_replaced() -> None:

@@ -53,7 +53,7 @@ class LocalEngine:
         self._progress = progress
         self._ids = itertools.count(1)
         self._streams: dict[int, Stream] = {}
-        self._counts: dict[int, asyncio.Future[int]] = {}
+        self._counts: dict[int, tuple[Count, asyncio.Future[int]]] = {}
         self._supervisor: Supervisor | None = None
         self._starting = asyncio.Lock()
         self._source: ModelSource | None = None
@@ -90,25 +90,24 @@ class LocalEngine:
 
     async def close(self) -> None:
         """End the worker. Replies under way end with EngineDied."""
-        supervisor, self._supervisor = self._supervisor, None
-        self._stop_waiting()
-        if supervisor:
-            await supervisor.close()
-        self._end_all(EngineDied("The model was shut down."))
+        async with self._starting:
+            supervisor, self._supervisor = self._supervisor, None
+            self._stop_waiting()
+            self._end_all(EngineDied("The model was shut down."))
+            if supervisor:
+                await supervisor.close()
 
     async def count(self, prompt: Prompt) -> int:
-        """Return how many tokens `prompt` has. Raises EngineDied where the worker is not there to be asked."""
+        """Return how many tokens `prompt` has. Raises EngineDied where no worker comes up to be asked."""
         supervisor = self._running()
-        number = next(self._ids)
+        order = Count(id=next(self._ids), parts=_parts(prompt))
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._counts[number] = answer
+        self._counts[order.id] = (order, answer)
         try:
-            if not supervisor.up:
-                raise EngineDied("The model is being started again; ask again in a moment.")
-            supervisor.send(Count(id=number, parts=_parts(prompt)))
+            supervisor.send(order)
             return await answer
         finally:
-            del self._counts[number]
+            del self._counts[order.id]
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply; see Engine."""
@@ -135,6 +134,9 @@ class LocalEngine:
         """A worker is ready: give it what waits."""
         self._info = self._describe(ready)
         self._stop_waiting()
+        if self._supervisor:
+            for order, _ in self._counts.values():
+                self._supervisor.send(order)
         for stream in self._streams.values():
             self._send(stream)
 
@@ -142,8 +144,8 @@ class LocalEngine:
         """Hand an event on to who waits for it."""
         match event:
             case Counted():
-                if (answer := self._counts.get(event.id)) and not answer.done():
-                    answer.set_result(event.tokens)
+                if (count := self._counts.get(event.id)) and not count[1].done():
+                    count[1].set_result(event.tokens)
             case Began() | Place() | Wrote() | Finished() | Failed():
                 if stream := self._streams.get(event.id):
                     stream.put(event)
@@ -151,9 +153,6 @@ class LocalEngine:
     def went_down(self, why: str) -> None:
         """The worker is gone: what had shown nothing yet is written again by the next one, the rest ends."""
         died = EngineDied(f"{why} The reply was lost; try again.")
-        for answer in self._counts.values():
-            if not answer.done():
-                answer.set_exception(died)
         for stream in self._streams.values():
             stream.survive(died)
         self._last_fault = why
@@ -176,7 +175,7 @@ class LocalEngine:
     def _end_all(self, error: EngineDied) -> None:
         for stream in self._streams.values():
             stream.fail(error)
-        for answer in self._counts.values():
+        for _, answer in self._counts.values():
             if not answer.done():
                 answer.set_exception(error)
 

@@ -7,6 +7,7 @@ import collections
 import contextlib
 import logging
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _ROOT = Path(__file__).resolve().parents[3]
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows ends a process by the latter
 _LAST_WORDS = 40
 _SECRETS = ("TOKEN", "KEY", "SECRET", "PASSWORD")
 
@@ -73,8 +75,10 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End it at once."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        # Not by the process's own method: that may reap it behind asyncio's back, which then loses the exit status.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, _KILL)
 
     async def end(self) -> int:
         """Make sure that it is gone, and return its exit status (negative: the signal that ended it)."""

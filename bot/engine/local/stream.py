@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from bot.engine.local.frames import Generate
     from bot.errors import EngineDied
+
+log = logging.getLogger(__name__)
 
 News: TypeAlias = Began | Place | Wrote | Finished | Failed
 
@@ -40,17 +43,23 @@ class Stream:
             case Began():
                 self._began = True
             case Place():
-                if self._told_place:
-                    self._told_place(news.place)
+                self._tell_place(news.place)
             case _:
                 self._news.append(news)
                 self._something.set()
 
+    def _tell_place(self, place: int) -> None:
+        try:
+            if self._told_place:
+                self._told_place(place)
+        except Exception:  # somebody else's code, called from ours
+            log.exception("What was told its place in the queue failed.")
+
     def survive(self, died: EngineDied) -> None:
         """The worker is gone: wait for the next one, or end with `died` where text was shown or it was tried before."""
+        if self.over or not self.sent or (self._news and not isinstance(self._news[-1], Wrote)):
+            return  # it ended, knows nothing of the worker, or is there to its end
         self._news.clear()
-        if self.over or not self.sent:
-            return
         if self._shown or (self._began and not self._tries_left):
             self.fail(died)
         elif self._began:

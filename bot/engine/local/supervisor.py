@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 _NO_MEMORY = re.compile(r"out of memory|failed to allocate", re.IGNORECASE)
 _TICK = 0.5  # seconds between two looks at a worker
+_BIRTH = 60.0  # seconds that a worker may take, on a busy machine, until its first sign of life
 _LONGEST_PAUSE = 30.0
 _SOUND_LIFE = 60.0  # seconds after which a worker's death is no longer held against the next one
 
@@ -108,7 +109,7 @@ class Supervisor:
             worker = await WorkerProcess.spawn()
         except OSError as error:
             return EngineStartError(f"The model's worker process can't be started ({error.strerror or error}).")
-        self._worker, self._silent, self._kill_reason = worker, 0.0, ""
+        self._worker, self._silent, self._kill_reason = worker, -_BIRTH, ""
         watching = asyncio.create_task(self._watch(worker), name="watch over the worker")
         failure: EngineError | None = None
         try:
@@ -116,6 +117,8 @@ class Supervisor:
             async with contextlib.aclosing(worker.events()) as events:
                 async for event in events:
                     failure = self._hear(event) or failure
+        except ValueError:
+            failure = EngineStartError("The model's worker said what can't be understood: reinstall Aside.")
         finally:
             self._worker, self._up = None, False
             watching.cancel()
@@ -123,7 +126,8 @@ class Supervisor:
         if not failure and _NO_MEMORY.search(worker.last_words):
             self._load = self._load.model_copy(update={"smaller": self._load.smaller + 1})
         why = failure or EngineStartError(self._obituary(status))
-        self._audience.went_down(str(why))
+        if self._first.done():
+            self._audience.went_down(str(why))
         return why
 
     def _hear(self, event: Event) -> EngineError | None:
