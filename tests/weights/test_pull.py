@@ -1,0 +1,262 @@
+"""Files of the hub, fetched through everything that comes between."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.errors import ModelFileError, WeightsError
+from bot.weights import hashes
+from bot.weights.build import Build, HubSource
+from bot.weights.hub import Hub
+from bot.weights.pull import HubFile, fetch, quantised
+from tests.weights.gguf_making import make_gguf
+from tests.weights.hub import COMMIT, LoopbackHub
+from tests.weights.qwen import make_checkpoint
+from tests.weights.test_build import Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MB = 10**6  # the client hands on ten of them at once
+REPO = "Qwen/Tiny-GGUF"
+FILE = HubFile(REPO, "Tiny-Q8_0.gguf")
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = make_gguf(tmp_path_factory.mktemp("content") / "x.gguf", tensors=200)
+    return path.read_bytes() + bytes(12 * MB)
+
+
+@pytest.fixture
+def hub(content: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackHub]:
+    for name in [name for name in os.environ if name.startswith("HF_")]:
+        monkeypatch.delenv(name)
+    with LoopbackHub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        hub.put(REPO, FILE.name, content)
+        yield hub
+
+
+def refused(folder: Path, file: HubFile = FILE) -> str:
+    with pytest.raises(WeightsError) as caught:
+        fetch(file, folder)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.endswith(".")
+    return text
+
+
+def left(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock")}
+
+
+def test_a_file_comes_whole_with_its_progress_and_its_hash(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+    heard: list[tuple[int, int]] = []
+    path = fetch(FILE, tmp_path, lambda there, total: heard.append((there, total)))
+    assert path == tmp_path / "Qwen--Tiny-GGUF" / FILE.name
+    assert path.read_bytes() == content
+    assert heard[-1] == (len(content), len(content))
+    assert hashes.noted(path) == hashlib.sha256(content).hexdigest()
+    assert left(tmp_path) == {FILE.name, f"{FILE.name}.sha256"}
+    asked = len(hub.ranges)
+    fetch(FILE, tmp_path)
+    assert len(hub.ranges) == asked  # it was there
+
+
+def test_a_transfer_that_breaks_off_goes_on_where_it_was(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+    hub.breaks = [11 * MB]
+    assert fetch(FILE, tmp_path).read_bytes() == content
+    assert hub.ranges[0] == ""
+    assert hub.ranges[1].startswith("bytes=")
+    assert int(hub.ranges[1][6:-1]) >= 10 * MB
+
+
+def test_what_an_earlier_program_has_fetched_is_not_fetched_again(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
+    part = tmp_path / "Qwen--Tiny-GGUF" / f"{FILE.name}.{COMMIT[:12]}.part"
+    part.parent.mkdir()
+    part.write_bytes(content[:400_000])
+    (part.parent / f"{FILE.name}.0123456789ab.part").write_bytes(b"of an older commit")
+    assert fetch(FILE, tmp_path).read_bytes() == content
+    assert hub.ranges == ["bytes=400000-"]
+    assert left(tmp_path) == {FILE.name, f"{FILE.name}.sha256"}
+
+
+def test_ctrl_c_keeps_what_has_come(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+    def stop(there: int, _total: int) -> None:
+        if there > 11 * MB:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(FILE, tmp_path, stop)
+    assert fetch(FILE, tmp_path).read_bytes() == content
+    assert int(hub.ranges[-1][6:-1]) >= 10 * MB
+
+
+def test_a_network_that_is_gone_is_told_and_the_part_stays(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+    hub.breaks = [11 * MB]
+    hub.before_sending = lambda: threading.Timer(0.5, hub.close).start()
+    said = refused(tmp_path)
+    assert "goes on where it stopped" in said
+    assert 10 * MB <= next(tmp_path.rglob("*.part")).stat().st_size < len(content)
+    assert "can't be reached" in refused(tmp_path)
+
+
+def test_what_is_not_what_the_hub_promised_is_thrown_away(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+    hub.spoilt[FILE.name] = content[:-1] + b"!"
+    assert "its hash is another" in refused(tmp_path)
+    assert left(tmp_path) == set()
+    hub.spoilt.clear()
+    assert fetch(FILE, tmp_path).read_bytes() == content
+
+
+def test_a_web_page_in_place_of_the_file_leaves_nothing(hub: LoopbackHub, tmp_path: Path) -> None:
+    hub.spoilt[FILE.name] = b"<!DOCTYPE html><html>Please sign in</html>"
+    assert "cut short" in refused(tmp_path)
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*.part")) == 0
+    hub.spoilt.clear()
+    fetch(FILE, tmp_path)
+    hub.answers_html = True
+    assert "what answered is not the hub" in refused(tmp_path)
+
+
+def test_what_is_no_gguf_is_refused_whatever_its_name(hub: LoopbackHub, tmp_path: Path) -> None:
+    hub.put(REPO, "fake.gguf", b"<html>" + bytes(5000))
+    with pytest.raises(ModelFileError, match="web page"):
+        fetch(HubFile(REPO, "fake.gguf"), tmp_path)
+    assert left(tmp_path) == set()
+
+
+def test_a_split_model_comes_in_all_its_parts(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+    for part in ("big-00001-of-00002.gguf", "big-00002-of-00002.gguf"):
+        hub.put(REPO, f"Q8_0/{part}", content)
+    heard: list[tuple[int, int]] = []
+    path = fetch(HubFile(REPO, "Q8_0/big-00001-of-00002.gguf"), tmp_path, lambda *told: heard.append(told))
+    assert path.with_name("big-00002-of-00002.gguf").read_bytes() == content
+    assert heard[-1] == (2 * len(content), 2 * len(content))
+    del hub.files[REPO]["Q8_0/big-00002-of-00002.gguf"]
+    assert "big-00002-of-00002.gguf" in refused(tmp_path / "b", HubFile(REPO, "Q8_0/big-00001-of-00002.gguf"))
+
+
+def test_a_quantisation_is_found_and_a_missing_one_answered_with_those_there_are(hub: LoopbackHub) -> None:
+    for name in ("other-Q8_0.gguf", "Q4/Tiny-Q4_K_M-00002-of-00002.gguf", "Q4/Tiny-Q4_K_M-00001-of-00002.gguf"):
+        hub.put(REPO, name, b"")
+    listed = Hub().repository(REPO)
+    assert quantised(listed, "Q8_0", "Tiny") == FILE
+    assert quantised(listed, "Q4_K_M").name == "Q4/Tiny-Q4_K_M-00001-of-00002.gguf"
+    with pytest.raises(WeightsError, match=r"has no Q6_K: there are Q4_K_M, Q8_0\.$"):
+        quantised(listed, "Q6_K")
+
+
+@pytest.mark.usefixtures("hub")
+def test_files_and_repositories_that_are_not_there_are_told(tmp_path: Path) -> None:
+    assert f"there are {FILE.name}" in refused(tmp_path, HubFile(REPO, "Tiny-Q9.gguf"))
+    assert "no repository nobody/none" in refused(tmp_path, HubFile("nobody/none", "x.gguf"))
+    assert "write OWNER/REPO" in refused(tmp_path, HubFile("no body/n", "x.gguf"))
+
+
+def test_a_gated_repository_is_explained_and_the_token_opens_it_and_goes_nowhere_else(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hub.gated, hub.private, hub.token = {REPO}, {"Qwen/Secret"}, "hf_" + "s" * 30
+    hub.put("Qwen/Secret", FILE.name, hub.files[REPO][FILE.name])
+    caplog.set_level(logging.DEBUG)
+    assert "HF_TOKEN" in refused(tmp_path)
+    assert "is gated" in refused(tmp_path)
+    assert "or it is private" in refused(tmp_path, HubFile("Qwen/Secret", FILE.name))
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "w" * 30)
+    assert "hf_w" not in refused(tmp_path)
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    assert fetch(FILE, tmp_path).is_file()
+    assert fetch(HubFile("Qwen/Secret", FILE.name), tmp_path).is_file()
+    assert set(hub.tokens_at_storage) == {""}
+    assert "hf_s" not in caplog.text
+
+
+def test_a_disk_without_room_is_told_before_anything_is_fetched(hub: LoopbackHub, tmp_path: Path) -> None:
+    hub.promised[FILE.name] = 2**60
+    assert "are free in" in refused(tmp_path)
+    assert hub.ranges == []
+
+
+@pytest.mark.usefixtures("hub")
+def test_an_unwritable_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert "can't be made" in refused(tmp_path / "file")
+    (tmp_path / "Qwen--Tiny-GGUF").write_text("in the way")
+    assert "couldn't be stored" in refused(tmp_path)
+
+
+def test_a_disk_that_fills_up_on_the_way_is_told(hub: LoopbackHub, tmp_path: Path) -> None:
+    said = in_a_process(hub, tmp_path, "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))")
+    assert "the disk is full" in said.communicate()[1].splitlines()[-1]
+    assert said.returncode == 1
+
+
+def test_two_processes_that_want_the_same_file_fetch_it_once(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+    both = threading.Barrier(2)
+    waiting = threading.Event()
+    notices: list[str] = []
+
+    def hold() -> None:
+        both.wait(20)
+        waiting.wait(20)
+
+    def notice(said: str) -> None:
+        notices.append(said)
+        waiting.set()
+
+    hub.before_sending = hold
+    first = threading.Thread(target=fetch, args=(FILE, tmp_path))
+    first.start()
+    both.wait(20)
+    path = fetch(FILE, tmp_path, hub=Hub(notice=notice))
+    first.join(20)
+    assert path.read_bytes() == content
+    assert len(hub.ranges) == 1
+    assert notices == [f"Another process is fetching {FILE.name}: waiting for it."]
+
+
+def test_a_checkpoint_is_built_straight_from_the_hub_and_leaves_nothing_but_the_result(
+    hub: LoopbackHub, tmp_path: Path
+) -> None:
+    made = make_checkpoint(tmp_path / "made")
+    for file in made.folder.iterdir():
+        hub.put("Qwen/Tiny", file.name, file.read_bytes())
+    out = tmp_path / "out"
+
+    def build() -> Build:
+        api = Hub()
+        source = HubSource(api.repository("Qwen/Tiny"), out / "checkpoint", api)
+        return Build(source, out / "Tiny-BF16.gguf", "BF16", title="Tiny")
+
+    with pytest.raises(KeyboardInterrupt):
+        build().run(Steps("Fetching shard 2"))
+    assert not (out / "checkpoint" / "model-00001-of-00002.safetensors").exists()
+    hub.asked.clear()
+    path = build().run(Steps())
+    assert hub.asked == ["model-00002-of-00002.safetensors"]
+    assert left(out) == {path.name, f"{path.name}.sha256"}
+
+
+def in_a_process(hub: LoopbackHub, folder: Path, before: str) -> subprocess.Popen[str]:
+    lines = (
+        before,
+        "import pathlib",
+        "from bot.weights.pull import *",
+        f"fetch(HubFile({FILE.repo!r}, {FILE.name!r}), pathlib.Path({str(folder)!r}))",
+    )
+    environ = os.environ | {"HF_ENDPOINT": hub.url, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", "\n".join(lines)]
+    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
