@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bot.tryout.site import Answer, Site
     from bot.tryout.town import Town
 
+_log = logging.getLogger(__name__)
 _LOOK = 0.25  # seconds between two looks at whether anything happened
 
 
@@ -38,10 +40,10 @@ class Play:
         """Repaint the windows whenever anything has happened. Runs until it is cancelled."""
         seen = 0
         while True:
+            self._discord.ring()
             if (now := self._discord.changes) != seen:
                 seen = now
-                for window in self._site.panes:
-                    window.repaint()
+                self._repaint()
             await asyncio.sleep(_LOOK)
 
     def answers(self) -> dict[str, Answer]:
@@ -78,7 +80,7 @@ class Play:
         if channel.guild is None:
             raise Refused("The menu of a message works in the channels of the server, not in direct messages.")
         message = self._discord.backend.get_message(channel.id, int(asked["message"]))
-        async with self._discord.step():
+        async with self._discord.step:
             result = await person.member.context_menu(channel, asked["name"], ResponseMessage(self._discord, message))
         if result.modal is not None:
             (await self._window(person.key, channel.id)).show_form(result)
@@ -86,9 +88,16 @@ class Play:
 
     async def step(self, asked: dict[str, str]) -> dict[str, bool]:
         """Take one step of the guided path for the visitor."""
-        async with self._discord.step():
+        async with self._discord.step:
             await path.take(asked["step"], self._path, self._town)
         return {"done": True}
+
+    def _repaint(self) -> None:
+        for window in self._site.panes:
+            try:
+                window.repaint()
+            except Exception:  # one window that can't be shown leaves the others alone
+                _log.exception("A window could not be repainted")
 
     async def _window(self, key: str, place_id: int, zone: str = "") -> Window:
         async with self._opening:

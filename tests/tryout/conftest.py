@@ -48,7 +48,7 @@ class World:
         """Have a person say something on the stage, or in another place."""
         person = self.town.person(key)
         channel, _ = self.town.channel(person, place or self.town.stage.id)
-        async with self.live.step():
+        async with self.live.step:
             await person.member.send(channel, text)
 
     def said(self, place: int | None = None) -> list[str]:

@@ -54,6 +54,19 @@ async def test_a_step_is_over_while_the_bot_still_sleeps() -> None:
         await until(lambda: "At last." in town.said())
 
 
+async def test_a_step_is_over_though_the_bot_waits_for_something_that_never_comes() -> None:
+    async def hear(message: discord.Message) -> None:
+        await message.channel.send("I wait.")
+        await asyncio.Event().wait()
+
+    async with world(SmallBot(hear)) as town:
+        began = perf_counter()
+        for text in ("Hello?", "Still there?"):
+            await town.say(text)
+        assert perf_counter() - began < 2.0
+        assert town.said() == ["Hello?", "I wait.", "Still there?", "I wait."]
+
+
 async def test_two_people_who_speak_at_once_are_both_heard() -> None:
     heard: list[str] = []
 

@@ -74,7 +74,7 @@ async def test_a_button_on_a_persona_s_post_can_be_pressed() -> None:
     async with world(SmallBot(speak)) as town:
         await town.say("Papa?")
         post = list(town.live.backend.messages[town.town.stage.id].values())[-1]
-        async with town.live.step():
+        async with town.live.step:
             await town.town.player.member.click(ResponseMessage(town.live, post), custom_id="knock")
         assert town.said() == ["Papa?", "Come in.", "Who is there?"]
 

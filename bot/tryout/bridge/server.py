@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import asynccontextmanager
+import math
+from contextlib import asynccontextmanager, suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from discord.app_commands import AppCommandError
+from simcord._settlement import _run_due_virtual_callbacks
 from simcord.env import Env
 
 from bot.errors import AsideError
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _LONGEST_STEP = 3.0  # seconds: what Discord itself waits for a first answer
-_LOOK = 0.1  # seconds between two looks at whether the bot rests; a longer sleep of the bot's counts as rest
+_LOOK = 0.1  # seconds from one look at whether the bot rests to the next; a longer sleep of its counts as rest
 
 
 class LiveDiscord(Env):
@@ -31,13 +33,8 @@ class LiveDiscord(Env):
     def __init__(self, bot: discord.Client) -> None:
         super().__init__(bot, check_errors=False)
         self.backend: FacedBackend = FacedBackend(clock=RunningClock())
-        self._step = asyncio.Lock()
-
-    @asynccontextmanager
-    async def step(self) -> AsyncIterator[None]:
-        """Wait for one's turn to do something: simcord refuses whoever comes second."""
-        async with self._step:
-            yield
+        self.step = asyncio.Lock()
+        """To be held while something is done here: simcord refuses whoever comes second."""
 
     @property
     def _webhook_adapter(self) -> Any:
@@ -66,15 +63,23 @@ class LiveDiscord(Env):
         dispatch: str | None = None,
         _deadline: float | None = None,
     ) -> None:
-        """Return when the bot rests, or after the longest step: what takes longer shows when it is done."""
+        """Return when the bot rests, or waits for something and has answered what it was asked.
+
+        Whatever it does later shows when it is done.
+        """
         del timeout, _deadline
         end = perf_counter() + _LONGEST_STEP
-        while perf_counter() < end:
-            try:
+        asked = next(reversed(self.backend.interactions.values()), None) if dispatch == "INTERACTION_CREATE" else None
+        before = -1
+        while perf_counter() < end and not (before == self.changes and (asked is None or asked.responded)):
+            before = self.changes
+            with suppress(TimeoutError):
                 await super()._settle_internal(timeout=_LOOK, idle=min(idle, _LOOK), dispatch=dispatch)
-            except TimeoutError:
-                continue
-            return
+                return
+
+    def ring(self) -> None:
+        """Let timers of the bot's go off that are due; simcord forgets those that come due while another one does."""
+        _run_due_virtual_callbacks(self._settlement_state(), math.inf)
 
 
 @asynccontextmanager

@@ -93,7 +93,7 @@ class Window(Preview):
 
     async def _action(self, context_id: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
         """Do what a person did on the page. They may have pressed a button just when something else changed."""
-        async with self._discord.step():
+        async with self._discord.step:
             page = self._get_page(context_id)
             self.env._preview = self  # the one that hears whether what is done reaches the bot
             try:

@@ -102,6 +102,7 @@ function paint() {
   $("model").textContent = model.stand_in
     ? `The words come from ${model.name}, on this machine. It is a stand-in, far too small to act well: HER, the model Aside is made for, plans, feels and speaks far better.`
     : `The words come from ${model.name} on ${model.device}.`;
+  if (model.warning) $("model").textContent += ` ${model.warning}`;
   for (const one of document.querySelectorAll("[data-path]")) one.textContent = latest.path[one.dataset.path];
   $("took").textContent = thinking.length ? "The line below the channel shows that it is being thought about." : took === null ? "" : `The last one took ${Math.round(took)} s.`;
   steps();
