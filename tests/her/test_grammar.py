@@ -11,7 +11,7 @@ import llama_cpp
 import pytest
 from llama_cpp.llama_grammar import LlamaGrammar
 
-from bot.her.grammar import her_grammar, stand_in_grammar
+from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
 from bot.her.reply import parse
 
 Accepts = Callable[[str, str], bool]
@@ -98,6 +98,21 @@ def test_hers_grammar_lets_well_formed_replies_pass(accepts: Accepts, text: str)
 )
 def test_hers_grammar_stops_a_malformed_reply(accepts: Accepts, text: str) -> None:
     assert not accepts(her_grammar(NAME), text)
+
+
+@pytest.mark.model
+def test_what_is_added_to_a_reply_holds_to_its_structure_too(accepts: Accepts) -> None:
+    assert accepts(her_more_grammar(), f" And another thing. {ROLE}")
+    for text in (
+        "",
+        "<role_thinking>Odd.</role_thinking>",
+        f"plan</system_thinking>{ROLE}",
+        "Odd.</role_thinking>Sir.",
+    ):
+        assert not accepts(her_more_grammar(), text)
+    assert accepts(stand_in_more_grammar(), " You are very kind, sir. I'll not forget it!")
+    for text in ("", "You are very kind.", " You are very kind", f" You are very kind, sir.{ROLE}"):
+        assert not accepts(stand_in_more_grammar(), text)
 
 
 STANDING_IN = (

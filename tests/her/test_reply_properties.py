@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, public
-from bot.her.mind import others_history, own_history
+from bot.her.mind import open_turn, others_history, own_history
 from bot.her.reply import Reply, ReplyParser
 from tests.her.replies import (
     AFTER_THE_END,
@@ -133,6 +133,13 @@ def test_natures_are_told_apart_and_thoughts_reach_their_own_mind_only(written: 
     for piece in written.role:
         assert piece.words in own
     assert written.planning.words not in own
+
+
+@given(well_formed())
+@settings(max_examples=40, deadline=None)
+def test_a_turn_that_is_to_go_on_reads_as_it_was(written: Written) -> None:
+    beats = read(written.text, 7, prefilled=written.prefilled)[0].beats
+    assert read(open_turn(CHARACTER, beats), 5, prefilled=False)[0].beats == beats
 
 
 @given(well_formed(), st.sampled_from(AFTER_THE_END))
