@@ -19,20 +19,27 @@ from bot.engine.protocol import Dialect, Sampling
 from bot.engine.remote import RemoteEngine, RemoteOptions
 from bot.library.library import Library
 from bot.posting.stage import DiscordStage
+from bot.posting.wings import Wings
+from bot.scenes.direction import Direction
 from bot.scenes.hearing import Hearing
 from bot.scenes.performance import Limits, Performance
+from bot.scenes.prompter import Prompter
+from bot.scenes.telling import Telling
 from bot.scenes.theatre import Theatre
 from bot.settings import LocalEngineSettings, RemoteEngineSettings
 from bot.shipped import shipped
 from bot.store.store import Store
 from cogs import answers
 from cogs.cast import CastCommands
+from cogs.confidences import Confidences
+from cogs.gm import GmCommands
 from cogs.listener import Listener
 from cogs.mydata import MyDataCommands
+from cogs.play import PlayCommands
 from cogs.replies import Replies
 from cogs.reveal import RevealCommands
 from cogs.scene import HouseRules, SceneCommands
-from cogs.whispers import Whispers
+from cogs.undelivered import Undelivered
 
 if TYPE_CHECKING:
     from bot.engine.protocol import Engine, EngineInfo
@@ -114,16 +121,21 @@ class Aside(commands.Bot):
         )
         limits = Limits(**settings.play.limits())
         performance = Performance(engine, limits, lambda: secrets.randbits(32))
-        theatre = self._theatre = Theatre(store, stage, performance, _now)
+        confidences = Confidences()
+        wings = Wings(stage, self, store, confidences, self._unreached)
+        theatre = self._theatre = Theatre(store, wings, performance, _now)
+        direction, telling = Direction(theatre, store), Telling(theatre, store, wings, _now, _chance)
         hearing = Hearing(theatre, store, store, _now)
         await theatre.open()
         for cog in (
-            SceneCommands(theatre, library, stage, self._house_rules(engine.info)),
-            CastCommands(theatre),
+            SceneCommands(theatre, direction, library, stage, self._house_rules(engine.info)),
+            CastCommands(theatre, direction),
+            GmCommands(theatre, direction, telling, Prompter(theatre, store, performance, _now), stage),
+            PlayCommands(theatre, telling, confidences, store),
             RevealCommands(theatre, stage),
             MyDataCommands(store),
             Replies(self, theatre, hearing),
-            Whispers(theatre, stage.undelivered),
+            Undelivered(theatre, lambda user_id: stage.undelivered(user_id) or wings.undelivered(user_id)),
             Listener(self, theatre, hearing),
         ):
             await self.add_cog(cog)
@@ -142,9 +154,9 @@ class Aside(commands.Bot):
             await self._store.close()
 
     async def _unreached(self, scene: Scene, gm_id: int) -> None:
-        whispers = self.get_cog(Whispers.__name__)
-        if isinstance(whispers, Whispers):
-            await whispers.unreached(scene, gm_id)
+        undelivered = self.get_cog(Undelivered.__name__)
+        if isinstance(undelivered, Undelivered):
+            await undelivered.unreached(scene, gm_id)
 
     async def _offer_commands(self, store: Store) -> None:
         """Sync the commands with Discord where they are not what was synced last, or Discord has lost them."""
@@ -179,3 +191,7 @@ def cautioned(info: EngineInfo) -> str | None:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _chance(most: int) -> int:
+    return secrets.randbelow(most) + 1

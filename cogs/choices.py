@@ -32,6 +32,12 @@ def means(typed: str, one: Scene) -> bool:
     return str(one.id).startswith(typed.strip()) or normal(typed) in normal(f"{one.scenario.title} {one.scenario.book}")
 
 
+def numbered(number: int, text: str) -> app_commands.Choice[int]:
+    """Return a choice of something that has a number, shown with the beginning of its text."""
+    shown = f"{number}. {' '.join(text.split())}"
+    return app_commands.Choice(name=shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…", value=number)
+
+
 def characters(scene: Scene | None, typed: str) -> list[app_commands.Choice[str]]:
     """Return the scene's characters whose name has what was typed in it; none where no scene is under way."""
     names = [part.character for part in scene.parts] if scene else []

@@ -13,14 +13,21 @@ from discord.ext import commands
 
 from bot.errors import Refused
 from bot.posting import mentions, pages, permissions
-from bot.scenes.scene import AT_TERMINAL, Place
+from bot.scenes.direction import LARGEST_BUDGET  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.scene import AT_TERMINAL, Mode, Place
 from cogs import answers, choices
 
 if TYPE_CHECKING:
     from bot.library.library import Library
     from bot.posting.stage import DiscordStage
+    from bot.scenes.direction import Direction
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
+
+_MODES = [
+    app_commands.Choice(name="addressed: who is spoken to answers", value=Mode.ADDRESSED.value),
+    app_commands.Choice(name="auto: whoever is likely to answer does so too", value=Mode.AUTO.value),
+]
 
 Stageable = discord.TextChannel | discord.Thread
 
@@ -38,8 +45,11 @@ class HouseRules:
 class SceneCommands(commands.GroupCog, group_name="scene", group_description="Begin a scene, end it, look at it"):
     """The commands under `/scene`."""
 
-    def __init__(self, theatre: Theatre, library: Library, stage: DiscordStage, rules: HouseRules) -> None:
+    def __init__(
+        self, theatre: Theatre, direction: Direction, library: Library, stage: DiscordStage, rules: HouseRules
+    ) -> None:
         super().__init__()
+        self._direction = direction
         self._theatre = theatre
         self._library = library
         self._stage = stage
@@ -89,7 +99,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         """End the scene here."""
         scene = self._here(interaction)
         await interaction.response.defer()
-        ended = await self._theatre.end(scene, interaction.user.id, moderates=_moderates(interaction))
+        ended = await self._theatre.end(scene, interaction.user.id, moderates=moderates(interaction))
         await self._strike(interaction, ended)
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
 
@@ -104,6 +114,21 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         """Resume the scene here."""
         await self._theatre.resume(self._here(interaction), interaction.user.id)
         await answers.publicly(interaction, "The scene goes on.")
+
+    @app_commands.command(description="Who answers: only who is addressed, or whoever is likely to (game masters)")
+    @app_commands.describe(
+        mode="Whether characters speak unasked", budget="How many of their turns may follow a person's"
+    )
+    @app_commands.choices(mode=_MODES)
+    async def mode(
+        self,
+        interaction: discord.Interaction,
+        mode: str,
+        budget: app_commands.Range[int, 1, LARGEST_BUDGET] | None = None,
+    ) -> None:
+        """Set who answers."""
+        scene = await self._direction.mode(self._here(interaction), Mode(mode), budget, interaction.user.id)
+        await answers.publicly(interaction, pages.mode(scene))
 
     @app_commands.command(description="What is played here, by whom, and how far it has come")
     async def status(self, interaction: discord.Interaction) -> None:
@@ -178,7 +203,8 @@ def _place(channel: Stageable) -> Place:
     return Place(channel.guild.id, channel.id, parent)
 
 
-def _moderates(interaction: discord.Interaction) -> bool:
+def moderates(interaction: discord.Interaction) -> bool:
+    """Whether who asks may manage this channel."""
     return interaction.permissions.manage_channels or interaction.permissions.administrator
 
 

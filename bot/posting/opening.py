@@ -43,9 +43,8 @@ def embeds(scene: Scene) -> list[discord.Embed]:
 
 def cast_line(part: Part) -> str:
     """Return who plays one character, as a line. A player is named, and not pinged: nothing of ours may ping."""
-    if part.player_id is None:
-        return f"**{name(part.character)}**"
-    return f"**{name(part.character)}** · played by <@{part.player_id}>"
+    player = f" · played by <@{part.player_id}>" if part.player_id is not None else ""
+    return f"**{name(part.character)}**{player}{' · rests' * part.rests}{' · off stage' * part.absent}"
 
 
 def for_gm(scene: Scene) -> str:

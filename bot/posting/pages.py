@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import public
-from bot.posting.markdown import name
+from bot.posting.markdown import literal, name
 from bot.posting.opening import cast_line, fitted
 from bot.posting.permissions import listed
 from bot.posting.render import told
 from bot.posting.split import LIMIT, Run, pack
 from bot.scenes.reveal import Where
-from bot.scenes.scene import SceneState
+from bot.scenes.scene import Mode, SceneState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bot.scenes.ports import Note
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
@@ -38,6 +39,7 @@ def status(scene: Scene, turns: int) -> str:
         (
             f"**{name(scene.scenario.title)}** · {_STATES[scene.state]}, {turns} {'turn' if turns == 1 else 'turns'}",
             f"Directed by {listed([f'<@{gm_id}>' for gm_id in scene.gm_ids])}",
+            mode(scene),
             revealed(scene),
             *cast,
         )
@@ -48,6 +50,25 @@ def revealed(scene: Scene) -> str:
     """Return where thoughts and planning of a scene go, in words."""
     thoughts, planning = scene.reveal.thoughts, scene.reveal.planning
     return f"💭 What characters think goes {_PLACES[thoughts]}.\n📝 How they are planned goes {_PLACES[planning]}."
+
+
+def mode(scene: Scene) -> str:
+    """Return who answers in a scene, in words."""
+    if scene.mode is Mode.ADDRESSED:
+        return "🎭 Characters answer when they are spoken to."
+    turns = "one turn" if scene.budget == 1 else f"{scene.budget} turns"
+    return f"🎭 Characters speak unasked too, at most {turns} after a person's."
+
+
+def notes(standing: Sequence[Note]) -> list[str]:
+    """Return a game master's standing notes with their numbers, as messages."""
+    if not standing:
+        return ["There are no standing notes: `/gm note` makes one."]
+    lines = [
+        Run(f"{number}. {name(note.character) if note.character else 'All'}: {literal(note.text)}\n")
+        for number, note in enumerate(standing, start=1)
+    ]
+    return pack(lines)
 
 
 def cast_list(scene: Scene) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.errors import Refused
+from bot.errors import PostingError, Refused
 from bot.scenes import cast, moving
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Playhouse, Runner
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from bot.scenes.reveal import Revealed, Where
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
+
+_log = logging.getLogger(__name__)
 
 _HISTORY_CUT = (
     "The story has outgrown what the model can read at once: from here on the oldest turns are no longer in the "
@@ -150,7 +153,7 @@ class Theatre:
             directs(scene, by)
         running = self._running[scene.id]
         await running.runner.stop()
-        await self._house.store.give_up([turn.id for turn in await self._house.store.owed(scene.id)])
+        await self._give_up_owed(scene)
         ended = await self.change(scene, lambda now: replace(now, state=SceneState.ENDED))
         self._running.pop(scene.id, None)
         self._by_channel.pop(scene.place.channel_id, None)
@@ -188,6 +191,11 @@ class Theatre:
         scene = await moving.visited(self._house.store, scene_id, terminal)
         self._take_up(scene)
         return scene
+
+    def admit(self, scene: Scene) -> None:
+        """Take up a scene that was stored as begun elsewhere in this house. Nothing of it is played before
+        `play_owed`."""
+        self._take_up(scene)
 
     async def pause(self, scene: Scene, by: int) -> Scene:
         """Let a scene rest: nothing is heard or answered. A reply in the making is finished. For game masters."""
@@ -234,10 +242,10 @@ class Theatre:
         """Have this user play that character. Raises UnknownName and Refused."""
         return await self.change(scene, lambda now: cast.join(now, user_id, name))
 
-    async def leave(self, scene: Scene, user_id: int) -> str:
-        """Give this user's part back to the model; return the character's name. Raises Refused."""
+    async def leave(self, scene: Scene, user_id: int, *, rest: bool = False) -> str:
+        """Give this user's part back to the model, or let it rest; return the character's name. Raises Refused."""
         _, character = cast.leave(scene, user_id)
-        await self.change(scene, lambda now: cast.leave(now, user_id)[0])
+        await self.change(scene, lambda now: cast.leave(now, user_id, rest=rest)[0])
         return character
 
     async def change(self, scene: Scene, change: Callable[[Scene], Scene]) -> Scene:
@@ -251,6 +259,18 @@ class Theatre:
             await self._house.store.save_scene(changed)
             running.scene = changed
         return changed
+
+    async def _give_up_owed(self, scene: Scene) -> None:
+        """Owe nothing any more; what shows of a reply that was broken off goes."""
+        store = self._house.store
+        owed = [turn.id for turn in await store.owed(scene.id)]
+        await store.give_up(owed)
+        for turn_id in owed:
+            if turn := await store.turn(turn_id):
+                try:
+                    await self._house.stage.withdraw(scene, turn)
+                except PostingError as error:
+                    _log.warning("What shows of turn %d can't be taken away: %s", turn_id, error)
 
     def _take_up(self, scene: Scene) -> None:
         async def history_cut() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Whispers(commands.Cog):
+class Undelivered(commands.Cog):
     """Keeps the latest interaction of each game master, since its token is good for a quarter of an hour.
 
     `undelivered` gives, once, the sentence for a user to whom something could not be delivered.

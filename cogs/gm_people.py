@@ -1,0 +1,96 @@
+"""`/gm`, as far as it is about people: who directs, who plays whom, who is heard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from bot.errors import Refused
+from bot.posting.markdown import name
+from bot.scenes import cast
+from cogs import answers, choices
+from cogs.scene import moderates
+
+if TYPE_CHECKING:
+    from bot.posting.stage import DiscordStage
+    from bot.scenes.direction import Direction
+    from bot.scenes.scene import Scene
+    from bot.scenes.theatre import Theatre
+
+
+class GmPeople(commands.Cog):
+    """A part of the commands under `/gm`."""
+
+    _theatre: Theatre
+    _direction: Direction
+    _stage: DiscordStage
+
+    @app_commands.command(description="Give a character to a player, or back to the model")
+    @app_commands.describe(character="Which character", player="Who plays it; the model, where nobody is named")
+    async def hand(
+        self, interaction: discord.Interaction, character: str, player: discord.Member | None = None
+    ) -> None:
+        """Hand a part to somebody."""
+        scene = self._here(interaction)
+        user_id = _person(player).id if player else None
+        handed = await self._direction.hand(scene, character, user_id, interaction.user.id)
+        part = cast.find(handed, character)
+        by = player.mention if player else "the model"
+        await answers.publicly(interaction, f"**{name(part.character)}** is played by {by} now.")
+
+    @hand.autocomplete("character")
+    async def _handed(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+
+    @app_commands.command(description="Hear somebody no longer: their lines are no part of the story any more")
+    @app_commands.describe(player="Whom")
+    async def kick(self, interaction: discord.Interaction, player: discord.Member) -> None:
+        """Send somebody out of the scene."""
+        await self._direction.kick(self._here(interaction), player.id, interaction.user.id)
+        await answers.publicly(interaction, f"{player.mention} isn't heard in this scene any more.")
+
+    @app_commands.command(description="Hear somebody again who was sent out")
+    @app_commands.describe(player="Whom")
+    async def readmit(self, interaction: discord.Interaction, player: discord.Member) -> None:
+        """Let somebody in again."""
+        await self._direction.readmit(self._here(interaction), player.id, interaction.user.id)
+        await answers.publicly(interaction, f"{player.mention} is heard in this scene again.")
+
+    @app_commands.command(description="Have somebody direct the scene too (game masters, moderators)")
+    @app_commands.describe(person="Who directs too")
+    async def add(self, interaction: discord.Interaction, person: discord.Member) -> None:
+        """Add a game master."""
+        scene = self._here(interaction)
+        changed = await self._direction.add_gm(
+            scene, _person(person).id, interaction.user.id, moderates=moderates(interaction)
+        )
+        await answers.publicly(interaction, f"{person.mention} directs this scene too.")
+        await self._stage.greet(changed, person.id)
+
+    @app_commands.command(description="Have somebody direct the scene no longer; one game master always stays")
+    @app_commands.describe(person="Who; perhaps you yourself")
+    async def remove(self, interaction: discord.Interaction, person: discord.Member) -> None:
+        """Remove a game master."""
+        await self._direction.remove_gm(self._here(interaction), person.id, interaction.user.id)
+        await answers.publicly(interaction, f"{person.mention} doesn't direct this scene any more.")
+
+    @app_commands.command(description="Have somebody direct the scene in your place")
+    @app_commands.describe(person="Who directs from now on")
+    async def handover(self, interaction: discord.Interaction, person: discord.Member) -> None:
+        """Hand the direction over."""
+        scene = self._here(interaction)
+        changed = await self._direction.hand_over(scene, _person(person).id, interaction.user.id)
+        await answers.publicly(interaction, f"{person.mention} directs this scene from now on.")
+        await self._stage.greet(changed, person.id)
+
+    def _here(self, interaction: discord.Interaction) -> Scene:
+        return self._theatre.here(interaction.channel_id or 0)
+
+
+def _person(member: discord.Member) -> discord.Member:
+    if member.bot:
+        raise Refused("That is a bot: name a person.")
+    return member

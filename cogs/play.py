@@ -1,0 +1,90 @@
+"""What everyone in a scene can do besides speaking: whisper to a character, roll dice, give a cue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from bot.posting.letters import shortened
+from bot.posting.markdown import literal, name
+from bot.posting.rolls import roll_line
+from bot.posting.wings import NARRATION
+from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.ports import Post
+from bot.scenes.telling import LONGEST, Speaker
+from cogs import answers, choices
+
+if TYPE_CHECKING:
+    from bot.scenes.ports import Posts
+    from bot.scenes.telling import Telling
+    from bot.scenes.theatre import Theatre
+    from cogs.confidences import Confidences
+
+_QUOTED = 1_500
+
+
+@app_commands.guild_only()
+class PlayCommands(commands.Cog):
+    """`/whisper`, `/roll` and `/cue`."""
+
+    def __init__(self, theatre: Theatre, telling: Telling, confidences: Confidences, posts: Posts) -> None:
+        self._theatre = theatre
+        self._telling = telling
+        self._confidences = confidences
+        self._posts = posts
+
+    @app_commands.command(description="Say something that one character alone hears, and the game master")
+    @app_commands.describe(character="Who hears it", text="What you whisper; the answer comes to you alone")
+    async def whisper(
+        self, interaction: discord.Interaction, character: str, text: app_commands.Range[str, 1, LONGEST]
+    ) -> None:
+        """Whisper to a character."""
+        scene = self._theatre.here(interaction.channel_id or 0)
+        await interaction.response.defer(ephemeral=True)
+        self._confidences.keep(interaction)
+        answers_it = await self._telling.whisper(scene, character, text, _speaker(interaction))
+        rests = "" if answers_it else " Nobody plays them now, so there will be no answer."
+        quoted = shortened(literal(text), _QUOTED)
+        await answers.privately(interaction, f"🤫 You whisper to {name(character)}: {quoted}{rests}")
+
+    @app_commands.command(description="Roll dice: 2d6+3, 4d6kh3, d20adv, d%, 3d6!")
+    @app_commands.describe(
+        dice="What to roll",
+        secret="Whether only you and the game master see it",  # noqa: S106 - no password
+    )
+    async def roll(
+        self, interaction: discord.Interaction, dice: app_commands.Range[str, 1, LONGEST_ROLL], secret: bool = False
+    ) -> None:
+        """Roll dice."""
+        scene = self._theatre.at(interaction.channel_id or 0)
+        if secret:
+            await interaction.response.defer(ephemeral=True)
+        rolled = await self._telling.roll(scene, dice, _speaker(interaction), secret=secret)
+        line = roll_line(rolled.roll, rolled.speaker)
+        if secret:
+            await answers.privately(interaction, line)
+            return
+        shown = await interaction.response.send_message(line)
+        if (turn := rolled.turn) is not None and turn.take is not None and shown.message_id is not None:
+            post = Post(shown.message_id, interaction.channel_id or 0, turn.id, turn.take.id, 0, NARRATION)
+            await self._posts.add_post(post)
+
+    @app_commands.command(description="Have a character speak now (game masters and players in the cast)")
+    @app_commands.describe(character="Who speaks")
+    async def cue(self, interaction: discord.Interaction, character: str) -> None:
+        """Give a character its cue."""
+        scene = self._theatre.here(interaction.channel_id or 0)
+        cued = await self._telling.cue(scene, character, interaction.user.id)
+        await answers.privately(interaction, f"**{name(cued)}** has the cue.")
+
+    @whisper.autocomplete("character")
+    @cue.autocomplete("character")
+    async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+
+
+def _speaker(interaction: discord.Interaction) -> Speaker:
+    return Speaker(interaction.user.id, interaction.user.display_name)
