@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from bot.her.names import Speakers
     from bot.her.script import Script
 
+# Thinking in an envelope that is no tag, such as `**role_thinking**:` or `(role_thinking)`.
+_SPELT_OUT = re.compile(r"(?:system|role)[_-]think", re.IGNORECASE)
 _LINE_BREAK = re.compile(r"(?<=\S)[^\S\r\n]*[\r\n]")
 
 
@@ -62,12 +64,15 @@ class Run:
         """End the run: everyone may read it, as `kind` where that turned out another one.
 
         An action that was never `closed` ends with its first line. A phrase repeated for ever (`looped`) is said once.
+        A run that spells the name of HER's thinking out is in doubt and stays private all the same.
         """
         if self._streaming:
             self._passed.append(self._lines.close())
             self._speak(self._kind, self._passed[-1])
+        elif _SPELT_OUT.search(heard := self.heard):
+            self._script.add(BeatKind.THOUGHT, heard)
         else:
-            self._speak_all(kind or self._kind, collapse(self.heard) if looped else self.heard, closed=closed)
+            self._speak_all(kind or self._kind, collapse(heard) if looped else heard, closed=closed)
         self._add(self._inline.close())
 
     def withhold(self, kind: PrivateKind) -> None:

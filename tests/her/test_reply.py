@@ -208,3 +208,12 @@ def test_a_long_reply_in_small_chunks_costs_little(piece: str, well_formed: bool
         _ = parser.beats
     parser.close()
     assert time.process_time() - began < 2  # half a second at rest; read anew at each chunk it would be minutes
+
+
+@pytest.mark.parametrize(
+    "thinking", ["**role_thinking**: SECRET", "(role_thinking) SECRET (/role_thinking)", "Role-Thinking — SECRET"]
+)
+def test_thinking_in_an_envelope_that_is_no_tag_stays_private(thinking: str) -> None:
+    reply = parse(f"plan</system_thinking>{thinking}\n<role_action>bows</role_action>Sir.", "Mr Bennet", prefilled=True)
+    assert [beat.text for beat in reply.public] == ["bows", "Sir."]
+    assert any("SECRET" in beat.text for beat in reply.beats)
