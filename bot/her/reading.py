@@ -21,8 +21,9 @@ Runs (text outside tags)
     Such a closer and an opener of its family after it may have changed places. The run between the two is private if
     nothing stood before the closer that it could have closed, and otherwise public only if that thought, and every
     further one until a public tag or the end, is closed.
- 7. A run that spells `role_thinking` or `system_thinking` out without brackets is private. In public text another's `Name:` at the beginning of a line or run ends the reply there; the character's own is
-    taken off (see names.py). `*…*` is an action (see inline.py).
+ 7. A run that spells `role_thinking` or `system_thinking` out without brackets is private. In public text another's
+    `Name:` at the beginning of a line or run ends the reply there; the character's own is taken off (see names.py).
+    `*…*` is an action (see inline.py).
 
 Thoughts
  8. Any closer closes a thought. A closer of its own family that comes after the wrong one falls under 6.
