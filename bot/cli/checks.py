@@ -86,7 +86,7 @@ def _local(engine: LocalEngineSettings) -> Iterator[Check]:
     yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
     yield from _devices()
     try:
-        source = find.resolve(engine.model, fetching=False)
+        source = find.resolve(engine.model, folder=engine.weights, fetching=False)
         headers = gguf_file.check(source.path)
     except AsideError as error:
         yield Check("Model", State.BAD, str(error))

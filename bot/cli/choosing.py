@@ -10,7 +10,7 @@ from bot.errors import ScenarioError, UnknownName, UserInputError
 from bot.library.names import nearest, spoken_names
 from bot.library.shelf import ScenarioFile, read
 from bot.library.spelling import normal
-from bot.weights.catalogue import catalogue
+from bot.weights.find import entry_named
 
 if TYPE_CHECKING:
     from bot.library.library import Library
@@ -50,8 +50,11 @@ def dialect_of(settings: Settings) -> Dialect:
         return Dialect.HER
     if engine.dialect is not None:
         return Dialect(engine.dialect)
-    entry = catalogue().get(engine.model)
-    return Dialect(entry.dialect) if entry else Dialect.HER
+    try:
+        entry, _ = entry_named(engine.model or "", engine.weights if engine.kind == "local" else None)
+    except UserInputError:
+        return Dialect.HER
+    return Dialect(entry.dialect)
 
 
 def _scenario_at(path: Path) -> Scenario:

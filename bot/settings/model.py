@@ -63,6 +63,7 @@ class LocalEngineSettings(EngineSettings):
 
     kind: Literal["local"] = "local"
     model: str = Field(default="demo", min_length=1, description="a name, a GGUF file, or hf:OWNER/REPO/FILE.gguf")
+    weights: Home | None = Field(default=None, description="the folder weights are kept in; left out: Aside's own")
     dialect: Literal["her", "stand-in"] | None = Field(default=None, description="how the model is spoken to")
     sampling: SamplingSettings | None = None
     context: Annotated[int, Field(ge=512)] | None = Field(

@@ -19,7 +19,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 import filelock
 import huggingface_hub
 from huggingface_hub import file_download
-from huggingface_hub.utils import build_hf_headers, tqdm  # type: ignore[attr-defined] # documented there
+from huggingface_hub.utils import (  # type: ignore[attr-defined] # documented there
+    build_hf_headers,
+    hf_raise_for_status,
+    tqdm,
+)
 
 from bot.errors import WeightsError
 from bot.weights.hashes import Hash
@@ -100,6 +104,17 @@ class Hub:
                     self._fetch(repository, file, target, progress)
         except HUB_ERRORS as error:
             raise WeightsError(explained(error, repo=repository.name, file=file.name)) from error
+
+    def read(self, repo: str, name: str, *, size: int | None = None, timeout: float = 15.0) -> bytes:
+        """Return a small file, or the first `size` bytes of a large one. Raises WeightsError."""
+        address = huggingface_hub.hf_hub_url(repo, name, endpoint=self._endpoint)
+        headers = build_hf_headers() | ({"Range": f"bytes=0-{size - 1}"} if size else {})
+        try:
+            answer = huggingface_hub.get_session().get(address, headers=headers, timeout=timeout, follow_redirects=True)
+            hf_raise_for_status(answer)
+        except HUB_ERRORS as error:
+            raise WeightsError(explained(error, repo=repo, file=name)) from error
+        return bytes(answer.content)
 
     @contextlib.contextmanager
     def _alone(self, target: Path) -> Iterator[None]:

@@ -18,7 +18,7 @@ CacheType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
 
 BATCH: Final = 512  # tokens computed at once, at most
 _BYTES: Final[dict[CacheType, float]] = {"f16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}  # of one number in the cache
-_MARGIN = 512 * 2**20  # bytes left free on each device, for what else it has to do
+MARGIN: Final = 512 * 2**20  # bytes left free on each device, for what else it has to do
 _LARGEST_CONTEXT = (
     16384  # tokens of one mind, unless more are asked for: plenty for a scene, and memory has a better use
 )
@@ -65,6 +65,9 @@ class Plan:
     layers: int
     gpu_bytes: int
     main_bytes: int
+    weights_bytes: int  # of the two above, what the weights take
+    cache_bytes: int  # … the keys and values of all minds
+    work_bytes: int  # … intermediate results
 
     def __str__(self) -> str:
         where = f"{self.gpu_layers} of {self.layers} layers on the GPU" if self.gpu_layers else "on the CPU"
@@ -80,7 +83,7 @@ def plans(
     memory (None: unknown, so that anything fits). All on the GPU is better than anything with a part elsewhere.
     """
     model = _Model(headers)
-    gpu = sum(max(0, free - _MARGIN) for free in gpus_free)
+    gpu = sum(max(0, free - MARGIN) for free in gpus_free)
     rungs = [rung for rung in _rungs(model, wishes, gpu=bool(gpus_free)) if _may(rung, wishes)]
     if not gpus_free or wishes.gpu_layers == 0:
         return tuple(plan for rung in rungs if _fits_main(plan := model.plan(*rung, 0), main_free))
@@ -109,16 +112,17 @@ class _Model:
         self.layers = self._header.layers + 1
         self._weights = [_size(tensors, number) for number in range(self._header.layers)]
         self._embeddings = sum(tensor.size or 0 for tensor in tensors if tensor.name.startswith("token_embd"))
-        rest = _size(tensors, None) - self._embeddings
-        # Where the embeddings are the output too, the device that computes the output gets a copy.
-        self._output = rest if any(tensor.name == "output.weight" for tensor in tensors) else rest + self._embeddings
+        self._rest = _size(tensors, None) - self._embeddings
+        # Where the embeddings are the output too, a GPU that computes the output gets a copy.
+        own = any(tensor.name == "output.weight" for tensor in tensors)
+        self._output = self._rest if own else self._rest + self._embeddings
 
     def plan(self, context: int, minds: int, cache: CacheType, gpu_layers: int) -> Plan:
         repeating = min(max(0, gpu_layers - 1), self._header.layers)
         cut = self._header.layers - repeating
         of_layer = self._cache(context * minds, cache)
-        gpu = sum(self._weights[cut:]) + repeating * of_layer + (self._output if gpu_layers else 0)
-        main = self._embeddings + sum(self._weights[:cut]) + cut * of_layer + (0 if gpu_layers else self._output)
+        gpu = sum(self._weights[cut:]) + (self._output if gpu_layers else 0)
+        main = self._embeddings + sum(self._weights[:cut]) + (0 if gpu_layers else self._rest)
         work = self._work(context)
         return Plan(
             context=context,
@@ -126,8 +130,11 @@ class _Model:
             cache_type=cache,
             gpu_layers=gpu_layers,
             layers=self.layers,
-            gpu_bytes=gpu + work if gpu_layers else 0,
-            main_bytes=main + (work if gpu_layers < self.layers else 0),
+            gpu_bytes=gpu + repeating * of_layer + work if gpu_layers else 0,
+            main_bytes=main + cut * of_layer + (work if gpu_layers < self.layers else 0),
+            weights_bytes=gpu + main,
+            cache_bytes=self._header.layers * of_layer,
+            work_bytes=work,
         )
 
     def most(self, context: int, minds: int, cache: CacheType, room: int) -> Plan:

@@ -79,7 +79,10 @@ class LocalEngine:
         async with self._starting:
             if self._supervisor:
                 return
-            source = await asyncio.to_thread(find.resolve, self._options.model, progress=self._progress)
+            options = self._options
+            source = await asyncio.to_thread(
+                find.resolve, options.model, folder=options.weights, progress=self._progress
+            )
             await asyncio.to_thread(gguf_file.check, source.path)
             supervisor = Supervisor(
                 self._load(source), self, hung_after=self._options.hung_after, step_limit=self._options.step_limit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003 - settings are mapped onto this by its types
 from typing import Literal, TypeAlias
 
 from bot.engine.protocol import Dialect, Sampling  # noqa: TC001 - settings are mapped onto this by its types
@@ -16,6 +17,7 @@ class LocalOptions:
     """Settings of the local engine, each with a default that fits itself to the machine."""
 
     model: str = "demo"  # a name of the catalogue, the path of a GGUF file, or hf:OWNER/REPO/FILE.gguf
+    weights: Path | None = None  # the folder weights are kept in; None: Aside's own
     dialect: Dialect | None = None  # None: the catalogue's word for it, else HER
     sampling: Sampling | None = None  # None: the catalogue's word for it, else HER's
     context: int | None = None  # tokens of one mind, prompt and reply together; None: as memory allows

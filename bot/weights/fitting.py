@@ -1,0 +1,119 @@
+"""What fits: for each quantisation of a model, the plan the engine would lay it out by, and which of them is best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bot.errors import WeightsError
+from bot.weights.plan import MARGIN, plans, smallest
+from bot.weights.quantisation import QUANTISATIONS, laid_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bot.weights.catalogue import CatalogueEntry
+    from bot.weights.gguf_file import GgufFile
+    from bot.weights.plan import Plan, Wishes
+
+# Better than this the ear hears no difference, and the memory is worth more in minds.
+_GOOD_ENOUGH: Final = "Q8_0"
+_USUAL_ON_CPU: Final = "Q4_K_M"
+_LAST_RESORT: Final = "Q2_K"
+_ENOUGH_CONTEXT: Final = 8192  # tokens of a mind that a finer quantisation must leave room for
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Free memory in bytes: of each GPU, and main memory (None where the system doesn't say)."""
+
+    gpus: tuple[int, ...]
+    main: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One quantisation and how it would run. `plan` is None where it doesn't; then `lacking` bytes are missing."""
+
+    quantisation: str
+    size: int  # bytes of the file
+    plan: Plan | None
+    left: int  # bytes that stay free on the GPUs, or in main memory where no GPU is used
+    lacking: int = 0
+    best: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is on GPUs."""
+        return self.plan is not None and self.plan.gpu_layers == self.plan.layers
+
+
+def fits(layouts: Mapping[str, Sequence[GgufFile]], memory: Memory, wishes: Wishes) -> tuple[Fit, ...]:
+    """Return how each layout would run, in the order given, the best one marked."""
+    found = [_fit(quantisation, headers, memory, wishes) for quantisation, headers in layouts.items()]
+    best = _best(found)
+    return tuple(_marked(one) if one is best else one for one in found)
+
+
+def layouts_of(entries: Sequence[CatalogueEntry]) -> dict[str, dict[str, tuple[GgufFile, ...]]]:
+    """Return the headers each entry's files would have, by its name and by quantisation, from its dimensions.
+
+    Entries without dimensions are left out. Raises WeightsError.
+    """
+    measured = {entry.name: entry for entry in entries if entry.dimensions is not None}
+    wanted = [one for one in QUANTISATIONS if any(one in entry.choices for entry in measured.values())]
+    if not wanted:
+        return {}
+    dimensions = {name: entry.dimensions for name, entry in measured.items() if entry.dimensions}
+    told = laid_out(dimensions, wanted)
+    return {
+        name: {one: (header,) for one, header in layouts.items() if one in measured[name].choices}
+        for name, layouts in told.items()
+    }
+
+
+def _fit(quantisation: str, headers: Sequence[GgufFile], memory: Memory, wishes: Wishes) -> Fit:
+    size = sum(tensor.size or 0 for header in headers for tensor in header.tensors)
+    if not headers or not headers[0].layers:
+        raise WeightsError("A file that doesn't say how many layers it has can't be measured.")
+    possible = plans(headers, memory.gpus, memory.main, wishes)
+    if not possible:
+        least = smallest(headers, wishes)
+        there = (memory.main or 0) + sum(max(0, gpu - MARGIN) for gpu in memory.gpus)
+        return Fit(quantisation, size, None, 0, max(1, least.main_bytes - there))
+    plan = possible[0]
+    on_gpus = sum(max(0, free - MARGIN) for free in memory.gpus) - plan.gpu_bytes
+    left = on_gpus if plan.gpu_layers else (memory.main or 0) - plan.main_bytes
+    return Fit(quantisation, size, plan, max(0, left))
+
+
+def _best(found: Sequence[Fit]) -> Fit | None:
+    """All on the GPU with room for four minds, then for two, then at all, then what a CPU has an easy time with."""
+    running = [one for one in found if one.plan is not None]
+    whole = [one for one in running if one.whole and one.quantisation != _LAST_RESORT]
+    for minds in (4, 2, 0):
+        if roomy := [one for one in whole if one.plan and _roomy(one.plan, minds)]:
+            return _largest(roomy, _GOOD_ENOUGH)
+    return _largest(running, _USUAL_ON_CPU)
+
+
+def _roomy(plan: Plan, minds: int) -> bool:
+    return plan.minds >= minds and (plan.context >= _ENOUGH_CONTEXT or not minds)
+
+
+def _largest(among: Sequence[Fit], limit: str) -> Fit | None:
+    """The largest that is no finer than `limit`; where all are, the smallest."""
+    modest = [one for one in among if _coarseness(one) >= QUANTISATIONS.index(limit)]
+    if modest:
+        return max(modest, key=lambda one: one.size)
+    return min(among, key=lambda one: one.size, default=None)
+
+
+def _coarseness(one: Fit) -> int:
+    """Its place among the known ones; a file of a kind unknown here is taken for coarse."""
+    known = one.quantisation in QUANTISATIONS
+    return QUANTISATIONS.index(one.quantisation) if known else len(QUANTISATIONS)
+
+
+def _marked(one: Fit) -> Fit:
+    return Fit(one.quantisation, one.size, one.plan, one.left, one.lacking, best=True)

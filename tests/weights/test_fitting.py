@@ -1,0 +1,134 @@
+"""What `fit` says, against what llama.cpp really takes."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import TYPE_CHECKING, Any
+
+import llama_cpp as lib
+import pytest
+
+from bot.engine.local.llama import Context, ContextPlan, Model
+from bot.errors import WeightsError
+from bot.weights import gguf_file
+from bot.weights.catalogue import catalogue
+from bot.weights.fitting import Memory, fits, layouts_of
+from bot.weights.measuring import measure
+from bot.weights.plan import CacheType, Wishes, plans
+from bot.weights.stock import weights_folder
+from tests.weights.hub import LoopbackHub
+from tests.weights.qwen import make_checkpoint
+from tests.weights.test_build import built
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GIB = 2**30
+NOTHING = Wishes()
+
+
+@pytest.fixture(scope="module", params=["demo", "tiny", "tied"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if request.param == "demo":
+        from bot.weights.find import resolve
+
+        return resolve("demo").path
+    folder = tmp_path_factory.mktemp("fitting")
+    made = make_checkpoint(folder / "c", tie_word_embeddings=request.param == "tied", num_hidden_layers=5)
+    return built(made, folder / "Tiny-BF16.gguf")
+
+
+@pytest.mark.parametrize(("context", "minds", "cache"), [(512, 1, "f16"), (2048, 4, "f16"), (4096, 2, "q8_0")])
+def test_the_plan_says_what_llama_cpp_takes(model: Path, context: int, minds: int, cache: CacheType) -> None:
+    plan = plans(gguf_file.check(model), [], None, Wishes(context=context, minds=minds, cache_type=cache))[0]
+    taken = taken_by_llama_cpp(model, ContextPlan(context, minds, 1, 512, cache, "auto", unified=False))
+    mib = 2**20
+    assert plan.cache_bytes / mib == pytest.approx(taken["KV"], abs=0.01)
+    assert plan.weights_bytes / mib == pytest.approx(taken["model"], rel=0.02)
+    assert taken["compute"] <= plan.work_bytes / mib <= taken["compute"] * 1.5 + 32  # rather too much than too little
+    assert plan.main_bytes == plan.weights_bytes + plan.cache_bytes + plan.work_bytes
+
+
+def taken_by_llama_cpp(path: Path, measures: ContextPlan) -> dict[str, float]:
+    """MiB of each kind of buffer, by llama.cpp's own log."""
+    said: list[str] = []
+    hear = lib.llama_log_callback(lambda _level, text, _data: said.append(text.decode()))
+    lib.llama_log_set(hear, ctypes.c_void_p(0))
+    loaded = Model(path, 0)
+    context = Context(loaded, measures)
+    sizes: dict[str, float] = {}
+    for kind, size in re.findall(r"CPU\S* +(model|KV|compute) buffer size *= *([\d.]+) MiB", "".join(said)):
+        sizes[kind] = sizes.get(kind, 0.0) + float(size)
+    lib.llama_free(context.handle)
+    loaded.free()
+    quiet: Any = lib.llama_log_callback(lambda _level, _text, _data: None)
+    lib.llama_log_set(quiet, ctypes.c_void_p(0))
+    KEPT.append(quiet)
+    return sizes
+
+
+KEPT: list[Any] = []  # llama.cpp goes on calling what it was given
+
+
+@pytest.fixture(scope="module")
+def her() -> dict[str, tuple[gguf_file.GgufFile, ...]]:
+    entry = catalogue()["HER-32B"]
+    return layouts_of([entry])["HER-32B"]
+
+
+def test_sizes_are_those_that_were_seen_for_models_of_that_size(her: dict[str, tuple[gguf_file.GgufFile, ...]]) -> None:
+    sizes = {one.quantisation: one.size / 1e9 for one in fits(her, Memory((), None), NOTHING)}
+    for quantisation, seen in {
+        "Q3_K_M": 15.9,
+        "IQ4_XS": 17.9,
+        "Q4_K_M": 19.8,
+        "Q5_K_M": 23.2,
+        "Q6_K": 26.9,
+        "Q8_0": 34.8,
+        "BF16": 65.5,
+    }.items():
+        assert sizes[quantisation] == pytest.approx(seen, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "main", "best"),
+    [((80,), 64, "Q8_0"), ((48,), 64, "Q8_0"), ((24,), 64, "Q4_K_M"), ((16,), 64, "Q3_K_S"), ((8,), 64, "Q4_K_M"),
+     ((), 32, "Q4_K_M"), ((), 14, "Q2_K"), ((24, 24), 64, "Q8_0"), ((), 8, None)],
+)  # fmt: skip
+def test_the_best_choice_for_a_machine(
+    her: dict[str, tuple[gguf_file.GgufFile, ...]], gpus: tuple[int, ...], main: int, best: str | None
+) -> None:
+    found = fits(her, Memory(tuple(one * GIB for one in gpus), main * GIB), NOTHING)
+    marked = [one.quantisation for one in found if one.best]
+    assert marked == ([best] if best else [])
+    assert all((one.plan is None) == (one.lacking > 0) for one in found)
+
+
+def test_a_catalogue_entry_is_measured_by_the_hub_or_else_by_the_catalogue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_checkpoint(tmp_path / "c")
+    with LoopbackHub() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        hub.put("Qwen/Qwen3-8B", "config.json", (made.folder / "config.json").read_bytes())
+        told = measure("qwen3-8b", tmp_path)
+        assert told.source == "the hub's config.json"
+        assert told.layouts["Q4_K_M"][0].layers == 3
+        whole = measure("hf:Qwen/Qwen3-8B", tmp_path)
+        assert whole.layouts["Q8_0"][0].vocabulary == 640
+        path = built(made, tmp_path / "o-BF16.gguf")
+        hub.put("Qwen/Tiny-GGUF", "Tiny-BF16.gguf", path.read_bytes())
+        far = measure("hf:Qwen/Tiny-GGUF/Tiny-BF16.gguf", tmp_path)
+        assert far.layouts["BF16"][0].tensors == gguf_file.read_header(path).tensors
+        hub.put("Qwen/Other", "config.json", b'{"architectures": ["MambaForCausalLM"]}')
+        with pytest.raises(WeightsError, match="MambaForCausalLM"):
+            measure("hf:Qwen/Other", tmp_path)
+    told = measure("qwen3-8b", tmp_path)
+    assert told.source == "the catalogue, since the hub can't be asked"
+    assert told.layouts["Q4_K_M"][0].layers == 36
+
+
+def test_a_file_that_is_here_is_measured_by_its_header() -> None:
+    told = measure("demo", weights_folder())
+    assert (told.source, list(told.layouts)) == ("the file's header", ["Q4_1"])
