@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import signal
 import tempfile
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,14 +40,14 @@ def try_(
     config: Config = None,
 ) -> None:
     """Try Aside in the browser: a simulated Discord on this machine, no token needed, nothing kept."""
-    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+    if any(find_spec(name) is None for name in _NEEDED):
         raise ExtraMissing(
             "To try Aside its extra `try` must be installed: `pip install 'aside[try]'`, or `python3 dev.py aside try` "
             "in a checkout."
         )
     from bot import logs
     from bot.settings import load_settings
-    from bot.tryout.site import listen
+    from bot.tryout.port import listen
 
     settings = load_settings(config)
     chosen = library_of(settings).scenario(scenario)
@@ -75,13 +76,14 @@ def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings
 async def _playing(settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool) -> None:
     from bot.app import create_bot, create_engine
     from bot.tryout import telling
-    from bot.tryout.session import played
 
     _end_on_sigterm()
     engine = create_engine(settings)
     telling.loading()
     try:
-        await engine.start()
+        await asyncio.gather(engine.start(), asyncio.to_thread(import_module, "bot.tryout.session"))  # both take long
+        from bot.tryout.session import played
+
         async with played(lambda offstage: create_bot(settings, engine=offstage), engine, server, scenario) as site:
             telling.ready(site.address, engine.info)
             if browser:

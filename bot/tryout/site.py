@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,14 +10,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from aiohttp import web
 from simcord.backend.errors import BackendError, SetupError
 
-from bot.errors import AsideError, UserInputError
+from bot.errors import AsideError
 from bot.tryout.bridge.windows import Panes
+from bot.tryout.port import HOST
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
 
 _PAGE = Path(__file__).with_name("page")
-_HOST = "127.0.0.1"
 _HEAD = '<link rel="stylesheet" href="/aside/window.css"><script type="module" src="/aside/window.js"></script>'
 _FILES = {"/": "index.html"} | {f"/aside/{name}": name for name in ("page.css", "page.js", "window.css", "window.js")}
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -35,21 +34,6 @@ Answer: TypeAlias = Callable[[dict[str, str]], Awaitable[object]]
 """Takes what a page asked as JSON and gives what it gets. KeyError, ValueError and TypeError mean: nonsense."""
 
 
-def listen(port: int | None) -> socket.socket:
-    """Return a socket on loopback, at this port or a free one. Raises UserInputError where the port can't be had."""
-    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name == "posix":  # elsewhere it would share the port with whoever has it
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        server.bind((_HOST, port or 0))
-    except OSError as error:
-        server.close()
-        raise UserInputError(
-            f"Port {port} can't be used ({error.strerror}): choose another with `--port`, or leave it out."
-        ) from error
-    return server
-
-
 class Site:
     """Serves one play, to whoever holds the key that is in the address."""
 
@@ -63,7 +47,7 @@ class Site:
     @property
     def address(self) -> str:
         """The link to open; whoever has it can play."""
-        return f"http://{_HOST}:{self.port}/#{self._key}"
+        return f"http://{HOST}:{self.port}/#{self._key}"
 
     async def start(self, answers: Mapping[str, Answer]) -> None:
         """Serve the page, and what it asks for: `answers` by the last part of the path."""
@@ -84,7 +68,7 @@ class Site:
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse other sites that ask through the visitor's browser, and what asks us without the key."""
-        if request.host not in (f"{_HOST}:{self.port}", f"localhost:{self.port}"):
+        if request.host not in (f"{HOST}:{self.port}", f"localhost:{self.port}"):
             raise web.HTTPForbidden
         ours = request.path.startswith("/aside/") and request.path not in _FILES
         if ours and not secrets.compare_digest(request.headers.get("X-Aside-Key", ""), self._key):

@@ -13,8 +13,8 @@ from bot.app import create_bot, create_engine
 from bot.library.library import Library
 from bot.settings import Settings, StoreSettings
 from bot.shipped import shipped
+from bot.tryout.port import listen
 from bot.tryout.session import played
-from bot.tryout.site import listen
 from tests.tryout.chromium import PROGRAM, Page, browser
 from tests.tryout.visit import REPLY_PATIENCE, WINDOW, Newcomer
 

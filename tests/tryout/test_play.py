@@ -13,8 +13,8 @@ from bot.app import create_bot
 from bot.library.library import Library
 from bot.settings import Settings, StoreSettings
 from bot.shipped import shipped
+from bot.tryout.port import listen
 from bot.tryout.session import played
-from bot.tryout.site import Site, listen
 from tests.engine.scripted import ScriptedEngine
 from tests.scenes.house import reply
 from tests.tryout.visitor import Pane, Visitor
@@ -23,6 +23,8 @@ from tests.waiting import until
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from bot.tryout.site import Site
 
 BENNET = reply("Mr Bennet", plan="PLAN he stays dry.", thinks="SECRET dear Lizzy.", does="smiles", says="Well, well.")
 

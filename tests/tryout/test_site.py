@@ -13,8 +13,8 @@ import pytest
 
 from bot.errors import UserInputError
 from bot.library.scenario import Character, Scenario
+from bot.tryout.port import listen
 from bot.tryout.session import played
-from bot.tryout.site import Site, listen
 from tests.engine.scripted import ScriptedEngine
 from tests.tryout.conftest import SmallBot
 from tests.tryout.visitor import Visitor
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     import discord
+
+    from bot.tryout.site import Site
 
 SCENARIO = Scenario(
     id="a-scene",
