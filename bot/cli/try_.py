@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import tempfile
 from importlib import import_module
@@ -55,6 +56,7 @@ def try_(
     with tempfile.TemporaryDirectory(prefix="aside-try-") as folder, server:
         settings = _for_trying(settings, model, Path(folder))
         logs.set_up(settings)
+        logging.getLogger("discord").setLevel(logging.ERROR)  # simcord makes it warn of what is nobody's concern
         with contextlib.suppress(asyncio.CancelledError):
             asyncio.run(_playing(settings, chosen, server, browser=browser))
 

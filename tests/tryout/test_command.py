@@ -49,14 +49,14 @@ def trying(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
         process.wait()
 
 
-def link_of(process: subprocess.Popen[str]) -> str:
-    """Wait for the link that the command prints."""
+def link_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait for the link that the command prints; return it, and all that was said until then."""
     assert process.stdout is not None
     said = []
     for line in process.stdout:
         said.append(line)
         if found := re.match(r"Open\s+(http://127\.0\.0\.1:\d+/#\S+)", line):
-            return found[1]
+            return found[1], "".join(said)
     raise AssertionError("".join(said))
 
 
@@ -74,7 +74,8 @@ def test_ctrl_c_in_the_middle_of_a_reply_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     began = perf_counter()
     with trying(tmp_path) as process:
-        link = link_of(process)
+        link, said = link_of(process)
+        assert "warn" not in said.lower()
         with urllib.request.urlopen(link.partition("#")[0]) as page:
             assert "Your first scene" in page.read().decode()
         assert perf_counter() - began < 30  # seconds, on a machine that does other things too
