@@ -20,16 +20,20 @@ from bot.engine.remote import RemoteEngine, RemoteOptions
 from bot.library.library import Library
 from bot.posting.stage import DiscordStage
 from bot.posting.wings import Wings
+from bot.scenes.branching import Branching
 from bot.scenes.direction import Direction
 from bot.scenes.hearing import Hearing
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.prompter import Prompter
+from bot.scenes.takes import Takes
 from bot.scenes.telling import Telling
 from bot.scenes.theatre import Theatre
+from bot.scenes.undoing import Undoing
 from bot.settings import LocalEngineSettings, RemoteEngineSettings
 from bot.shipped import shipped
 from bot.store.store import Store
 from cogs import answers
+from cogs.buttons import BUTTONS
 from cogs.cast import CastCommands
 from cogs.confidences import Confidences
 from cogs.gm import GmCommands
@@ -39,6 +43,7 @@ from cogs.play import PlayCommands
 from cogs.replies import Replies
 from cogs.reveal import RevealCommands
 from cogs.scene import HouseRules, SceneCommands
+from cogs.story import Story
 from cogs.undelivered import Undelivered
 
 if TYPE_CHECKING:
@@ -125,7 +130,8 @@ class Aside(commands.Bot):
         wings = Wings(stage, self, store, confidences, self._unreached)
         theatre = self._theatre = Theatre(store, wings, performance, _now)
         direction, telling = Direction(theatre, store), Telling(theatre, store, wings, _now, _chance)
-        hearing = Hearing(theatre, store, store, _now)
+        hearing, takes = Hearing(theatre, store, store, _now), Takes(theatre, store, wings)
+        undoing, branching = Undoing(theatre, store, wings, takes, _now), Branching(theatre, store, _now)
         await theatre.open()
         for cog in (
             SceneCommands(theatre, direction, library, stage, self._house_rules(engine.info)),
@@ -134,11 +140,13 @@ class Aside(commands.Bot):
             PlayCommands(theatre, telling, confidences, store),
             RevealCommands(theatre, stage),
             MyDataCommands(store),
-            Replies(self, theatre, hearing),
+            Replies(self, theatre, takes, store),
+            Story(self, theatre, takes, undoing, branching, store),
             Undelivered(theatre, lambda user_id: stage.undelivered(user_id) or wings.undelivered(user_id)),
             Listener(self, theatre, hearing),
         ):
             await self.add_cog(cog)
+        self.add_dynamic_items(*BUTTONS)
         await self._offer_commands(store)
 
     async def close(self) -> None:

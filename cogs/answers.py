@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import discord
 from discord import app_commands
@@ -12,7 +12,7 @@ from discord import app_commands
 from bot.errors import AsideError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     from bot.posting.render import Outgoing
 
@@ -21,12 +21,28 @@ _UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothi
 _LONGEST = 2000
 
 
-async def privately(interaction: discord.Interaction, text: str, *, files: Sequence[discord.File] = ()) -> None:
+async def privately(
+    interaction: discord.Interaction,
+    text: str,
+    *,
+    files: Sequence[discord.File] = (),
+    view: discord.ui.View | None = None,
+) -> None:
     """Answer so that only the person who asked sees it."""
+    extras: dict[str, Any] = {"view": view} if view else {}
     if interaction.response.is_done():
-        await interaction.followup.send(text[:_LONGEST], ephemeral=True, files=list(files))
+        await interaction.followup.send(text[:_LONGEST], ephemeral=True, files=list(files), **extras)
     else:
-        await interaction.response.send_message(text[:_LONGEST], ephemeral=True, files=list(files))
+        await interaction.response.send_message(text[:_LONGEST], ephemeral=True, files=list(files), **extras)
+
+
+async def guarded(interaction: discord.Interaction, answer: Awaitable[None]) -> None:
+    """Await an answer; where that fails, tell the person who asked why. For buttons and forms, of which discord.py
+    would only log it."""
+    try:
+        await answer
+    except Exception as error:
+        await complain(interaction, error)
 
 
 async def publicly(interaction: discord.Interaction, text: str) -> None:
@@ -36,7 +52,8 @@ async def publicly(interaction: discord.Interaction, text: str) -> None:
 
 async def show(interaction: discord.Interaction, messages: Sequence[Outgoing]) -> None:
     """Answer with rendered messages, so that only the person who asked sees them."""
-    await interaction.response.defer(ephemeral=True)
+    if not interaction.response.is_done():
+        await interaction.response.defer(ephemeral=True)
     for message in messages:
         files = [discord.File(io.BytesIO(file.content), filename=file.name) for file in message.files]
         if message.author is None:

@@ -1,80 +1,182 @@
-"""What can be done with a reply that stands in the channel: see its thoughts, try a failed one again."""
+"""What can be done with a reply: see its thoughts, try it again, go through its takes, lengthen and rewrite it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+import re
+from typing import TYPE_CHECKING, Any
 
 import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting.buttons import RETRY
+from bot.errors import Refused
+from bot.posting import buttons
+from bot.posting.buttons import Deed
 from bot.posting.render import gm_messages, public_messages
 from bot.scenes.reveal import Audience
+from bot.scenes.turn import TurnState
 from cogs import answers
 
 if TYPE_CHECKING:
-    import re
+    from collections.abc import Awaitable, Callable
 
-    from bot.scenes.hearing import Hearing
+    from bot.scenes.ports import Posts
+    from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
+    from bot.scenes.turn import Turn
 
-
-class RetryButton(discord.ui.DynamicItem[discord.ui.Button[discord.ui.View]], template=RETRY):
-    """“Try again” under the notice of a failed reply. Works after a restart: its custom id names the turn."""
-
-    def __init__(self, button: discord.ui.Button[discord.ui.View], turn_id: int) -> None:
-        super().__init__(button)
-        self._turn_id = turn_id
-
-    @classmethod
-    async def from_custom_id(
-        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
-    ) -> Self:
-        """Return the button that was pressed."""
-        assert isinstance(item, discord.ui.Button)  # noqa: S101 - the template is a button's
-        return cls(item, int(match["turn"]))
-
-    async def callback(self, interaction: discord.Interaction) -> None:
-        """Hand the press to the cog that knows the theatre."""
-        replies = cast("commands.Bot", interaction.client).get_cog(Replies.__name__)
-        if isinstance(replies, Replies):
-            await replies.retry(interaction, self._turn_id)
+_STEPS = {Deed.BACK: -1, Deed.ON: 1}
 
 
 class Replies(commands.Cog):
-    """The context menu and the buttons of replies."""
+    """The context menus and the buttons of replies."""
 
-    def __init__(self, bot: commands.Bot, theatre: Theatre, hearing: Hearing) -> None:
+    def __init__(self, bot: commands.Bot, theatre: Theatre, takes: Takes, posts: Posts) -> None:
         self._bot = bot
         self._theatre = theatre
-        self._hearing = hearing
-        self._menu = app_commands.ContextMenu(name="Show thoughts", callback=self.show_thoughts)
-        self._menu.guild_only = True
+        self._takes = takes
+        self._posts = posts
+        self._menus = [
+            _menu("Show thoughts", self.show_thoughts),
+            _menu("Retry", self.retry_message),
+            _menu("Edit", self.edit_message),
+            _menu("More…", self.more),
+        ]
 
     async def cog_load(self) -> None:
-        """Add the context menu and the button: discord.py adds only slash commands by itself."""
-        self._bot.tree.add_command(self._menu)
-        self._bot.add_dynamic_items(RetryButton)
+        """Add the context menus: discord.py adds only slash commands by itself."""
+        for menu in self._menus:
+            self._bot.tree.add_command(menu)
 
     async def cog_unload(self) -> None:
         """Remove them."""
-        self._bot.tree.remove_command(self._menu.name, type=self._menu.type)
-        self._bot.remove_dynamic_items(RetryButton)
+        for menu in self._menus:
+            self._bot.tree.remove_command(menu.name, type=menu.type)
+
+    @commands.Cog.listener()
+    async def on_ready(self) -> None:
+        """Put right what a stop in the middle left undone."""
+        await self._takes.align_all()
+
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Take a form that was sent back. It may have been opened before a restart, so no object waits for it."""
+        if interaction.type is discord.InteractionType.modal_submit and interaction.data:
+            form = re.fullmatch(buttons.EDITED, str(interaction.data.get("custom_id", "")))
+            if form is not None:
+                text = _text(interaction.data.get("components"))
+                await answers.guarded(
+                    interaction, self._rewrite(interaction, int(form["turn"]), int(form["take"]), text)
+                )
+
+    # From a message's menu
 
     async def show_thoughts(self, interaction: discord.Interaction, message: discord.Message) -> None:
         """Show what a reply kept private to those who may see it, and to nobody else."""
-        behind = await self._theatre.thoughts(message.id, interaction.user.id)
+        await interaction.response.defer(ephemeral=True)
+        await self._thoughts(interaction, message.id)
+
+    async def retry_message(self, interaction: discord.Interaction, message: discord.Message) -> None:
+        """Have any reply given anew, or a failed one tried again."""
+        await interaction.response.defer(ephemeral=True)
+        turn = await self._takes.found(message.id, interaction.user.id)
+        await self._again(interaction, turn)
+
+    async def edit_message(self, interaction: discord.Interaction, message: discord.Message) -> None:
+        """Open the form that rewrites any reply."""
+        turn = await self._takes.found(message.id, interaction.user.id)
+        await self._edit(interaction, turn.id)
+
+    async def more(self, interaction: discord.Interaction, message: discord.Message) -> None:
+        """Show everything that can be done with a message of the story."""
+        await interaction.response.defer(ephemeral=True)
+        turn = await self._takes.found(message.id, interaction.user.id)
+        await answers.privately(interaction, _MENU, view=buttons.menu_view(turn))
+
+    # From buttons
+
+    async def retry(self, interaction: discord.Interaction, turn_id: int) -> None:
+        """Try a failed reply again."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        if interaction.guild_id is not None:  # in a direct message stands what failed of a whisper
+            await self._stands(interaction, turn_id)
+        await self._takes.retry(turn_id, interaction.user.id)
+        await answers.privately(interaction, "Trying again.")
+
+    async def do(self, interaction: discord.Interaction, deed: Deed, turn_id: int) -> None:
+        """Do what a button of a reply's says."""
+        if deed is Deed.EDIT:
+            await self._stands(interaction, turn_id)
+            await self._edit(interaction, turn_id)
+            return
+        await interaction.response.defer(ephemeral=True, thinking=deed in (Deed.MENU, Deed.THOUGHTS))
+        await self._stands(interaction, turn_id)
+        if deed is Deed.MENU:
+            turn = await self._takes.asked(turn_id, interaction.user.id)
+            await answers.privately(interaction, _MENU, view=buttons.menu_view(turn))
+        elif deed is Deed.THOUGHTS:
+            posts = await self._posts.posts(turn_id)
+            await self._thoughts(interaction, posts[0].message_id if posts else 0)
+        elif deed in _STEPS:
+            await self._takes.step(turn_id, interaction.user.id, _STEPS[deed])
+            await self._refresh(interaction, turn_id)
+        else:
+            await self._takes.again(turn_id, interaction.user.id, lengthen=deed is Deed.LONGER)
+
+    async def _stands(self, interaction: discord.Interaction, turn_id: int) -> None:
+        message = interaction.message
+        message_id = message.id if message is not None and not message.flags.ephemeral else None
+        await self._takes.pressed(turn_id, interaction.channel_id or 0, message_id)
+
+    async def _refresh(self, interaction: discord.Interaction, turn_id: int) -> None:
+        """Have a private menu show the take that was chosen in it; posts in the channel change with their text."""
+        if interaction.message is not None and interaction.message.flags.ephemeral:
+            turn = await self._takes.asked(turn_id, interaction.user.id)
+            await interaction.edit_original_response(view=buttons.menu_view(turn))
+
+    async def _again(self, interaction: discord.Interaction, turn: Turn) -> None:
+        if turn.state is TurnState.FAILED:
+            await self._takes.retry(turn.id, interaction.user.id)
+            await answers.privately(interaction, "Trying again.")
+        else:
+            await self._takes.again(turn.id, interaction.user.id)
+            await answers.privately(interaction, f"{turn.speaker} gives that reply anew.")
+
+    async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
+        behind = await self._theatre.thoughts(message_id, interaction.user.id)
         if behind.audience is Audience.GM:
             await answers.show(interaction, gm_messages(behind.speaker, behind.freed))
         else:
             await answers.show(interaction, public_messages(behind.freed))
 
-    async def retry(self, interaction: discord.Interaction, turn_id: int) -> None:
-        """Try a failed reply again."""
-        try:
-            await self._hearing.retry(turn_id, interaction.user.id)
-        except Exception as error:
-            await answers.complain(interaction, error)
-        else:
-            await answers.privately(interaction, "Trying again.")
+    async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
+        take, text = await self._takes.text(turn_id, interaction.user.id)
+        if len(text) > buttons.LONGEST_TEXT:
+            raise Refused(f"That reply is longer than the {buttons.LONGEST_TEXT} characters that a form can hold.")
+        await interaction.response.send_modal(buttons.edit_form(turn_id, take.id, text))
+
+    async def _rewrite(self, interaction: discord.Interaction, turn_id: int, take_id: int, text: str) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        changed = await self._takes.rewrite(turn_id, take_id, text, interaction.user.id)
+        await answers.privately(interaction, "Changed." if changed else "Nothing was changed.")
+
+
+_MENU = "What is to be done with it?"
+
+
+def _menu(
+    name: str, callback: Callable[[discord.Interaction, discord.Message], Awaitable[None]]
+) -> app_commands.ContextMenu:
+    menu = app_commands.ContextMenu(name=name, callback=callback)  # type: ignore[arg-type]  # it asks for a coroutine
+    menu.guild_only = True
+    return menu
+
+
+def _text(components: Any) -> str:
+    """Return what was written in the form, wherever in it the field is."""
+    for part in components or ():
+        if part.get("custom_id") == buttons.TEXT:
+            return str(part.get("value") or "")
+        if found := _text([*(part.get("components") or ()), *([part["component"]] if part.get("component") else ())]):
+            return found
+    return ""

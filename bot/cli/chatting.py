@@ -22,6 +22,7 @@ from bot.cli.options import library_of
 from bot.scenes.hearing import Hearing
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.scene import AT_TERMINAL, Place
+from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.store.store import Store
 from bot.terminal import pages
@@ -103,7 +104,8 @@ async def _house(
         performance = Performance(engine, Limits(**settings.play.limits()), _seeds(wishes.seed))
         theatre = Theatre(store, stage, performance, _now)
         try:
-            yield House(theatre, Hearing(theatre, store, store, _now), store, stage, screen)
+            hearing, takes = Hearing(theatre, store, store, _now), Takes(theatre, store, stage)
+            yield House(theatre, hearing, takes, store, stage, screen)
         finally:
             await theatre.close()
 

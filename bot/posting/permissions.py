@@ -17,13 +17,15 @@ INVITE_PERMISSIONS = discord.Permissions(
     view_channel=True,
     send_messages=True,
     send_messages_in_threads=True,
+    create_public_threads=True,
     embed_links=True,
     attach_files=True,
     read_message_history=True,
     manage_webhooks=True,
     manage_roles=True,
 )
-"""What Aside asks for when it is invited. Manage Roles is for mentionable characters alone."""
+"""What Aside asks for when it is invited. Manage Roles is for mentionable characters alone, Create Public
+Threads for branches."""
 
 _WANTED = ("attach_files", "read_message_history", "manage_webhooks")
 _FOLLOWS_FROM_SENDING = ("embed_links", "attach_files")

@@ -7,13 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.errors import Refused
 from bot.her.people import beats_of, out_of_character
 from bot.scenes import cast, director
 from bot.scenes.ports import NewLine
 from bot.scenes.scene import Mode, SceneState
-from bot.scenes.theatre import directs
-from bot.scenes.turn import TurnKind, TurnState
+from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from bot.scenes.director import Address
     from bot.scenes.ports import Posts, SceneStore
     from bot.scenes.scene import Scene
-    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 
 
@@ -86,31 +84,6 @@ class Hearing:
             await self._theatre.tell(scene, f"{part.character} is off stage and not heard: `/cast enter` comes back.")
         return False
 
-    async def retry(self, turn_id: int, by: int) -> None:
-        """Try a failed reply again. For game masters, and the person it answers. Raises Refused."""
-        turn, running = await self._asked_for(turn_id, by)
-        if turn.state is not TurnState.FAILED:
-            raise Refused("That reply is not waiting to be tried again.")
-        await self._store.rethink(turn_id)
-        running.runner.wake()
-
-    async def again(self, turn_id: int, by: int) -> None:
-        """Have a character reply anew: a new take of its turn, which is the current one from then on. Earlier takes
-        stay stored, and the latest of them stands where no new one comes.
-
-        For game masters, and the person it answers. Raises Refused.
-        """
-        turn, running = await self._asked_for(turn_id, by)
-        async with running.lock:
-            if running.scene.state is not SceneState.PLAYING:
-                raise Refused("The scene is paused, so nobody replies.")
-            if turn.kind is not TurnKind.REPLY or turn.state is not TurnState.DONE:
-                raise Refused("Only a reply that was given can be given anew.")
-            if not running.scene.part(turn.speaker).by_model:
-                raise Refused(f"{turn.speaker} is played by somebody now, who alone speaks for them.")
-            await self._store.retake(turn_id)
-        running.runner.wake()
-
     async def withdraw(self, scene: Scene, message_id: int) -> None:
         """Take out of the story what a deleted message said, and the answers still owed to it."""
         async with self._turn_to_change(scene, message_id) as turn:
@@ -126,17 +99,6 @@ class Hearing:
         async with self._turn_to_change(scene, message_id) as turn:
             if turn is not None and turn.kind is TurnKind.LINE and (beats := beats_of(text)):
                 await self._store.reword_line(turn.id, text, beats)
-
-    async def _asked_for(self, turn_id: int, by: int) -> tuple[Turn, Running]:
-        """Return a turn and its scene under way, for somebody who may ask for it once more. Raises Refused."""
-        turn = await self._store.turn(turn_id)
-        running = self._theatre.running(turn.scene_id) if turn else None
-        if turn is None or running is None:
-            raise Refused("That scene has ended, so there is nothing to try again.")
-        answered = [await self._store.turn(turn_id) for turn_id in turn.answered]
-        if not any(line and line.author_id == by for line in answered):
-            directs(running.scene, by)
-        return turn, running
 
     @asynccontextmanager
     async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:

@@ -145,19 +145,20 @@ class SceneStore(Protocol):
 
     async def fail(self, turn_id: int, fault: str) -> Turn:
         """Mark a turn failed with the sentence people are told. A take it has stays. Where it was only to be made
-        anew, its latest take is current again, and the turn is done."""
+        anew, the take it had is current again, and the turn is done."""
         ...
 
     async def rethink(self, turn_id: int) -> Turn:
         """Mark a failed turn thinking again. Where it is thinking already, nothing changes."""
         ...
 
-    async def retake(self, turn_id: int) -> Turn:
-        """Mark a reply thinking again, for a new take. The takes it has stay stored; none is current meanwhile."""
+    async def retake(self, turn_id: int, *, lengthen: bool = False) -> Turn:
+        """Mark a reply that is done thinking again, for a new take, which goes on from the current one where that is
+        to be lengthened. The takes it has stay stored; none is current meanwhile."""
         ...
 
     async def give_up(self, turn_ids: Sequence[int]) -> None:
-        """Owe these turns no longer: they leave the story, or are done with the latest take that they have."""
+        """Owe these turns no longer: they leave the story, or are done with the take that they had."""
         ...
 
     async def turns(self, scene_id: int) -> list[Turn]:

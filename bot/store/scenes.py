@@ -38,7 +38,7 @@ class SceneRepository(Repository):
     ) -> Scene:
         """Store a scene that begins. Raises Refused where one is under way in that channel already."""
         async with self._database.transaction() as transaction:
-            await _refuse_second(transaction, place.channel_id)
+            await refuse_second(transaction, place.channel_id)
             scene_id = await transaction.insert(
                 "INSERT INTO scenes (guild_id, channel_id, parent_id, scenario, state, thoughts, planning, started_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -57,7 +57,7 @@ class SceneRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             if scene.state is not SceneState.ENDED:
-                await _refuse_second(transaction, scene.place.channel_id, scene.id)
+                await refuse_second(transaction, scene.place.channel_id, scene.id)
             await _write(transaction, scene)
 
     async def move_scene(self, scene: Scene, heard: int) -> None:
@@ -67,7 +67,7 @@ class SceneRepository(Repository):
         Raises Refused where it is under way already, or another one is there.
         """
         async with self._database.transaction() as transaction:
-            await _refuse_second(transaction, scene.place.channel_id, scene.id)
+            await refuse_second(transaction, scene.place.channel_id, scene.id)
             moved = await transaction.execute(
                 "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?, last_message_id = ?"
                 " WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
@@ -157,7 +157,8 @@ def _scene(row: Row, scenario: Scenario, people: People) -> Scene:
     )
 
 
-async def _refuse_second(transaction: Transaction, channel_id: int, itself: int = 0) -> None:
+async def refuse_second(transaction: Transaction, channel_id: int, itself: int = 0) -> None:
+    """Raise Refused where another scene than `itself` is under way in that channel."""
     query = "SELECT id FROM scenes WHERE channel_id = ? AND state <> 'ended' AND id <> ?"
     if await transaction.row(query, channel_id, itself):
         raise Refused("A scene is under way in this channel already: end it before another one begins.")

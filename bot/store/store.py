@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.store.branches import BranchRepository
 from bot.store.database import Database
 from bot.store.facts import FactRepository
 from bot.store.migrations import migrate
 from bot.store.notes import NoteRepository
 from bot.store.people import PeopleRepository
 from bot.store.posts import PostRepository
-from bot.store.scenes import SceneRepository
 from bot.store.takes import TakeRepository
 from bot.store.turns import TurnRepository
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Store(
-    SceneRepository, TurnRepository, TakeRepository, NoteRepository, PostRepository, PeopleRepository, FactRepository
+    BranchRepository, TurnRepository, TakeRepository, NoteRepository, PostRepository, PeopleRepository, FactRepository
 ):
-    """Everything Aside remembers, in one SQLite file: a `SceneStore` and the `Posts` of `bot.scenes.ports`.
+    """Everything Aside remembers, in one SQLite file: a `TakeStore` and the `Posts` of `bot.scenes`.
 
     Made by `await Store.open(path)`, ended by `await store.close()`, or by leaving `async with`.
     """

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bot.scenes.hearing import Hearing
     from bot.scenes.ports import SceneStore
     from bot.scenes.scene import Scene
+    from bot.scenes.takes import Takes
     from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn
     from bot.terminal.commands import Command
@@ -38,6 +39,7 @@ class House:
 
     theatre: Theatre
     hearing: Hearing
+    takes: Takes
     store: SceneStore
     stage: TerminalStage
     screen: Screen
@@ -157,9 +159,9 @@ class Chat:
     async def _retry(self, command: Command) -> None:
         turn = await self._last_reply(command.rest)
         if turn.state is TurnState.FAILED:
-            await self._house.hearing.retry(turn.id, self._seat.user_id)
+            await self._house.takes.retry(turn.id, self._seat.user_id)
         else:
-            await self._house.hearing.again(turn.id, self._seat.user_id)
+            await self._house.takes.again(turn.id, self._seat.user_id)
         await self._running.runner.rest()
 
     async def _thoughts(self, command: Command) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.app import create_bot
+from bot.posting.drafts import MARK
 from bot.settings import Settings, StoreSettings
 
 if TYPE_CHECKING:
@@ -43,15 +44,21 @@ class Evening:
         return await self.gm.slash(stage or self.stage, "scene start", scenario="pride-and-prejudice")
 
     async def answer(self, stage: Channel | None = None, *, count: int = 1, within: float = 10.0) -> Message:
-        """Wait for so many persona posts in a channel; return the last."""
+        """Wait for so many persona posts in a channel, all of them finished; return the last."""
         there = stage or self.stage
-        await self.discord.until(lambda: len(personas(there)) >= count, within, f"{count} persona posts")
+        await self.discord.until(lambda: len(finished(there)) >= count, within, f"{count} persona posts")
         return personas(there)[-1]
 
 
 def personas(stage: Channel) -> list[Message]:
     """The persona posts that stand in a channel."""
     return [message for message in stage.messages if message.webhook]
+
+
+def finished(stage: Channel) -> list[Message]:
+    """The persona posts that stand in a channel, once none of them is still being written."""
+    posts = personas(stage)
+    return [] if any(post.content.endswith(MARK) for post in posts) else posts
 
 
 def an_evening(discord: LoopbackDiscord, folder: Path) -> Evening:

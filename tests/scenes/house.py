@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from bot.her.beats import PublicBeat, public
 from bot.library.scenario import Character, Scenario
+from bot.scenes.branching import Branching
 from bot.scenes.director import Address
 from bot.scenes.hearing import Hearing, Said
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.ports import Post
 from bot.scenes.scene import Place, Scene
+from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
+from bot.scenes.undoing import Undoing
 from bot.store.store import Store
 from tests.engine.scripted import ScriptedEngine
 from tests.waiting import until
@@ -94,6 +97,9 @@ class House:
 
     theatre: Theatre
     hearing: Hearing
+    takes: Takes
+    undoing: Undoing
+    branching: Branching
     store: Store
     stage: RecordingStage
     engine: ScriptedEngine
@@ -148,8 +154,11 @@ async def a_house(
         performance = Performance(engine, limits or Limits(), lambda: next(seeds))
         theatre = Theatre(store, stage, performance, lambda: datetime.now(UTC))
         hearing = Hearing(theatre, store, store, lambda: datetime.now(UTC))
+        takes = Takes(theatre, store, stage)
+        undoing = Undoing(theatre, store, stage, takes, lambda: datetime.now(UTC))
+        branching = Branching(theatre, store, lambda: datetime.now(UTC))
         await theatre.open()
         try:
-            yield House(theatre, hearing, store, stage, engine)
+            yield House(theatre, hearing, takes, undoing, branching, store, stage, engine)
         finally:
             await theatre.close()

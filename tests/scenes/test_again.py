@@ -33,7 +33,7 @@ async def answered(house: House) -> tuple[Scene, Turn]:
 async def test_the_new_take_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house)
-        await house.hearing.again(turn.id, ALICE)
+        await house.takes.again(turn.id, ALICE)
         await house.quiet(scene)
         assert await house.story(scene) == [("Alice", "Papa?"), ("Mr Bennet", "smiles You take him?")]
         first, second = house.engine.requests
@@ -50,10 +50,10 @@ async def test_while_it_is_made_nobody_hears_either(tmp_path: Path) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.hearing.again(turn.id, GM)
+        await house.takes.again(turn.id, GM)
         assert await house.story(scene) == HEARD[:1]
         with pytest.raises(Refused, match="was given"):
-            await house.hearing.again(turn.id, GM)
+            await house.takes.again(turn.id, GM)
         house.engine.gate.set()
         await house.quiet(scene)
         assert len(house.engine.requests) == 2
@@ -63,10 +63,10 @@ async def test_only_who_asked_and_the_gm_may_have_it_anew(tmp_path: Path) -> Non
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         with pytest.raises(Refused, match="Only the game master"):
-            await house.hearing.again(turn.id, BOB)
+            await house.takes.again(turn.id, BOB)
         line = (await house.theatre.history(scene))[0]
         with pytest.raises(Refused, match="Only a reply"):
-            await house.hearing.again(line.id, GM)
+            await house.takes.again(line.id, GM)
 
 
 async def test_an_earlier_reply_is_made_anew_from_what_was_known_then(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ async def test_an_earlier_reply_is_made_anew_from_what_was_known_then(tmp_path: 
         scene, turn = await answered(house)
         await house.say(scene, "MARMALADE, Mama?", "Mrs Bennet")
         await house.quiet(scene)
-        await house.hearing.again(turn.id, ALICE)
+        await house.takes.again(turn.id, ALICE)
         await house.quiet(scene)
         assert "MARMALADE" not in house.engine.requests[-1].prompt.text
         assert [text for _, text in await house.story(scene)][1::2] == ["smiles You take him?", "smiles My nerves!"]
@@ -83,7 +83,7 @@ async def test_an_earlier_reply_is_made_anew_from_what_was_known_then(tmp_path: 
 async def test_where_no_new_take_comes_the_old_one_stands_and_people_are_told(tmp_path: Path) -> None:
     async with a_house(tmp_path, FIRST, EngineBusy("Too many wait.")) as house:
         scene, turn = await answered(house)
-        await house.hearing.again(turn.id, ALICE)
+        await house.takes.again(turn.id, ALICE)
         await house.quiet(scene)
         assert await house.story(scene) == HEARD
         assert house.stage.told == ["Too many wait. What Mr Bennet said before stands."]
@@ -94,7 +94,7 @@ async def test_a_restart_in_the_middle_makes_it_all_the_same(tmp_path: Path) -> 
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.hearing.again(turn.id, ALICE)
+        await house.takes.again(turn.id, ALICE)
     async with a_house(tmp_path, SECOND) as house:
         house.theatre.play_owed()
         await house.quiet(scene)
@@ -105,16 +105,16 @@ async def test_a_scene_that_ends_or_a_part_that_is_taken_meanwhile_keeps_the_old
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.hearing.again(turn.id, ALICE)
+        await house.takes.again(turn.id, ALICE)
         await house.theatre.join(scene, BOB, "Mr Bennet")
         house.engine.gate.set()
         await house.quiet(scene)
         assert await house.story(scene) == HEARD
         with pytest.raises(Refused, match="played by somebody"):
-            await house.hearing.again(turn.id, ALICE)
+            await house.takes.again(turn.id, ALICE)
         await house.theatre.leave(house.theatre.here(10), BOB)
         house.engine.gate.clear()
-        await house.hearing.again(turn.id, ALICE)
+        await house.takes.again(turn.id, ALICE)
         await house.theatre.end(scene, GM)
         assert await house.story(scene) == HEARD
 
@@ -124,7 +124,7 @@ async def test_in_a_paused_scene_nothing_is_made_anew(tmp_path: Path) -> None:
         scene, turn = await answered(house)
         await house.theatre.pause(scene, GM)
         with pytest.raises(Refused, match="paused"):
-            await house.hearing.again(turn.id, ALICE)
+            await house.takes.again(turn.id, ALICE)
         kept = await house.store.turn(turn.id)
         assert kept
         assert kept.state is TurnState.DONE

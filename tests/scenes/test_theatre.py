@@ -153,13 +153,13 @@ async def test_a_failed_reply_can_be_tried_again_by_who_asked_for_it_and_by_the_
                 await house.quiet(scene)
             (turn,) = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED]
             with pytest.raises(Refused):
-                await house.hearing.retry(turn.id, BOB)
-            await house.hearing.retry(turn.id, person)
+                await house.takes.retry(turn.id, BOB)
+            await house.takes.retry(turn.id, person)
         await house.quiet(scene)
         assert house.stage.faults == ["Too many wait."] * 2
         assert len(house.stage.shown) == 1
         with pytest.raises(Refused):
-            await house.hearing.retry(turn.id, GM)
+            await house.takes.retry(turn.id, GM)
 
 
 async def test_a_reply_that_could_not_be_posted_is_kept_and_posted_when_tried_again(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ async def test_a_reply_that_could_not_be_posted_is_kept_and_posted_when_tried_ag
         assert house.stage.faults == ["Aside lacks Send Messages in #study."]
         house.stage.refusal = None
         (turn,) = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED]
-        await house.hearing.retry(turn.id, ALICE)
+        await house.takes.retry(turn.id, ALICE)
         await house.quiet(scene)
         assert len(house.stage.shown) == 1
         assert len(house.engine.requests) == 1

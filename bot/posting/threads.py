@@ -1,0 +1,51 @@
+"""Threads that branches of a scene go on in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import discord
+
+from bot.errors import PostingError
+from bot.posting.letters import shortened
+from bot.posting.refusals import REFUSED, Code, refusal
+from bot.scenes.scene import Place
+
+if TYPE_CHECKING:
+    from bot.scenes.scene import Scene
+
+_LONGEST_NAME = 100
+_REASON = "A branch of a scene"
+
+
+async def branch_thread(client: discord.Client, scene: Scene, message_id: int | None) -> Place:
+    """Make a thread for a branch of a scene and return it as a place: under that message where it stands in a channel,
+    else beside the scene's own thread. Raises PostingError."""
+    name = shortened(f"{scene.scenario.title} · branch", _LONGEST_NAME)
+    parent_id = scene.place.webhook_channel_id
+    try:
+        parent = client.get_channel(parent_id) or await client.fetch_channel(parent_id)
+        thread = await _under(parent, message_id, name) if scene.place.parent_id is None else None
+        thread = thread or await _beside(parent, name)
+    except REFUSED as error:
+        raise refusal(error, f"<#{parent_id}>", ("Create Public Threads",)) from error
+    return Place(scene.place.guild_id, thread.id, parent_id)
+
+
+async def _under(parent: object, message_id: int | None, name: str) -> discord.Thread | None:
+    if message_id is None or not isinstance(parent, discord.TextChannel):
+        return None
+    try:
+        return await parent.get_partial_message(message_id).create_thread(name=name, reason=_REASON)
+    except discord.HTTPException as error:
+        if error.code not in (Code.HAS_THREAD, Code.UNKNOWN_MESSAGE):
+            raise
+        return None
+
+
+async def _beside(parent: object, name: str) -> discord.Thread:
+    if isinstance(parent, discord.TextChannel):
+        return await parent.create_thread(name=name, type=discord.ChannelType.public_thread, reason=_REASON)
+    if isinstance(parent, discord.ForumChannel):
+        return (await parent.create_thread(name=name, content=f"-# {name}", reason=_REASON)).thread
+    raise PostingError("Threads can't be made in this kind of channel: play in a text channel to branch.")

@@ -1,0 +1,46 @@
+"""Branching: a scene that goes on from one of another scene's turns, with its own history from there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import Refused
+from bot.scenes.rights import reached
+from bot.scenes.turn import TurnState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from bot.scenes.keeping import TakeStore
+    from bot.scenes.scene import Place, Scene
+    from bot.scenes.theatre import Theatre
+    from bot.scenes.turn import Turn
+
+
+class Branching:
+    """Begins branches. For game masters; raises Refused for others."""
+
+    def __init__(self, theatre: Theatre, store: TakeStore, now: Callable[[], datetime]) -> None:
+        self._theatre = theatre
+        self._store = store
+        self._now = now
+
+    async def root(self, turn_id: int, by: int) -> tuple[Scene, Turn]:
+        """Return the scene and the turn that a branch would go on from. Raises Refused where it can't."""
+        turn, running = await reached(self._theatre, self._store, turn_id, by)
+        if turn.state is not TurnState.DONE or not turn.public:
+            raise Refused("That is not part of the story, so nothing can go on from it.")
+        return running.scene, turn
+
+    async def branch(self, turn_id: int, place: Place, by: int) -> Scene:
+        """Begin a scene at `place` that knows everything up to that turn: the same cast, settings and game masters.
+
+        Raises Refused where a scene is under way there.
+        """
+        scene, turn = await self.root(turn_id, by)
+        if self._theatre.at(place.channel_id) is not None:
+            raise Refused("A scene is under way in that thread already.")
+        begun = await self._store.branch(scene, turn.id, place, self._now())
+        self._theatre.admit(begun)
+        return begun

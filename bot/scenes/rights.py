@@ -1,0 +1,51 @@
+"""Who may do what with a turn: its scene's game masters everything, whom a reply answers some of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import Refused
+from bot.scenes.theatre import directs
+
+if TYPE_CHECKING:
+    from bot.scenes.ports import SceneStore
+    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.turn import Turn
+
+GONE = "That scene has ended, or goes on elsewhere: nothing of it can be changed from here any more."
+
+
+async def reached(
+    theatre: Theatre, store: SceneStore, turn_id: int, by: int, *, answered: bool = False
+) -> tuple[Turn, Running]:
+    """Return a turn and its scene under way, for a game master; `answered`: for whom the reply answers too.
+
+    Raises Refused.
+    """
+    turn = await store.turn(turn_id)
+    running = theatre.running(turn.scene_id) if turn else None
+    if turn is None or running is None:
+        raise Refused(GONE)
+    if not (answered and await _answers(store, turn, by)):
+        directs(running.scene, by)
+    return turn, running
+
+
+async def _answers(store: SceneStore, turn: Turn, user_id: int) -> bool:
+    lines = [await store.turn(line_id) for line_id in turn.answered]
+    return any(line is not None and line.author_id == user_id for line in lines)
+
+
+async def stands(theatre: Theatre, store: SceneStore, turn_id: int, channel_id: int, message_id: int | None) -> None:
+    """Raise Refused unless a button that names this turn may have been put up by us, where it was pressed: under that
+    message, or where None is given in a private answer in that channel.
+
+    Ids begin anew in a new database, and buttons stand for ever.
+    """
+    turn = await store.turn(turn_id)
+    running = theatre.running(turn.scene_id) if turn else None
+    if turn is None or running is None:
+        raise Refused(GONE)
+    shown = await store.turn_by_message(message_id) if message_id else turn
+    if running.scene.place.channel_id != channel_id or shown is None or shown.id != turn_id:
+        raise Refused("That button is from another time: use the buttons under the latest reply, or a message's menu.")

@@ -1,0 +1,92 @@
+"""Branches: a copy of a scene and of its story up to one turn."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from bot.errors import StoreError
+from bot.scenes.scene import SceneState
+from bot.scenes.turn import TurnState
+from bot.store.scenes import SceneRepository, refuse_second
+from bot.store.values import microseconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.scenes.scene import Place, Scene
+    from bot.store.transaction import Row, Transaction
+    from bot.store.values import Value
+
+
+class BranchRepository(SceneRepository):
+    """The branches' part of `bot.scenes.keeping.TakeStore`."""
+
+    async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:
+        """Store a scene that begins at another place with a copy of everything of this one up to a turn.
+
+        Raises Refused where one is under way there. Copies of people's lines are theirs as the lines are.
+        """
+        async with self._database.transaction() as transaction:
+            await refuse_second(transaction, place.channel_id)
+            row = await transaction.row("SELECT * FROM scenes WHERE id = ?", scene.id)
+            if row is None:
+                raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
+            scene_id = await _copy(
+                *(transaction, "scenes", row),
+                id=None,
+                guild_id=place.guild_id,
+                channel_id=place.channel_id,
+                parent_id=place.parent_id,
+                state=SceneState.PLAYING,
+                started_at=microseconds(now),
+                last_message_id=None,
+            )
+            for table in ("scene_gms", "parts", "kicked", "notes"):
+                query = f"SELECT * FROM {table} WHERE scene_id = ?"  # noqa: S608 - our own names
+                for one in await transaction.rows(query, scene.id):
+                    await _copy(transaction, table, one, scene_id=scene_id, **_own_id(one))
+            await _copy_story(transaction, scene.id, last_id, scene_id)
+            return (await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id))[0]
+
+
+async def _copy_story(transaction: Transaction, scene_id: int, last_id: int, branch_id: int) -> None:
+    copies: dict[int, int] = {}
+    for row in await transaction.rows(
+        "SELECT * FROM turns WHERE scene_id = ? AND id <= ? AND state = ? AND take_id IS NOT NULL ORDER BY id",
+        *(scene_id, last_id, TurnState.DONE),
+    ):
+        answered = [copies[line] for line in json.loads(row["also_answers"] or "[]") if line in copies]
+        copies[row["id"]] = turn_id = await _copy(
+            *(transaction, "turns", row),
+            id=None,
+            scene_id=branch_id,
+            message_id=None,  # it stands in the other channel
+            take_id=None,
+            former_id=None,
+            answers_id=copies.get(row["answers_id"]),
+            also_answers=json.dumps(answered) if answered else None,
+        )
+        await _copy_take(transaction, row["take_id"], turn_id)
+
+
+async def _copy_take(transaction: Transaction, take_id: int, turn_id: int) -> None:
+    for row in await transaction.rows("SELECT * FROM takes WHERE id = ?", take_id):
+        copy_id = await _copy(transaction, "takes", row, id=None, turn_id=turn_id, number=1)
+        for beat in await transaction.rows("SELECT * FROM beats WHERE take_id = ?", take_id):
+            await _copy(transaction, "beats", beat, take_id=copy_id)
+        await transaction.execute("UPDATE turns SET take_id = ? WHERE id = ?", copy_id, turn_id)
+
+
+def _own_id(row: Row) -> dict[str, Value]:
+    """Return what gives a copy an id of its own, where the table has ids."""
+    return {"id": None} if "id" in row.keys() else {}  # noqa: SIM118 - a row's `in` looks at its values
+
+
+async def _copy(transaction: Transaction, table: str, row: Row, **changed: Value) -> int:
+    """Insert a row once more with these columns changed, whatever columns there are; return its id."""
+    columns = row.keys()
+    values = [changed[column] if column in changed else row[column] for column in columns]
+    holders = ", ".join("?" * len(columns))
+    query = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holders})"  # noqa: S608 - our own names
+    return await transaction.insert(query, *values)

@@ -1,0 +1,90 @@
+"""The buttons under posts. They work after a restart: their custom ids say what they do, and with which turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import discord
+
+from bot.posting.buttons import DEED, RESTORE, RETRY, Deed
+from cogs import answers
+from cogs.replies import Replies
+from cogs.story import DEEDS, Story
+
+if TYPE_CHECKING:
+    import re
+
+    from discord.ext import commands
+
+_Button = discord.ui.Button[discord.ui.View]
+
+
+class RetryButton(discord.ui.DynamicItem[_Button], template=RETRY):
+    """“Try again” under the notice of a failed reply."""
+
+    def __init__(self, button: _Button, match: re.Match[str]) -> None:
+        super().__init__(button)
+        self._match = match
+
+    @classmethod
+    async def from_custom_id(
+        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
+    ) -> Self:
+        """Return the button that was pressed."""
+        return cls(cast("_Button", item), match)
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Try it again."""
+        await answers.guarded(interaction, _replies(interaction).retry(interaction, int(self._match["turn"])))
+
+
+class DeedButton(discord.ui.DynamicItem[_Button], template=DEED):
+    """A button that does something with a turn."""
+
+    def __init__(self, button: _Button, match: re.Match[str]) -> None:
+        super().__init__(button)
+        self._match = match
+
+    @classmethod
+    async def from_custom_id(
+        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
+    ) -> Self:
+        """Return the button that was pressed."""
+        return cls(cast("_Button", item), match)
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Do it."""
+        deed, turn_id = Deed(self._match["deed"]), int(self._match["turn"])
+        does = _story(interaction).do if deed in DEEDS else _replies(interaction).do
+        await answers.guarded(interaction, does(interaction, deed, turn_id))
+
+
+class RestoreButton(discord.ui.DynamicItem[_Button], template=RESTORE):
+    """“Restore” under what tells that something was undone."""
+
+    def __init__(self, button: _Button, match: re.Match[str]) -> None:
+        super().__init__(button)
+        self._match = match
+
+    @classmethod
+    async def from_custom_id(
+        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
+    ) -> Self:
+        """Return the button that was pressed."""
+        return cls(cast("_Button", item), match)
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Bring it back."""
+        scene_id, moment = int(self._match["scene"]), int(self._match["moment"])
+        await answers.guarded(interaction, _story(interaction).restore(interaction, scene_id, moment))
+
+
+BUTTONS = (RetryButton, DeedButton, RestoreButton)
+
+
+def _replies(interaction: discord.Interaction) -> Replies:
+    return cast("Replies", cast("commands.Bot", interaction.client).get_cog(Replies.__name__))
+
+
+def _story(interaction: discord.Interaction) -> Story:
+    return cast("Story", cast("commands.Bot", interaction.client).get_cog(Story.__name__))

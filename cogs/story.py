@@ -1,0 +1,115 @@
+"""What can be done with the story at one of its messages: go back to it, branch from it, take it out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from bot.posting import buttons
+from bot.posting.buttons import Deed
+from bot.posting.threads import branch_thread
+from cogs import answers
+
+if TYPE_CHECKING:
+    from bot.scenes.branching import Branching
+    from bot.scenes.ports import Posts
+    from bot.scenes.takes import Takes
+    from bot.scenes.theatre import Theatre
+    from bot.scenes.undoing import Undoing, Undone
+
+DEEDS = frozenset({Deed.REWIND, Deed.REWIND_SURELY, Deed.HIDE, Deed.BRANCH})
+"""What is done here; everything else is done with replies."""
+
+
+class Story(commands.Cog):
+    """The context menu and the buttons that change the course of a story. For game masters."""
+
+    def __init__(
+        self,
+        bot: commands.Bot,
+        theatre: Theatre,
+        takes: Takes,
+        undoing: Undoing,
+        branching: Branching,
+        posts: Posts,
+    ) -> None:
+        self._bot = bot
+        self._theatre = theatre
+        self._takes = takes
+        self._undoing = undoing
+        self._branching = branching
+        self._posts = posts
+        self._menu = app_commands.ContextMenu(name="Rewind to here", callback=self.rewind_message)
+        self._menu.guild_only = True
+
+    async def cog_load(self) -> None:
+        """Add the context menu: discord.py adds only slash commands by itself."""
+        self._bot.tree.add_command(self._menu)
+
+    async def cog_unload(self) -> None:
+        """Remove it."""
+        self._bot.tree.remove_command(self._menu.name, type=self._menu.type)
+
+    async def rewind_message(self, interaction: discord.Interaction, message: discord.Message) -> None:
+        """Ask whether everything after a message is really to be undone."""
+        await interaction.response.defer(ephemeral=True)
+        turn = await self._takes.found(message.id, interaction.user.id)
+        await self._ask(interaction, turn.id)
+
+    async def do(self, interaction: discord.Interaction, deed: Deed, turn_id: int) -> None:
+        """Do what a button says."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        message = interaction.message
+        message_id = message.id if message is not None and not message.flags.ephemeral else None
+        await self._takes.pressed(turn_id, interaction.channel_id or 0, message_id)
+        if deed is Deed.REWIND:
+            await self._ask(interaction, turn_id)
+        elif deed is Deed.REWIND_SURELY:
+            await self._rewind(interaction, turn_id)
+        elif deed is Deed.HIDE:
+            undone = await self._undoing.hide(turn_id, interaction.user.id)
+            await self._answer(interaction, "That is out of the story, and out of everyone's mind.", undone)
+            await self._undoing.show(undone)
+        else:
+            await self._branch(interaction, turn_id)
+
+    async def restore(self, interaction: discord.Interaction, scene_id: int, moment: int | None) -> None:
+        """Bring back what was undone at a moment, or last."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        restored = await self._undoing.restore(scene_id, moment, interaction.user.id)
+        await answers.privately(interaction, f"{_turns(len(restored.turns))} part of the story again.")
+        await self._theatre.tell(restored.scene, f"{_turns(len(restored.turns))} part of the story again.")
+        await self._undoing.show(restored)
+
+    async def _ask(self, interaction: discord.Interaction, turn_id: int) -> None:
+        after = await self._undoing.after(turn_id, interaction.user.id)
+        question = f"{_turns(after)} undone, to here. That can be taken back."
+        await answers.privately(interaction, question, view=buttons.sure_view(turn_id))
+
+    async def _rewind(self, interaction: discord.Interaction, turn_id: int) -> None:
+        undone = await self._undoing.rewind(turn_id, interaction.user.id)
+        done = sum(turn.undone_at is not None for turn in undone.turns)
+        await self._answer(interaction, f"{_turns(done)} undone.", undone)
+        await self._theatre.tell(undone.scene, f"The story was taken back: {_turns(done).lower()} undone.")
+        await self._undoing.show(undone)
+
+    async def _answer(self, interaction: discord.Interaction, text: str, undone: Undone) -> None:
+        view = buttons.restore_view(undone.scene.id, undone.moment) if undone.moment else None
+        await answers.privately(interaction, text, view=view)
+
+    async def _branch(self, interaction: discord.Interaction, turn_id: int) -> None:
+        scene, turn = await self._branching.root(turn_id, interaction.user.id)
+        posts = [post.message_id for post in await self._posts.posts(turn_id) if post.purpose == "persona"]
+        place = await branch_thread(self._bot, scene, turn.message_id or next(iter(posts), None))
+        branch = await self._branching.branch(turn_id, place, interaction.user.id)
+        told = len(await self._theatre.history(branch))
+        sentence = f"The story goes on here from there, {told} turns so far: what was said then, everybody knows."
+        await self._theatre.tell(branch, sentence)
+        await answers.privately(interaction, f"The branch goes on in <#{place.channel_id}>.")
+
+
+def _turns(number: int) -> str:
+    return "One turn is" if number == 1 else f"{number} turns are"
