@@ -34,6 +34,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+_WORD = re.compile(rf"(?<!\w)\w|{_UNSPACED.pattern}")
 _CODE = re.compile(r"(?<![\\`])(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _NOT_SPOKEN = re.compile(r"<(?:@[!&]?|#|a?:\w+:)\d+>|https?://\S+")
 _NOWHERE = " \ufffc "
@@ -67,17 +68,20 @@ def addressed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
     `names` is what `spoken_names` gives. The longest name that fits counts, and only as a whole word; nothing counts
     inside code, addresses of mail or web, and Discord's own mentions.
     """
-    patterns = [(_pattern(name), character) for name, character in names.items()]
     spoken = folded(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
-    return tuple(dict.fromkeys(_mentions(spoken, patterns)))
+    return tuple(dict.fromkeys(_mentions(spoken, _patterns(names))))
 
 
 def mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
     """Return the characters that `text` names, addressed or only spoken of, each once; `names` as for `addressed`."""
-    words = " ".join(f"@{word}" for word in text.replace("@", " ").split())
-    whole = normal(text)
-    unspaced = (character for name, character in names.items() if _UNSPACED.search(name) and name in whole)
-    return tuple(dict.fromkeys((*addressed(words, names), *unspaced)))
+    spoken, patterns = folded(text), _patterns(names)
+    found: list[str] = []
+    end = 0
+    for at in _WORD.finditer(spoken):
+        if at.start() >= end and (longest := _longest(spoken, at.start(), patterns)):
+            end = longest[0]
+            found.append(longest[1])
+    return tuple(dict.fromkeys(found))
 
 
 def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
@@ -99,6 +103,10 @@ def _short_forms(name: str) -> Iterator[str]:
             yield name.removesuffix(title).strip()
 
 
+def _patterns(names: Mapping[str, str]) -> list[tuple[re.Pattern[str], str]]:
+    return [(_pattern(name), character) for name, character in names.items()]
+
+
 def _pattern(name: str) -> re.Pattern[str]:
     words = (re.escape(word) for word in name.split())
     return re.compile(rf"{SEPARATOR}{{1,3}}".join(words))
@@ -109,11 +117,16 @@ def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Ite
     for at in re.finditer("@", text):
         if at.start() != end and _is_inside_word(text, at.start()):
             continue
-        matches = ((pattern.match(text, at.end()), character) for pattern, character in patterns)
-        whole = [(match.end(), character) for match, character in matches if match and _ends_word(text, match.end())]
-        if whole:
-            end, character = max(whole, key=lambda found: found[0])
+        if longest := _longest(text, at.end(), patterns):
+            end, character = longest
             yield character
+
+
+def _longest(text: str, at: int, patterns: Sequence[tuple[re.Pattern[str], str]]) -> tuple[int, str] | None:
+    """Return where the longest name that stands there ends, and whose it is."""
+    matches = ((pattern.match(text, at), character) for pattern, character in patterns)
+    whole = [(match.end(), character) for match, character in matches if match and _ends_word(text, match.end())]
+    return max(whole, key=lambda found: found[0]) if whole else None
 
 
 def _is_inside_word(text: str, at: int) -> bool:

@@ -95,8 +95,14 @@ class Direction:
         return await self._move(scene, name, by, absent=False)
 
     async def _move(self, scene: Scene, name: str | None, by: int, *, absent: bool) -> str:
-        _, character = cast.move(scene, by, name, absent=absent)
-        moved = await self._theatre.change(scene, lambda now: cast.move(now, by, name, absent=absent)[0])
+        character = ""
+
+        def move(now: Scene) -> Scene:
+            nonlocal character
+            changed, character = cast.move(now, by, name, absent=absent)
+            return changed
+
+        moved = await self._theatre.change(scene, move)
         owed = [turn.id for turn in await self._store.owed(scene.id) if turn.public]
         await self._store.heard_by(owed, moved.audience)
         self._wake(moved)

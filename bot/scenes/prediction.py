@@ -65,13 +65,16 @@ class Moment:
         return [part.character for part in self.on_stage if part.answers]
 
 
-async def next_speaker(engine: Engine, moment: Moment) -> str | None:
-    """Return the model's character that speaks next; None for nobody, or where it is a player's turn."""
+async def next_speaker(engine: Engine, moment: Moment, patience: float = PATIENCE) -> str | None:
+    """Return the model's character that speaks next; None for nobody, or where it is a player's turn.
+
+    After `patience` seconds without an answer the rule of thumb decides.
+    """
     if not moment.candidates:
         return None
     if not engine.info.stand_in:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):
                 answer = await predicted(engine, moment)
         except (EngineError, TimeoutError) as error:
             _log.info("Scene %d: the engine did not say who speaks next: %s", moment.scene.id, error)
