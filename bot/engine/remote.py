@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from bot.her.prompt import Prompt
 
 _TRIES = 3
-_PAUSE = 0.5  # seconds before the second try, twice that before the third
 _USUAL_CONTEXT = 8192
 _LARGEST_SEED = 2**32 - 1
 
@@ -45,6 +44,7 @@ class RemoteOptions:
     api_key: str | None = field(default=None, repr=False)  # where the server wants one
     connect_timeout: float = 10.0  # seconds
     silence_timeout: float = 300.0  # seconds without a token, the first one included
+    retry_pause: float = 0.5  # seconds before the second try, twice that before the third
     check_every: float = 15.0  # seconds between two looks at a server that failed
     grammar: bool = False  # send grammars along: llama-server takes them, most others don't
 
@@ -140,7 +140,7 @@ class RemoteEngine:
                 servers.failed(server)
                 if began or servers is not self._servers or attempt == _TRIES - 1:
                     raise error.as_engine_error() from error
-                await asyncio.sleep(_PAUSE * 2**attempt)
+                await asyncio.sleep(self._options.retry_pause * 2**attempt)
             else:
                 return
 

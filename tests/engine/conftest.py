@@ -1,4 +1,4 @@
-"""One local engine with the demo model for all tests that need no engine of their own."""
+"""Local engines with the demo model for all tests that need none of their own."""
 
 from __future__ import annotations
 
@@ -22,9 +22,18 @@ async def engine() -> AsyncGenerator[LocalEngine, None]:
     await local.close()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def narrow() -> AsyncGenerator[LocalEngine, None]:
+    """An engine with a single seat, for which minds must queue."""
+    local = LocalEngine(LocalOptions(context=256, minds=1, threads=1))
+    await local.start()
+    yield local
+    await local.close()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that share the engine share its event loop."""
     for item in items:
-        if "engine" in getattr(item, "fixturenames", ()):
+        if {"engine", "narrow"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
             item.add_marker(pytest.mark.model)

@@ -24,7 +24,9 @@ NOBODY = "http://127.0.0.1:9/v1"
 
 @asynccontextmanager
 async def asking(*servers: CompletionsServer, **options: Any) -> AsyncGenerator[RemoteEngine, None]:
-    engine = RemoteEngine(RemoteOptions(**{"base_url": tuple(server.url for server in servers), **options}))
+    engine = RemoteEngine(
+        RemoteOptions(**{"base_url": tuple(server.url for server in servers), "retry_pause": 0.01, **options})
+    )
     await engine.start()
     try:
         yield engine

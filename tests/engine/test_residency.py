@@ -33,15 +33,14 @@ async def seats(count: int, **options: Any) -> AsyncGenerator[LocalEngine, None]
         await engine.close()
 
 
-async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was() -> None:
-    async with seats(1) as engine:
-        mine = request(LONG + "What did I tell?", mind="mine", sampling=GREEDY, max_tokens=12)
-        first, read_first = await listen(engine, mine)
-        await listen(engine, request("Something else entirely?", mind="other", max_tokens=2))
-        again, read_again = await listen(engine, mine)
-        assert read_first.prompt_tokens_read > 100
-        assert read_again.prompt_tokens_read == 1
-        assert again[:20] == first[:20]
+async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was(narrow: LocalEngine) -> None:
+    mine = request(LONG + "What did I tell?", mind="mine", sampling=GREEDY, max_tokens=12)
+    first, read_first = await listen(narrow, mine)
+    await listen(narrow, request("Something else entirely?", mind="other", max_tokens=2))
+    again, read_again = await listen(narrow, mine)
+    assert read_first.prompt_tokens_read > 100
+    assert read_again.prompt_tokens_read == 1
+    assert again[:20] == first[:20]
 
 
 async def test_beyond_the_cap_of_main_memory_a_mind_is_read_again() -> None:
@@ -77,46 +76,43 @@ async def test_expecting_what_can_not_be_used_harms_nobody() -> None:
     engine.expect("nobody", prompt("Hello?"))
 
 
-async def test_a_busy_guild_does_not_starve_another_one() -> None:
-    async with seats(1) as engine:
-        order: list[str] = []
+async def test_a_busy_guild_does_not_starve_another_one(narrow: LocalEngine) -> None:
+    order: list[str] = []
 
-        async def ask(name: str, guild: str) -> None:
-            await listen(engine, request(f"Who is {name}?", guild=guild, max_tokens=4))
-            order.append(name)
+    async def ask(name: str, guild: str) -> None:
+        await listen(narrow, request(f"Who is {name}?", guild=guild, max_tokens=4))
+        order.append(name)
 
-        busy = [asyncio.create_task(ask(f"busy {number}", "busy")) for number in range(4)]
-        await asyncio.sleep(0.05)
-        quiet = asyncio.create_task(ask("quiet", "quiet"))
-        await asyncio.gather(*busy, quiet)
-        assert order.index("quiet") <= 2
+    busy = [asyncio.create_task(ask(f"busy {number}", "busy")) for number in range(4)]
+    await asyncio.sleep(0.05)
+    quiet = asyncio.create_task(ask("quiet", "quiet"))
+    await asyncio.gather(*busy, quiet)
+    assert order.index("quiet") <= 2
 
 
-async def test_those_who_wait_learn_their_place() -> None:
-    async with seats(1) as engine:
-        places: dict[int, list[int]] = {number: [] for number in range(3)}
-        await asyncio.gather(
-            *(
-                listen(engine, request(f"Who is {number}?", max_tokens=4, told_place=places[number].append))
-                for number in range(3)
-            )
+async def test_those_who_wait_learn_their_place(narrow: LocalEngine) -> None:
+    places: dict[int, list[int]] = {number: [] for number in range(3)}
+    await asyncio.gather(
+        *(
+            listen(narrow, request(f"Who is {number}?", max_tokens=4, told_place=places[number].append))
+            for number in range(3)
         )
-        assert places == {0: [], 1: [0], 2: [1, 0]}
+    )
+    assert places == {0: [], 1: [0], 2: [1, 0]}
 
 
-async def test_dry_holds_back_phrases_that_repeat() -> None:
+async def test_dry_holds_back_phrases_that_repeat(narrow: LocalEngine) -> None:
     grammar = 'root ::= ("ha " | "ho ")+'
-    async with seats(1) as engine:
-        plain, dry = [
-            (
-                await listen(
-                    engine, request("Laugh.", mind=str(strength), grammar=grammar, max_tokens=40, sampling=sampling)
-                )
-            )[0]
-            for strength in (0.0, 2.0)
-            for sampling in [Sampling(temperature=0.0, top_p=1.0, dry=strength)]
-        ]
-        assert len(set(zip(dry.split(), dry.split()[1:], dry.split()[2:], strict=False))) >= len(
-            set(zip(plain.split(), plain.split()[1:], plain.split()[2:], strict=False))
-        )
-        assert dry != plain
+    plain, dry = [
+        (
+            await listen(
+                narrow, request("Laugh.", mind=str(strength), grammar=grammar, max_tokens=40, sampling=sampling)
+            )
+        )[0]
+        for strength in (0.0, 2.0)
+        for sampling in [Sampling(temperature=0.0, top_p=1.0, dry=strength)]
+    ]
+    assert len(set(zip(dry.split(), dry.split()[1:], dry.split()[2:], strict=False))) >= len(
+        set(zip(plain.split(), plain.split()[1:], plain.split()[2:], strict=False))
+    )
+    assert dry != plain
