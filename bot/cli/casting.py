@@ -26,11 +26,10 @@ _ALIKE = 80  # of 100, from which on a name is a character's misspelt rather tha
 
 def scenario_of(chooser: Chooser, library: Library, given: str | None) -> Scenario:
     """Return the scenario to play. Raises UserInputError and ScenarioError."""
-    listed = [(f"{one.title} · {one.book}", one.id) for one in library.summaries()]
+    listed = [(f"{one.title} · {one.book}", library.scenario(one.id)) for one in library.summaries()]
     if not listed and given is None:
         raise UserInputError("The library is empty: `aside scenarios check` tells why.")
-    found = chooser.one("Which scenario?", "--scenario", listed, lambda name: name, given)
-    return chosen_scenario(found, library)
+    return chooser.one("Which scenario?", "--scenario", listed, lambda name: chosen_scenario(name, library), given)
 
 
 def partner_of(chooser: Chooser, scenario: Scenario, free: Sequence[str], given: str | None) -> str:

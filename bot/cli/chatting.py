@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import secrets
 import signal
@@ -91,6 +92,8 @@ def play(settings: Settings, wishes: Wishes) -> None:
         if caution := cautioned(engine.info):
             screen.line(caution, FAULT)
         _talk(backstage, Chat(house, seat), house, seat, keyboard)
+        if screen.gone:
+            raise BrokenPipeError(errno.EPIPE, "nobody reads what is written")
         if wishes.kept:
             again = f"aside chat --store {path} --continue {seat.scene_id}"
             screen.line(f"Kept in {path}: `{again}` goes on, and on Discord `/scene continue`.", QUIET)

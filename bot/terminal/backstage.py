@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LOOK = 0.2  # seconds between two looks for a signal
+
 
 class Backstage:
     """An event loop in a thread. `with Backstage() as backstage:`; leaving it ends all that is still done there."""
@@ -44,11 +46,13 @@ class Backstage:
 
         loop.call_soon_threadsafe(begin)
         try:
-            return outcome.result()
+            while not outcome.done():  # a signal that reaches another thread doesn't wake this one
+                wait((outcome,), timeout=_LOOK)
         except (KeyboardInterrupt, SystemExit):
             loop.call_soon_threadsafe(lambda: tasks[0].cancel())
             wait((outcome,))
             raise
+        return outcome.result()
 
     @contextmanager
     def entered(self, context: AbstractAsyncContextManager[T]) -> Iterator[T]:

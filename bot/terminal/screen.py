@@ -23,19 +23,28 @@ FAULT: Final = "yellow"
 _TURNS_TEXT_ROUND = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Fall silent, where rich would end the program."""
+        self.quiet = True
+
+
 class Screen:
     """Writes to `out`. Colours respect NO_COLOR and TERM=dumb; what is no terminal gets text alone."""
 
     def __init__(self, out: TextIO, environ: Mapping[str, str] = os.environ) -> None:
         self._out = out
         plain = bool(environ.get("NO_COLOR")) or not out.isatty()
-        self._console = Console(
+        self._console = _Console(
             file=out, color_system=None if plain else "auto", highlight=False, soft_wrap=True, markup=False, emoji=False
         )
         self._notice = ""
         self._at_start = True
-        self.gone = False
+
+    @property
+    def gone(self) -> bool:
         """Whether nobody reads any more, as when output is piped into a program that has ended."""
+        return self._console.quiet
 
     def write(self, text: str, style: str = "") -> None:
         """Write text where the last one ended."""
@@ -67,14 +76,14 @@ class Screen:
         """Take the notice away."""
         if self._notice:
             width, self._notice = cell_len(self._notice), ""
-            self._put("\r" + " " * width + "\r")
+            try:
+                self._out.write("\r" + " " * width + "\r")  # rich would leave the carriage returns out
+                self._out.flush()
+            except BrokenPipeError:
+                self._console.on_broken_pipe()
 
     def _put(self, text: str, style: str = "") -> None:
-        try:
-            self._console.print(Text(text, style), end="")
-            self._out.flush()
-        except BrokenPipeError:
-            self.gone = True
+        self._console.print(Text(text, style), end="")
 
 
 def visible(text: str) -> str:

@@ -73,8 +73,8 @@ class TerminalStage:
         self._screen.line(sentence, QUIET)
 
     def retell(self, turn: Turn) -> None:
-        """Show a turn of the story again."""
-        if turn.take is not None:
+        """Show a turn of the story again; what was whispered on Discord is nobody's business here."""
+        if turn.take is not None and turn.public:
             Spoken(self._screen, turn.speaker).show(public(turn.take.beats), whole=True)
             self.reveal(freed for freed in for_gm(turn.take.beats) if freed.beat.kind in self.showing)
 

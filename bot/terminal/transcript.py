@@ -32,14 +32,14 @@ def write(path: Path, text: str, *, over: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w" if over else "x", encoding="utf-8", errors="replace") as file:
             file.write(text)
-    except FileExistsError:
-        raise Refused(f"{path} is there already: name another file.") from None
     except OSError as error:
+        if isinstance(error, FileExistsError) and path.exists():
+            raise Refused(f"{path} is there already: name another file.") from None
         raise UserInputError(f"{path} can't be written ({error.strerror}): name another file.") from error
 
 
 def _told(turn: Turn, policy: RevealPolicy) -> str:
-    if turn.take is None:
+    if turn.take is None or not turn.public:
         return ""
     return f"**{turn.speaker}**: {' '.join(_written(policy.shown(turn.take.beats)))}"
 

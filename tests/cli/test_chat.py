@@ -1,0 +1,67 @@
+"""`aside chat` without a terminal: what is told where nobody can be asked, and a play from a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import complaint
+from tests.engine.completions import CompletionsServer
+from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Aside
+
+CALL = ("--scenario", "morning-call", "--character", "Mr Bennet")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "--scenario"),
+        (("--scenario", "morning-call"), "--character"),
+        (("--scenario", "morning-cal"), "morning-call"),
+        (("--scenario", "99"), "99"),
+        (("--scenario", "morning-call", "--character", "Wickham"), "Mr Darcy"),
+        ((*CALL, "--as", "papa"), "Mr Bennet answers you"),
+        ((*CALL, "--as", "Mr Darcy"), "not a part for players"),
+        ((*CALL, "--as", "Elizabet Benett"), "did you mean Elizabeth Bennet?"),
+        (("--continue", "3", "--scenario", "morning-call"), "--continue"),
+        (("--continue", "3"), "No scene 3 is stored here; there are: none at all."),
+    ],
+)
+def test_what_can_not_be_played_is_said_in_a_sentence(aside: Aside, arguments: tuple[str, ...], told: str) -> None:
+    assert told in complaint(aside("chat", *arguments))
+
+
+def test_a_database_that_can_not_be_opened_is_said_to_be_so(aside: Aside, elsewhere: Path) -> None:
+    (elsewhere / "poem.db").write_text("Shall I compare thee to a summer's day? Thou art more lovely. " * 20)
+    assert "no database of Aside's" in complaint(aside("chat", *CALL, "--store", "poem.db"), status=1)
+
+
+async def test_a_play_from_a_pipe_is_plain_text_and_ends_with_it(elsewhere: Path) -> None:
+    async with CompletionsServer([reply("Mr Bennet", thinks="SECRET", says="A letter?")]) as server:
+        settings = (
+            f"library: {{folders: [books]}}\nengine: {{kind: remote, base_url: '{server.url}', model: HER-32B}}\n"
+        )
+        (elsewhere / "aside.yaml").write_text(settings)
+        chat = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", "chat", *CALL, "--as", "Anne"),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await chat.communicate(b"A letter has come.\nsave me!\nHalf \xff a line")
+    assert (chat.returncode, err) == (0, b"")
+    shown = out.decode()
+    assert shown.endswith("Mr Bennet: *smiles* A letter?\n" * 3)
+    assert "\x1b" not in shown
+    assert "\r" not in shown
+    assert "Anne: A letter has come." in server.asked[0]["prompt"]

@@ -1,0 +1,176 @@
+"""What somebody at a terminal types, and what the screen shows of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.errors import EngineBusy
+from tests.engine.scripted import Scripted
+from tests.scenes.house import ALICE, GM, a_house, reply
+from tests.terminal.house import an_evening
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BENNET = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="You refuse him?")
+OTHER = reply("Mr Bennet", plan="PLOT", thinks="HIDDEN", says="You take him?")
+MADAM = reply("Mrs Bennet", says="My nerves!")
+SPOKEN = "Mr Bennet: *smiles* You refuse him?\n"
+
+
+async def test_the_chosen_character_answers_where_nobody_is_addressed(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        assert await evening.types("*curtsies* You sent for me?") == SPOKEN
+        assert "Elizabeth Bennet: <role_action>curtsies</role_action>" in evening.engine.requests[0].prompt.text
+
+
+async def test_others_answer_where_they_are_addressed_in_that_order(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, MADAM, BENNET) as evening:
+        shown = await evening.types("@Mrs Bennet and @Papa, hear me!")
+        assert shown == f"Mrs Bennet: *smiles* My nerves!\n{SPOKEN}"
+
+
+async def test_who_speaks_to_themselves_is_told_that_nobody_answers(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        assert "Nobody answers" in await evening.types("@Elizabeth, be brave.")
+        assert "Out of character" in await evening.types("((brb))")
+        assert await evening.types("   ") == ""
+        assert evening.engine.requests == []
+
+
+async def test_thoughts_show_beneath_a_reply_when_asked_for(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        assert "has not replied yet" in await evening.types("thoughts")
+        await evening.types("Papa?")
+        assert await evening.types("thoughts") == "  📝 PLAN\n  💭 SECRET\n"
+        await evening.types("thoughts on")
+        assert await evening.types("Papa!") == f"{SPOKEN}  💭 SECRET\n"
+        await evening.types("thoughts all")
+        assert await evening.types("Papa!") == f"{SPOKEN}  📝 PLAN\n  💭 SECRET\n"
+        await evening.types("thoughts off")
+        assert await evening.types("Papa!") == SPOKEN
+        assert "on, all or off" in await evening.types("/thoughts please")
+
+
+async def test_retry_gives_the_last_reply_anew(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET, OTHER, MADAM, BENNET) as evening:
+        await evening.types("Papa?")
+        assert await evening.types("retry") == "Mr Bennet: *smiles* You take him?\n"
+        await evening.types("@Mrs Bennet Mama?")
+        assert await evening.types("retry papa") == SPOKEN
+        assert (await evening.types("history")).splitlines() == [
+            "Elizabeth Bennet: Papa?",
+            "Mr Bennet: *smiles* You refuse him?",
+            "Elizabeth Bennet: @Mrs Bennet Mama?",
+            "Mrs Bennet: *smiles* My nerves!",
+        ]
+
+
+async def test_a_reply_that_failed_is_said_to_have_and_is_tried_again(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, EngineBusy("Too many wait."), BENNET) as evening:
+        assert await evening.types("Papa?") == "⚠ Too many wait. (`retry` asks once more.)\n"
+        assert await evening.types("/retry") == SPOKEN
+
+
+async def test_clear_takes_everything_out_of_the_story(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        await evening.types("MARMALADE?")
+        assert "2 turns are out" in await evening.types("clear")
+        assert "Nothing has been said" in await evening.types("history")
+        assert "MARMALADE" not in await evening.types("prompt")
+
+
+async def test_prompt_is_the_exact_text_for_a_mind(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        assert "You are Mr Bennet" in await evening.types("prompt")
+        assert "You are Mrs Bennet" in await evening.types("prompt mrs. bennet")
+        assert "Nobody in this scene" in await evening.types("/prompt Wickham")
+
+
+async def test_cast_and_help_tell_what_there_is(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        assert (await evening.types("cast")).splitlines() == [
+            "Mr Bennet: the model, and answers where nobody is addressed",
+            "Mrs Bennet: the model",
+            "Elizabeth Bennet: you",
+        ]
+        told = await evening.types("/help")
+        assert all(word in told for word in ("history", "save FILE", "quit"))
+        assert "There is no command “hepl”; there are: help" in await evening.types("/hepl")
+
+
+async def test_save_writes_what_was_public_and_thoughts_only_where_they_are_shown(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        await evening.types("Papa?")
+        target = tmp_path / "new" / "story.md"
+        assert str(target) in await evening.types(f"save {target}")
+        assert "**Mr Bennet**: *smiles* You refuse him?" in target.read_text()
+        assert "SECRET" not in target.read_text()
+        await evening.types("thoughts on")
+        await evening.types(f"save {target}")
+        assert "SECRET" in target.read_text()
+        assert "PLAN" not in target.read_text()
+        assert "Say where" in await evening.types("save")
+
+
+async def test_save_writes_over_nothing_of_others(tmp_path: Path) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear sir")
+    async with an_evening(tmp_path, BENNET) as evening:
+        assert "is there already" in await evening.types(f"save {letter}")
+        assert "can't be written" in await evening.types(f"save {letter}/story.md")
+    assert letter.read_text() == "Dear sir"
+
+
+async def test_quit_exit_and_q_leave(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        for word in ("quit", "exit", "q", "/quit", "Q"):
+            await evening.types(word)
+            assert not evening.stays
+        await evening.types("quit the house, sir!")
+        assert evening.stays
+
+
+async def test_an_engine_that_dies_in_the_middle_begins_anew_in_plain_sight(tmp_path: Path) -> None:
+    from bot.errors import EngineDied
+
+    async with an_evening(tmp_path, BENNET) as evening:
+        half = Scripted(
+            "P</system_thinking>Mr Bennet: <role_action>nods</role_action>So<role_action>turns</role_action>"
+        )
+        evening.engine.script.insert(0, Scripted(half.text, error=EngineDied("gone")))
+        shown = await evening.types("Papa?")
+        assert shown.endswith(f"(begins anew)\n{SPOKEN}")
+        assert "nods" in shown
+
+
+async def test_a_scene_goes_on_where_it_was_left_and_what_was_owed_is_played(tmp_path: Path) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        await evening.types("MARMALADE, Papa?")
+        number = evening.chat.scene.id
+        turn = (await evening.store.turns(number))[-1]
+        await evening.store.retake(turn.id)
+    async with an_evening(tmp_path, OTHER, scene_id=number) as evening:
+        await evening.chat.catch_up()
+        assert evening.out.getvalue() == "Mr Bennet: *smiles* You take him?\n"
+        assert evening.chat.speaker == "Elizabeth Bennet"
+        assert "MARMALADE" in await evening.types("history")
+
+
+async def test_a_channels_scene_knows_what_was_said_and_owes_nothing_of_it(tmp_path: Path) -> None:
+    async with a_house(tmp_path, BENNET) as house:
+        scene = await house.begin()
+        await house.say(scene, "Papa?", "Mr Bennet")
+        await house.quiet(scene)
+    async with an_evening(tmp_path, BENNET, scene_id=scene.id) as evening:
+        await evening.types("MARMALADE, sir?")
+        turn = (await evening.store.turns(scene.id))[-1]
+        await evening.store.rethink(turn.id)
+        await evening.store.retake((await evening.store.turns(scene.id))[1].id)
+    async with a_house(tmp_path, BENNET) as house:
+        assert await house.store.owed(scene.id) == []
+        assert await house.hearing.last_heard(scene) == 1000
+        texts = [text for _, text in await house.story(house.theatre.here(10))]
+        assert texts[:3] == ["Papa?", "smiles You refuse him?", "MARMALADE, sir?"]
+        assert [line.text for line in await house.store.lines_of(GM)] == ["MARMALADE, sir?"]
+        assert [line.text for line in await house.store.lines_of(ALICE)] == ["Papa?"]

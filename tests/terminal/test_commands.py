@@ -1,0 +1,57 @@
+"""What is a command, and what is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import UnknownName
+from bot.terminal.commands import Command, command_in
+
+NAMES = ("mr bennet", "papa")
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("quit", Command("quit")),
+        ("  Q ", Command("q")),
+        ("/quit now", Command("quit", "now")),
+        ("thoughts ON", Command("thoughts", "ON")),
+        ("prompt Mr. Bennet", Command("prompt", "Mr. Bennet")),
+        ("retry papa", Command("retry", "papa")),
+        ("save story.md", Command("save", "story.md")),
+        ("save ~/story", Command("save", "~/story")),
+        ("/save my story", Command("save", "my story")),
+        ("/ help", Command("help")),
+    ],
+)
+def test_what_reads_as_a_command_is_one(line: str, command: Command) -> None:
+    assert command_in(line, NAMES) == command
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "quit this house, sir",
+        "Help me!",
+        "help!",
+        "thoughts are free",
+        "prompt and proper",
+        "retry it",
+        "save me.",
+        "save me, Papa!",
+        "save him!",
+        "history repeats itself",
+        "// tea is ready",
+        "",
+    ],
+)
+def test_what_reads_as_speech_is_said(line: str) -> None:
+    assert command_in(line, NAMES) is None
+
+
+def test_a_slash_before_no_command_is_not_said_but_complained_about() -> None:
+    with pytest.raises(UnknownName, match="history"):
+        command_in("/histroy", NAMES)
+    with pytest.raises(UnknownName, match="help, cast"):
+        command_in("/", NAMES)
