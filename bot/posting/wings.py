@@ -126,7 +126,7 @@ class Wings:
         """Say that a turn failed, with a way to try again: in the channel, but of a whisper in private."""
         if turn.kind is not TurnKind.WHISPER:
             await self._stage.fail(scene, turn, sentence)
-        elif turn.listener_id is not None:
+        elif turn.listener_id is not None and turn.listener_id not in self._undelivered:
             text = shortened(f"⚠️ {literal(sentence)}", LIMIT)
             try:
                 await self._tell_alone(scene, turn, [Outgoing(text)], retry_view(turn.id))

@@ -1,0 +1,245 @@
+"""An evening that is directed: narrations, lent words, notes, settings, dice, and who may do all that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.play.house import Evening, personas
+from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from tests.engine.scripted import Script
+    from tests.loopback import Message
+
+BENNET = reply("Mr Bennet", plan="PLAN he stays dry.", thinks="SECRET dear Lizzy.", does="smiles", says="Well, well.")
+GM_ONLY: tuple[tuple[str, dict[str, str]], ...] = (
+    ("gm narrate", {"text": "Fire!"}),
+    ("gm narrate", {}),
+    ("gm say", {"character": "Mr Bennet", "text": "Fire!"}),
+    ("gm whisper", {"character": "Mr Bennet", "text": "Fire!"}),
+    ("gm note", {"text": "Fire!"}),
+    ("gm notes", {}),
+    ("gm think", {"character": "Mr Bennet"}),
+    ("gm set", {"place": "Hell"}),
+    ("gm hand", {"character": "Mr Bennet"}),
+    ("scene mode", {"mode": "auto"}),
+    ("cast rest", {"character": "Mr Bennet"}),
+    ("cast exit", {"character": "Mr Bennet"}),
+    ("cue", {"character": "Mr Bennet"}),
+)
+
+
+async def ready(*script: Script) -> ScriptedEngine:
+    engine = ScriptedEngine(list(script) or [BENNET])
+    await engine.start()
+    return engine
+
+
+def narrations(evening: Evening) -> list[Message]:
+    """What the bot itself has told in the channel."""
+    return [message for message in evening.stage.messages if message.content.startswith(">>> ")]
+
+
+async def test_a_narration_stands_in_the_channel_in_italics_and_nobody_is_pinged(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        done = await evening.gm.slash(
+            evening.stage, "gm narrate", text="The *candles* go out, @everyone.\nAll of them."
+        )
+        assert done.ephemeral
+        (told,) = narrations(evening)
+        assert told.content.startswith(">>> *The ")
+        assert told.pings == set()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+        assert "Environment: The *candles* go out" in engine.requests[0].prompt.text
+        history = await evening.kitty.slash(evening.stage, "scene history")
+        assert "go out" in history.text
+
+
+async def test_a_narration_or_a_roll_that_is_deleted_was_never_told(evening: Evening) -> None:
+    engine = await ready()
+    moderator = evening.discord.person("Hill", evening.guild, permissions="manage_messages")
+    async with evening.online(engine):
+        await evening.begin()
+        await evening.gm.slash(evening.stage, "gm narrate", text="MARMALADE rains.")
+        await evening.lizzy.slash(evening.stage, "roll", dice="2d6+3")
+        for message in [*narrations(evening), evening.stage.messages[-1]]:
+            moderator.delete(message)
+        await evening.discord.quiet()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+        assert "MARMALADE" not in engine.requests[0].prompt.text
+        assert "2d6+3" not in engine.requests[0].prompt.text
+
+
+async def test_the_model_narrates_when_the_gm_gives_no_words(evening: Evening) -> None:
+    async with evening.online(await ready("Rain falls. Mr Bennet weeps. A door bangs.")):
+        await evening.begin()
+        await evening.gm.slash(evening.stage, "gm narrate")
+        (told,) = await evening.discord.until(lambda: narrations(evening))
+        assert told.content == ">>> *Rain falls. A door bangs.*"
+
+
+async def test_words_lent_to_a_character_are_its_post_and_whom_they_name_answers(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+        done = await evening.gm.slash(
+            evening.stage, "gm say", character="Mrs Bennet", text="*faints* @Mr Bennet, help!"
+        )
+        assert done.ephemeral
+        await evening.answer(count=2)
+        assert [(post.name, post.content.split()[0]) for post in personas(evening.stage)] == [
+            ("Mrs Bennet", "*faints*"),
+            ("Mr Bennet", "*smiles*"),
+        ]
+
+
+async def test_a_note_is_in_the_prompt_and_nowhere_else_until_it_is_removed(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        made = await evening.gm.slash(evening.stage, "gm note", text="MARMALADE is gone.", character="Mr Bennet")
+        assert made.ephemeral
+        listed = await evening.gm.slash(evening.stage, "gm notes")
+        assert listed.ephemeral
+        assert "1. Mr Bennet: MARMALADE is gone." in listed.text
+        offered = await evening.gm.autocomplete(evening.stage, "gm notes", remove=1)
+        assert offered[0].value == 1
+        assert await evening.lizzy.autocomplete(evening.stage, "gm notes", remove=1) == []
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+        assert "MARMALADE" in engine.requests[0].prompt.text
+        history = await evening.lizzy.slash(evening.stage, "scene history")
+        assert "MARMALADE" not in history.text + evening.lizzy.ever_saw()
+        left = await evening.gm.slash(evening.stage, "gm notes", remove=1)
+        assert "no standing notes" in left.text
+
+
+async def test_the_gm_reads_a_mind_and_no_turn_is_taken(evening: Evening) -> None:
+    async with evening.online(await ready("PLAN</system_thinking>Mr Bennet: <role_thinking>SECRET joy.")):
+        await evening.begin()
+        read = await evening.gm.slash(evening.stage, "gm think", character="Mr Bennet")
+        assert read.ephemeral
+        assert "SECRET joy." in read.text
+        assert personas(evening.stage) == []
+        assert "SECRET" not in evening.lizzy.ever_saw()
+
+
+async def test_the_scene_moves_in_the_channel_and_in_every_mind(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        await evening.gm.slash(evening.stage, "gm set", place="The *terrace*", time="Midnight")
+        assert [told.content for told in narrations(evening)] == [
+            ">>> **Time** *Midnight*",
+            ">>> **Place** *The \\*terrace\\**",
+        ]
+        nothing = await evening.gm.slash(evening.stage, "gm set")
+        assert "Say what changes" in nothing.text
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+        prompt = engine.requests[0].prompt.text
+        assert "Time: Midnight\nPlace: The *terrace*" in prompt.partition("===Requirements===")[0]
+
+
+async def test_dice_are_seen_by_all_or_by_the_gm_and_a_billion_of_them_by_nobody(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        seen = await evening.lizzy.slash(evening.stage, "roll", dice="2d6+3")
+        assert not seen.ephemeral
+        assert "rolls `2d6+3`" in seen.text
+        hidden = await evening.lizzy.slash(evening.stage, "roll", dice="1d20-4", secret=True)
+        assert hidden.ephemeral
+        dms = await evening.discord.until(lambda: evening.gm.dms[1:])
+        assert "1d20-4" in "\n".join(text for message in dms for text in message.now.texts())
+        assert "1d20-4" not in evening.kitty.ever_saw()
+        too_many = await evening.lizzy.slash(evening.stage, "roll", dice="1000000000d6")
+        assert too_many.ephemeral
+        assert "at most 100 dice" in too_many.text
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+        assert "Lizzy (player) rolls 2d6+3 and gets" in engine.requests[0].prompt.text
+        assert "1d20-4" not in engine.requests[0].prompt.text
+
+
+async def test_players_may_do_nothing_that_is_the_gms(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        before = len(evening.stage.messages)
+        for command, options in GM_ONLY:
+            refused = await evening.lizzy.slash(evening.stage, command, **options)
+            assert refused.ephemeral, command
+            assert "Only the game master" in refused.text, command
+        for command, person in (("kick", "player"), ("readmit", "player"), ("add", "person"), ("remove", "person")):
+            refused = await evening.lizzy.slash(evening.stage, f"gm {command}", **{person: evening.kitty})
+            assert "Only the game master" in refused.text, command
+        assert len(evening.stage.messages) == before
+        assert engine.requests == []
+
+
+async def test_where_no_scene_is_under_way_the_commands_say_so(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        for command, options in (*GM_ONLY, ("whisper", {"character": "Mr Bennet", "text": "Psst"})):
+            refused = await evening.gm.slash(evening.stage, command, **options)
+            assert refused.ephemeral
+            assert "No scene is under way" in refused.text, command
+        assert "rolls" in (await evening.gm.slash(evening.stage, "roll", dice="d6")).text
+
+
+async def test_parts_are_handed_round_and_people_sent_out_and_let_in(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        await evening.gm.slash(evening.stage, "gm hand", character="Elizabeth Bennet", player=evening.lizzy)
+        evening.lizzy.say(evening.stage, "I am here.")
+        listed = await evening.kitty.slash(evening.stage, "cast list")
+        assert evening.lizzy.mention in listed.text
+        await evening.gm.slash(evening.stage, "gm kick", player=evening.lizzy)
+        evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
+        await evening.discord.quiet()
+        assert engine.requests == []
+        refused = await evening.lizzy.slash(evening.stage, "cast join", character="Elizabeth Bennet")
+        assert "sent you out" in refused.text
+        await evening.gm.slash(evening.stage, "gm readmit", player=evening.lizzy)
+        evening.lizzy.say(evening.stage, "@Mr Bennet PICKLES?")
+        await evening.answer()
+        prompt = engine.requests[0].prompt.text
+        assert "Elizabeth Bennet: I am here." in prompt
+        assert "MARMALADE" not in prompt
+        assert "Lizzy (player): @Mr Bennet PICKLES?" in prompt
+
+
+async def test_the_direction_is_shared_and_handed_over_and_never_lost(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+        last = await evening.gm.slash(evening.stage, "gm remove", person=evening.gm)
+        assert "needs a game master" in last.text
+        await evening.gm.slash(evening.stage, "gm add", person=evening.lizzy)
+        await evening.discord.until(lambda: evening.lizzy.dms)
+        evening.kitty.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+        for gm in (evening.gm, evening.lizzy):
+            await evening.discord.until(lambda gm=gm: len(gm.dms) >= 2)  # type: ignore[misc]
+        await evening.lizzy.slash(evening.stage, "gm remove", person=evening.gm)
+        assert "Only the game master" in (await evening.gm.slash(evening.stage, "scene pause")).text
+        await evening.lizzy.slash(evening.stage, "gm handover", person=evening.kitty)
+        status = await evening.gm.slash(evening.stage, "scene status")
+        assert evening.kitty.mention in status.text
+        assert evening.lizzy.mention not in status.text
+
+
+async def test_a_reply_that_is_being_written_keeps_no_command_waiting(evening: Evening) -> None:
+    engine = await ready(Scripted(BENNET, pause=0.2, chunk=8))
+    async with evening.online(engine):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.discord.until(lambda: engine.requests)
+        await evening.gm.slash(evening.stage, "gm narrate", text="A log falls.")
+        assert len(narrations(evening)) == 1
+        assert engine.running == 1
+        await evening.answer()
