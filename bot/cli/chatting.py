@@ -198,7 +198,9 @@ def _ended_by_signals() -> Iterator[None]:
     def end(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.signal(number, end) for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    }
     try:
         yield
     finally:

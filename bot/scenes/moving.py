@@ -52,6 +52,9 @@ async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
 
 
 async def _owes_the_channel(store: SceneStore, scene: Scene) -> bool:
-    """Whether somebody on Discord waits for a reply. What was said at a terminal is no message of Discord's."""
-    answered = [await store.turn(turn.answers_id) for turn in await store.owed(scene.id) if turn.answers_id]
-    return any(turn is not None and (turn.message_id or 0) > 0 for turn in answered)
+    """Whether somebody on Discord waits for a reply: one that answers nothing that was said at a terminal."""
+    for turn in await store.owed(scene.id):
+        answered = [await store.turn(number) for number in turn.answered]
+        if not any(line is not None and (line.message_id or 0) < 0 for line in answered):
+            return True
+    return False

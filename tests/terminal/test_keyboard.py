@@ -1,0 +1,34 @@
+"""Lines from a pipe, and words completed by Tab."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+
+from bot.terminal.keyboard import Keyboard, completed
+
+WORDS = ["help", "history", "@Mr Bennet", "@Mrs Bennet", "@Elizabeth Bennet"]
+
+
+def test_a_pipe_gives_its_lines_and_then_none() -> None:
+    keyboard = Keyboard(StringIO("one\n\ntwo"), StringIO())
+    assert not keyboard.interactive
+    assert [keyboard.ask("> ") for _ in range(4)] == ["one", "", "two", None]
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("h", ["help ", "history "]),
+        ("HI", ["history "]),
+        ("@mrs", ["@Mrs Bennet "]),
+        ("@ben", ["@Mr Bennet ", "@Mrs Bennet ", "@Elizabeth Bennet "]),
+        ("@", ["@Mr Bennet ", "@Mrs Bennet ", "@Elizabeth Bennet "]),
+        ("x", []),
+        ("", []),
+    ],
+)
+def test_words_are_completed(typed: str, found: list[str]) -> None:
+    offered = [completed(typed, WORDS, number) for number in range(len(found) + 1)]
+    assert offered == [*found, None]

@@ -1,0 +1,30 @@
+"""A story as a text to keep."""
+
+from __future__ import annotations
+
+from bot.her.beats import BeatKind, action, planning, speech, thought
+from bot.scenes.turn import TurnKind
+from bot.terminal.transcript import transcript
+from tests.scenes.house import STUDY
+from tests.terminal.test_stage import turn
+
+STORY = [
+    turn(speech("The door opens."), kind=TurnKind.NARRATION),
+    turn(planning("PLAN"), action("smiles"), thought("SECRET"), speech("Well.")),
+    turn(speech("WHISPERED"), kind=TurnKind.WHISPER),
+]
+
+
+def test_it_holds_what_was_public_in_order() -> None:
+    text = transcript(STUDY, STORY, ())
+    assert text.startswith("# The study\n\n*Pride and Prejudice*\n\nA library at Longbourn, the door shut.\n\n---\n\n")
+    assert text.endswith("**Mr Bennet**: The door opens.\n\n**Mr Bennet**: *smiles* Well.\n")
+    for private in ("PLAN", "SECRET", "WHISPERED"):
+        assert private not in text
+
+
+def test_thoughts_that_are_shown_stand_where_they_were_thought() -> None:
+    text = transcript(STUDY, STORY, {BeatKind.THOUGHT})
+    assert "**Mr Bennet**: *smiles* (💭 SECRET) Well." in text
+    assert "PLAN" not in text
+    assert "(📝 PLAN) *smiles*" in transcript(STUDY, STORY, {BeatKind.THOUGHT, BeatKind.PLANNING})
