@@ -132,16 +132,17 @@ class Aside(commands.Bot):
         direction, telling = Direction(theatre, store), Telling(theatre, store, wings, _now, _chance)
         hearing, takes = Hearing(theatre, store, store, _now), Takes(theatre, store, wings)
         undoing, branching = Undoing(theatre, store, wings, takes, _now), Branching(theatre, store, _now)
+        story = Story(self, theatre, takes, undoing, branching, store)
         await theatre.open()
         for cog in (
-            SceneCommands(theatre, direction, library, stage, self._house_rules(engine.info)),
+            SceneCommands(theatre, direction, story, library, stage, self._house_rules(engine.info)),
             CastCommands(theatre, direction),
             GmCommands(theatre, direction, telling, Prompter(theatre, store, performance, _now), stage),
             PlayCommands(theatre, telling, confidences, store),
             RevealCommands(theatre, stage),
             MyDataCommands(store),
             Replies(self, theatre, takes, store),
-            Story(self, theatre, takes, undoing, branching, store),
+            story,
             Undelivered(theatre, lambda user_id: stage.undelivered(user_id) or wings.undelivered(user_id)),
             Listener(self, theatre, hearing),
         ):

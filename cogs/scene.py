@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bot.scenes.direction import Direction
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
+    from cogs.story import Story
 
 _MODES = [
     app_commands.Choice(name="addressed: who is spoken to answers", value=Mode.ADDRESSED.value),
@@ -46,9 +47,16 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     """The commands under `/scene`."""
 
     def __init__(
-        self, theatre: Theatre, direction: Direction, library: Library, stage: DiscordStage, rules: HouseRules
+        self,
+        theatre: Theatre,
+        direction: Direction,
+        story: Story,
+        library: Library,
+        stage: DiscordStage,
+        rules: HouseRules,
     ) -> None:
         super().__init__()
+        self._story = story
         self._direction = direction
         self._theatre = theatre
         self._library = library
@@ -102,6 +110,11 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         ended = await self._theatre.end(scene, interaction.user.id, moderates=moderates(interaction))
         await self._strike(interaction, ended)
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
+
+    @app_commands.command(description="Bring back what was undone last (game masters)")
+    async def restore(self, interaction: discord.Interaction) -> None:
+        """Bring back what a rewind took out of the story, or Hide."""
+        await self._story.restore(interaction, self._here(interaction).id, None)
 
     @app_commands.command(description="Let the scene rest: nothing is heard or answered")
     async def pause(self, interaction: discord.Interaction) -> None:
@@ -192,8 +205,9 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         await answers.privately(interaction, "\n".join(part for part in told if part))
 
     async def _strike(self, interaction: discord.Interaction, scene: Scene) -> None:
-        """Take down what was put up for a scene: its roles."""
-        roles = [part.role_id for part in scene.parts if part.role_id]
+        """Take down what was put up for a scene: its roles, but for those that a branch of it goes on with."""
+        used = {part.role_id for other in self._theatre.scenes() for part in other.parts}
+        roles = [part.role_id for part in scene.parts if part.role_id and part.role_id not in used]
         if roles and interaction.guild is not None:
             await mentions.remove_roles(interaction.guild, roles)
 

@@ -18,7 +18,8 @@ GONE = "That scene has ended, or goes on elsewhere: nothing of it can be changed
 async def reached(
     theatre: Theatre, store: SceneStore, turn_id: int, by: int, *, answered: bool = False
 ) -> tuple[Turn, Running]:
-    """Return a turn and its scene under way, for a game master; `answered`: for whom the reply answers too.
+    """Return a turn and its scene under way, for a game master; `answered`: for whom the reply answers too. A reply
+    that is just being delivered is waited for.
 
     Raises Refused.
     """
@@ -28,7 +29,8 @@ async def reached(
         raise Refused(GONE)
     if not (answered and await _answers(store, turn, by)):
         directs(running.scene, by)
-    return turn, running
+    await running.runner.delivered(turn_id)
+    return await store.turn(turn_id) or turn, running
 
 
 async def _answers(store: SceneStore, turn: Turn, user_id: int) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.scenes.performance import Performance, Performed
     from bot.scenes.ports import SceneStore, Stage
     from bot.scenes.scene import Scene
-    from bot.scenes.turn import Turn
+    from bot.scenes.turn import Take, Turn
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +69,7 @@ class Runner:
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
         self._speaking: _Speaking | None = None
+        self._delivering: tuple[int, asyncio.Event] | None = None  # a turn, and what is set when it is told
         self._heard = False  # whether some of the turn that was last in the making was shown
         self._choosing: asyncio.Task[str | None] | None = None
 
@@ -92,6 +93,11 @@ class Runner:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+
+    async def delivered(self, turn_id: int) -> None:
+        """Wait until a take of this turn that is just being delivered is done with: people see it before that."""
+        if self._delivering is not None and self._delivering[0] == turn_id:
+            await self._delivering[1].wait()
 
     def make_way(self, speakers: Collection[str]) -> int | None:
         """Break off the reply in the making where one of these is to give it and nobody has heard any of it yet, so
@@ -141,14 +147,25 @@ class Runner:
         try:
             played = await self._played(turn)
             if played is not None and played.take is not None:
-                await self._house.stage.deliver(self._scene(), played, played.take)
-                await self._house.store.settle(turn.id)
+                await self._deliver(played, played.take)
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, str(error))
         except Exception:
             _log.exception("Turn %d failed", turn.id)
             await self._fail(turn, _UNEXPECTED)
+
+    async def _deliver(self, turn: Turn, take: Take) -> None:
+        there = asyncio.Event()
+        self._delivering = (turn.id, there)
+        try:
+            now = await self._house.store.turn(turn.id)
+            if now is not None and now.state is TurnState.THINKING:
+                await self._house.stage.deliver(self._scene(), turn, take)
+                await self._house.store.settle(turn.id)
+        finally:
+            self._delivering = None
+            there.set()
 
     async def _played(self, turn: Turn) -> Turn | None:
         """Return an owed turn with its take, played now if it wasn't; None where it is not owed any more."""

@@ -68,7 +68,12 @@ class Takes:
             if not 0 <= place < len(turn.takes):
                 raise Refused("There is no other take in that direction: Retry makes one.")
             await self._store.choose_take(turn_id, turn.takes[place])
-        await self.align(running.scene, turn_id)
+        try:
+            await self.align(running.scene, turn_id)
+        except PostingError:
+            if turn.take is not None:  # what is remembered is what can be read
+                await self._store.choose_take(turn_id, turn.take.id)
+            raise
 
     async def found(self, message_id: int, by: int) -> Turn:
         """Return the turn that a message shows. For game masters, and whom the reply answers."""

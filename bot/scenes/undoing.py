@@ -50,7 +50,7 @@ class Undoing:
     async def after(self, turn_id: int, by: int) -> int:
         """Return how many turns a rewind to this one would undo. Raises Refused where there are none."""
         turn, _ = await reached(self._theatre, self._store, turn_id, by)
-        return len([told for told in await self._later(turn) if told.state is TurnState.DONE])
+        return sum(told.state is TurnState.DONE or told.take is not None for told in await self._later(turn))
 
     async def rewind(self, turn_id: int, by: int) -> Undone:
         """Undo everything after this turn."""
@@ -87,6 +87,9 @@ class Undoing:
 
         Raises PostingError.
         """
+        if running := self._theatre.running(undone.scene.id):
+            for turn in undone.turns:
+                await running.runner.delivered(turn.id)
         for turn in sorted(undone.turns, key=lambda turn: turn.id, reverse=undone.turns[0].state is TurnState.HIDDEN):
             if turn.take is not None:
                 await self._takes.align(undone.scene, turn.id)

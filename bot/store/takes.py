@@ -86,12 +86,13 @@ class TakeRepository(Repository):
             return await read_turn(transaction, turn_id)
 
     async def undo(self, scene_id: int, turn_ids: Sequence[int], now: datetime) -> list[Turn]:
-        """Take these turns out of the story, together, so that `restore` can bring them back. Those that are not done
-        leave for good. Return what was undone."""
+        """Take these turns out of the story, together, so that `restore` can bring them back: those that are done, or
+        were just being delivered; others leave for good. Return what was undone."""
         async with self._database.transaction() as transaction:
             await _put_back(transaction, turn_ids)
             await transaction.execute(
-                "UPDATE turns SET undone_at = iif(state = 'done', ?, NULL), state = 'hidden'"
+                "UPDATE turns SET state = 'hidden',"
+                " undone_at = iif(state = 'done' OR (state = 'thinking' AND take_id IS NOT NULL), ?, NULL)"
                 " WHERE scene_id = ? AND state <> 'hidden' AND id IN (SELECT value FROM json_each(?))",
                 *(microseconds(now), scene_id, id_list(turn_ids)),
             )

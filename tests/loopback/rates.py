@@ -14,6 +14,7 @@ LIMITS = {  # requests, seconds
     "edit_message": (5, 5.0),
     "delete_message": (5, 1.0),
     "execute_webhook": (5, 2.0),
+    "edit_webhook_message": (5, 2.0),
     "webhooks of a channel": (30, 60.0),  # documented nowhere, met by many
 }
 OTHERWISE = (50, 1.0)
