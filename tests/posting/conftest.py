@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -94,6 +94,10 @@ class House:
 
     def turn(self, *, by: str = "Mr Bennet", created_at: datetime | None = None) -> Turn:
         return Turn(next(self.numbers), 1, TurnKind.REPLY, by, TurnState.THINKING, created_at or datetime.now(UTC))
+
+    def turn_with(self, turn: Turn, take: Take, state: TurnState = TurnState.DONE) -> Turn:
+        """Return the turn as it is with that take."""
+        return replace(turn, take=take, takes=(take.id,), state=state)
 
     def take(self, *beats: Beat | str) -> Take:
         number = next(self.numbers)
