@@ -31,7 +31,6 @@ def bare(path: Path, threads: int, streams: int, rounds: int) -> Figures:
         batch=512,
         cache_type="f16",
         flash_attention="auto",
-        unified=False,
     )
     context = Context(model, plan)
     one = [_decode(model, context, 1) for _ in range(rounds)]

@@ -81,7 +81,6 @@ class Loader:
             batch=max(BATCH, 2 * plan.minds),
             cache_type=plan.cache_type,
             flash_attention=self._order.flash_attention,
-            unified=False,
         )
         try:
             return model, Context(model, measures)
