@@ -9,6 +9,7 @@ import typer
 from bot.cli.chat import chat
 from bot.cli.doctor import doctor
 from bot.cli.failures import SentencesGroup
+from bot.cli.models import models
 from bot.cli.prompt import prompt
 from bot.cli.render import render
 from bot.cli.run import run
@@ -30,6 +31,7 @@ for command in (run, chat, doctor, render, prompt, version):
     app.command()(command)
 app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")
+app.add_typer(models, name="models")
 
 
 def main() -> None:

@@ -153,7 +153,7 @@ class Build:
         if self._quantisation in UNQUANTISED:
             size = sum(prod(tensor.shape) for tensor in self.dimensions.tensors()) * 2
             return Needs(sum(shards), size + max(shards), size)
-        sizes = laid_out({"": self.dimensions}, [self._quantisation])[""][self._quantisation]
+        sizes = laid_out(self._title, self.dimensions, [self._quantisation])[self._quantisation]
         size = sum(tensor.size or 0 for tensor in sizes.tensors)
         return Needs(sum(shards), sum(shards) + max(*shards, size), size)
 

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from rapidfuzz import process
 
 from bot.errors import ModelFileError, UnknownName
-from bot.weights import pull
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, catalogue
-from bot.weights.hub import Hub
-from bot.weights.pull import HubFile
+from bot.weights.places import HubFile, stored
 from bot.weights.quantisation import quantisation_named
 from bot.weights.stock import added_folder, files_of, weights_folder
 
@@ -49,7 +47,7 @@ def resolve(
     model, folder = model.strip(), folder or weights_folder()
     if model.startswith("hf:"):
         file = HubFile.parse(model[3:])
-        return ModelSource(pull.stored(file, folder) or _fetched(file, folder, fetching=fetching, progress=progress))
+        return ModelSource(stored(file, folder) or _fetched(file, folder, fetching=fetching, progress=progress))
     path = Path(model).expanduser()
     if path.is_file():
         return ModelSource(path.resolve())
@@ -107,6 +105,9 @@ def _from_hub(
         return _fetched(HubFile.parse(where), folder, fetching=fetching, progress=progress)
     if not fetching:
         raise ModelFileError(f"{entry.name} hasn't been fetched yet: `aside models pull {entry.name}` does.")
+    from bot.weights import pull
+    from bot.weights.hub import Hub
+
     hub = Hub()
     repository = hub.repository(where)
     file = pull.quantised(repository, wanted, entry.name)
@@ -116,4 +117,6 @@ def _from_hub(
 def _fetched(file: HubFile, folder: Path, *, fetching: bool, progress: Progress | None) -> Path:
     if not fetching:
         raise ModelFileError(f"{file} hasn't been fetched yet: `aside models pull {file}` does.")
+    from bot.weights import pull  # late: the hub's client is large, and most commands need none of it
+
     return pull.fetch(file, folder, progress)

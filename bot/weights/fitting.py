@@ -60,16 +60,12 @@ def layouts_of(entries: Sequence[CatalogueEntry]) -> dict[str, dict[str, tuple[G
 
     Entries without dimensions are left out. Raises WeightsError.
     """
-    measured = {entry.name: entry for entry in entries if entry.dimensions is not None}
-    wanted = [one for one in QUANTISATIONS if any(one in entry.choices for entry in measured.values())]
-    if not wanted:
-        return {}
-    dimensions = {name: entry.dimensions for name, entry in measured.items() if entry.dimensions}
-    told = laid_out(dimensions, wanted)
-    return {
-        name: {one: (header,) for one, header in layouts.items() if one in measured[name].choices}
-        for name, layouts in told.items()
-    }
+    layouts: dict[str, dict[str, tuple[GgufFile, ...]]] = {}
+    for entry in entries:
+        if entry.dimensions is not None:
+            told = laid_out(entry.name, entry.dimensions, entry.choices)
+            layouts[entry.name] = {quantisation: (header,) for quantisation, header in told.items()}
+    return layouts
 
 
 def _fit(quantisation: str, headers: Sequence[GgufFile], memory: Memory, wishes: Wishes) -> Fit:

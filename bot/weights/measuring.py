@@ -4,7 +4,9 @@ the dimensions in the catalogue where the hub can't be asked."""
 from __future__ import annotations
 
 import json
+import queue
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,8 +15,7 @@ from bot.errors import UserInputError, WeightsError
 from bot.weights import gguf_file
 from bot.weights.dimensions import Dimensions
 from bot.weights.find import entry_named
-from bot.weights.hub import Hub
-from bot.weights.pull import HubFile, stored
+from bot.weights.places import HubFile, stored
 from bot.weights.quantisation import QUANTISATIONS, laid_out, quantisation_of
 from bot.weights.stock import files_of
 
@@ -65,12 +66,14 @@ def _on_the_hub(model: str, folder: Path) -> Measured:
     if repo.count("/") != 1:
         raise UserInputError(f"{model} names no repository of the hub: write hf:OWNER/REPO or hf:OWNER/REPO/FILE.gguf.")
     dimensions = _published(repo, timeout=15.0)
-    layouts = laid_out({repo: dimensions}, QUANTISATIONS)[repo]
+    layouts = laid_out(repo, dimensions, QUANTISATIONS)
     return Measured(model, {one: (header,) for one, header in layouts.items()}, "the hub's config.json")
 
 
 def _far_away(file: HubFile) -> Measured:
     """By the header of a file that is on the hub only."""
+    from bot.weights.hub import Hub
+
     with tempfile.TemporaryDirectory(prefix="aside-front-") as place:
         headers = []
         for part in gguf_file.parts(Path(place) / file.name):
@@ -90,7 +93,7 @@ def _of_catalogue(entry: CatalogueEntry, quantisation: str | None, folder: Path,
         )
     dimensions, source = _dimensions(entry, offline=offline)
     wanted = [quantisation] if quantisation else [one for one in QUANTISATIONS if one in entry.choices or one in here]
-    told = laid_out({entry.name: dimensions}, wanted)[entry.name]
+    told = laid_out(entry.name, dimensions, wanted)
     layouts = {one: here.get(one, (header,)) for one, header in told.items()}
     return Measured(entry.name, layouts | {one: here[one] for one in here if not quantisation}, source)
 
@@ -101,14 +104,36 @@ def _dimensions(entry: CatalogueEntry, *, offline: bool) -> tuple[Dimensions, st
     try:
         if offline and entry.dimensions:
             return entry.dimensions, "the catalogue"
-        return _published(entry.checkpoint, timeout=_PATIENCE), "the hub's config.json"
+        return _published_soon(entry.checkpoint), "the hub's config.json"
     except WeightsError:
         if entry.dimensions is None:
             raise
         return entry.dimensions, "the catalogue, since the hub can't be asked"
 
 
+def _published_soon(repo: str) -> Dimensions:
+    """The same, or WeightsError after a second, whatever holds it up: names that aren't resolved, a silent proxy."""
+    answer: queue.SimpleQueue[Dimensions | WeightsError] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answer.put(_published(repo, timeout=_PATIENCE))
+        except WeightsError as error:
+            answer.put(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        found = answer.get(timeout=_PATIENCE)
+    except queue.Empty as error:
+        raise WeightsError(f"The hub did not tell of {repo} within {_PATIENCE:g} seconds.") from error
+    if isinstance(found, WeightsError):
+        raise found
+    return found
+
+
 def _published(repo: str, *, timeout: float) -> Dimensions:
+    from bot.weights.hub import Hub  # late: the hub's client is large
+
     content = Hub().read(repo, "config.json", timeout=timeout)
     try:
         return Dimensions.of_config(json.loads(content), repo)

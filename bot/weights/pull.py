@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.errors import ModelFileError, UserInputError, WeightsError
+from bot.errors import ModelFileError, WeightsError
 from bot.weights import gguf_file, hashes
 from bot.weights.hub import Hub, check_room
+from bot.weights.places import HubFile, home
 from bot.weights.quantisation import quantisation_of
 
 if TYPE_CHECKING:
@@ -17,42 +17,6 @@ if TYPE_CHECKING:
     from bot.weights.hub import Progress, Repository
 
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
-
-
-@dataclass(frozen=True, slots=True)
-class HubFile:
-    """One file of a hub repository."""
-
-    repo: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"hf:{self.repo}/{self.name}"
-
-    @classmethod
-    def parse(cls, text: str) -> HubFile:
-        """Read `OWNER/REPO/FILE.gguf`. Raises UserInputError where it isn't of that form, or names no GGUF file."""
-        pieces = text.strip().strip("/").split("/")
-        if len(pieces) < 3 or not all(pieces) or ".." in pieces:
-            raise UserInputError(f"hf:{text} names no file of the hub: write hf:OWNER/REPO/FILE.gguf.")
-        if not pieces[-1].endswith(".gguf"):
-            raise UserInputError(f"hf:{text} is no GGUF file: choose one whose name ends in .gguf.")
-        return cls("/".join(pieces[:2]), "/".join(pieces[2:]))
-
-
-def home(repo: str, folder: Path) -> Path:
-    """Return the folder that files of a repository are kept in."""
-    return folder / repo.replace("/", "--")
-
-
-def stored(file: HubFile, folder: Path) -> Path | None:
-    """Return the path of `file` where all its parts lie in `folder` already, whole."""
-    path = home(file.repo, folder) / file.name
-    try:
-        gguf_file.check(path)
-    except ModelFileError:
-        return None
-    return path
 
 
 def quantised(repository: Repository, quantisation: str, prefer: str = "") -> HubFile:

@@ -23,7 +23,7 @@ from bot.weights.gguf_file import GgufFile, Tensor
 from bot.weights.header import write_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from bot.weights.dimensions import Dimensions
     from bot.weights.hub import Progress
@@ -59,34 +59,25 @@ def quantisation_of(name: str) -> str:
     return found[1].upper() if found else ""
 
 
-def laid_out(models: Mapping[str, Dimensions], quantisations: Sequence[str]) -> dict[str, dict[str, GgufFile]]:
-    """Return what the header of each model's file says under each quantisation, without any file of it.
+def laid_out(name: str, dimensions: Dimensions, quantisations: Sequence[str]) -> dict[str, GgufFile]:
+    """Return what the header of a model's file says under each quantisation, without any file of it.
 
-    Takes about a second. Raises WeightsError where llama.cpp can't be asked.
+    Takes a few hundredths of a second for each. Raises WeightsError where llama.cpp tells no sizes.
     """
-    tensors: dict[tuple[str, str], list[Tensor]] = {}
+    from bot.weights import quantiser  # late: llama.cpp is large
+
     with tempfile.TemporaryDirectory(prefix="aside-sizes-") as folder:
-        hollows = {name: Path(folder) / f"{number}.gguf" for number, name in enumerate(models)}
-        for name, hollow in hollows.items():
-            write_header(hollow, models[name], "BF16", name)
-        plain = {name: gguf_file.read_header(hollow) for name, hollow in hollows.items()}
-        told: list[Tensor] = []
-        for line in _quantiser("--sizes", ",".join(quantisations), *map(str, hollows.values())):
-            if line.startswith("sizes "):
-                _, quantisation, path = line.split(" ", 2)
-                told = tensors[path, quantisation] = []
-            elif found := _TENSOR.match(line):
-                told.append(_tensor(found))
-    return {
-        name: {one: _header(plain[name], one, tensors.get((str(hollows[name]), one), [])) for one in quantisations}
-        for name in models
-    }
+        hollow = Path(folder) / "hollow.gguf"
+        write_header(hollow, dimensions, "BF16", name)
+        plain = gguf_file.read_header(hollow)
+        return {one: _header(plain, one, quantiser.sizes(hollow, one)) for one in quantisations}
 
 
-def _header(plain: GgufFile, quantisation: str, tensors: Sequence[Tensor]) -> GgufFile:
+def _header(plain: GgufFile, quantisation: str, said: str) -> GgufFile:
+    tensors = tuple(_tensor(found) for found in _TENSOR.finditer(said))
     if len(tensors) != len(plain.tensors):
         raise WeightsError("llama.cpp's quantiser didn't tell sizes as expected: reinstall llama-cpp-python.")
-    return replace(plain, path=Path(f"{plain.name}-{quantisation}.gguf"), tensors=tuple(tensors))
+    return replace(plain, path=Path(f"{plain.name}-{quantisation}.gguf"), tensors=tensors)
 
 
 def quantise(source: Path, target: Path, quantisation: str, progress: Progress | None = None) -> None:

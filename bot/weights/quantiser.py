@@ -1,7 +1,6 @@
-"""A process of its own for llama.cpp's quantiser: what it says goes to standard output, line by line.
+"""llama.cpp's quantiser. Quantising a file has a process of its own, whose standard output is what llama.cpp says:
 
-    python -m bot.weights.quantiser QUANTISATION IN OUT           quantise a file
-    python -m bot.weights.quantiser --sizes QUANTISATION,… IN…    tell what would become of each tensor of each file
+    python -m bot.weights.quantiser QUANTISATION IN OUT
 
 It ends with Ctrl-C at once, and when nobody reads its output any more.
 """
@@ -12,28 +11,36 @@ import ctypes
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING, Final
 
 import llama_cpp
 
-_BUFFER = 2**30  # bytes of tensors in memory at once, at most
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BUFFER: Final = 2**30  # bytes of tensors in memory at once, at most
+
+
+def sizes(source: Path, quantisation: str) -> str:
+    """Return what llama.cpp says would become of each tensor of a file, whose data isn't looked at."""
+    said: list[bytes] = []
+    hear = llama_cpp.llama_log_callback(lambda _level, text, _data: said.append(text))
+    llama_cpp.llama_log_set(hear, ctypes.c_void_p(0))
+    try:
+        _quantise(quantisation, str(source), "")
+    finally:
+        llama_cpp.llama_log_set(_DEAF, ctypes.c_void_p(0))
+    return b"".join(said).decode("utf-8", "replace")
 
 
 def main(arguments: list[str]) -> int:
-    """Run one order; the exit status is 0 where llama.cpp was content."""
+    """Quantise one file; the exit status is 0 where llama.cpp was content."""
     for ending in (signal.SIGINT, signal.SIGPIPE):
         signal.signal(ending, signal.SIG_DFL)
-    hear = llama_cpp.llama_log_callback(_say)
+    hear = llama_cpp.llama_log_callback(lambda _level, text, _data: os.write(1, text))
     llama_cpp.llama_log_set(hear, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
-    if arguments[0] != "--sizes":
-        return _quantise(*arguments)
-    _, quantisations, *sources = arguments
-    for source in sources:
-        for quantisation in quantisations.split(","):
-            _say(0, f"sizes {quantisation} {source}\n".encode(), None)
-            if failed := _quantise(quantisation, source, ""):
-                return failed
-    return 0
+    return _quantise(*arguments)
 
 
 def _quantise(quantisation: str, source: str, target: str) -> int:
@@ -46,9 +53,7 @@ def _quantise(quantisation: str, source: str, target: str) -> int:
     return int(llama_cpp.llama_model_quantize(os.fsencode(source), os.fsencode(target), ctypes.byref(params)))
 
 
-def _say(_level: int, text: bytes, _data: object) -> None:
-    os.write(1, text)
-
+_DEAF: Final = llama_cpp.llama_log_callback(lambda _level, _text, _data: None)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -11,7 +11,7 @@ import platformdirs
 
 from bot.shipped import checkout
 from bot.weights import gguf_file
-from bot.weights.pull import home
+from bot.weights.places import home
 from bot.weights.quantisation import quantisation_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from bot.errors import DocumentError, ModelFileError, UnknownName, UserInputErro
 from bot.shipped import shipped
 from bot.weights.catalogue import catalogue
 from bot.weights.find import resolve, weights_folder
-from bot.weights.pull import HubFile
+from bot.weights.places import HubFile
 from tests.weights.gguf_making import make_gguf
 
 if TYPE_CHECKING:

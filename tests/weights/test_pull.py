@@ -16,7 +16,8 @@ from bot.errors import ModelFileError, WeightsError
 from bot.weights import hashes
 from bot.weights.build import Build, HubSource
 from bot.weights.hub import Hub
-from bot.weights.pull import HubFile, fetch, quantised
+from bot.weights.places import HubFile
+from bot.weights.pull import fetch, quantised
 from tests.weights.gguf_making import make_gguf
 from tests.weights.hub import COMMIT, LoopbackHub
 from tests.weights.qwen import make_checkpoint
@@ -254,7 +255,8 @@ def in_a_process(hub: LoopbackHub, folder: Path, before: str) -> subprocess.Pope
     lines = (
         before,
         "import pathlib",
-        "from bot.weights.pull import *",
+        "from bot.weights.places import HubFile",
+        "from bot.weights.pull import fetch",
         f"fetch(HubFile({FILE.repo!r}, {FILE.name!r}), pathlib.Path({str(folder)!r}))",
     )
     environ = os.environ | {"HF_ENDPOINT": hub.url, "PYTHONPATH": os.pathsep.join(sys.path)}

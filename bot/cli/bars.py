@@ -1,0 +1,61 @@
+"""Progress of what takes long, on standard error: a bar with speed and time left, or lines where nobody watches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import typer
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import Progress, TaskID
+
+
+class Bars:
+    """One bar at a time. `with Bars() as bars:`, then `bars.step("Fetching")` and `bars.progress(there, total)`."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(stderr=True, highlight=False)
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._what = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._end()
+
+    def step(self, what: str, unit: str = "bytes") -> None:
+        """Begin the next bar; `unit` is what is counted."""
+        self._end()
+        self._what = what
+        if not self._console.is_terminal:
+            typer.echo(f"{what} …", err=True)
+            return
+        self._bar = self._drawn(unit)
+        self._bar.start()
+        self._task = self._bar.add_task(what, total=None)
+
+    def progress(self, there: int, total: int) -> None:
+        """So much is done. May be called from any thread."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=there, total=total)
+
+    def _drawn(self, unit: str) -> Progress:
+        from rich import progress
+
+        columns: list[progress.ProgressColumn] = [progress.TextColumn("{task.description}"), progress.BarColumn()]
+        if unit == "bytes":
+            columns += [progress.DownloadColumn(binary_units=True), progress.TransferSpeedColumn()]
+        else:
+            columns += [progress.MofNCompleteColumn()]
+        return progress.Progress(*columns, progress.TimeRemainingColumn(), console=self._console)
+
+    def _end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = self._task = None

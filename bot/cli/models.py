@@ -1,0 +1,217 @@
+"""`aside models`: which models there are, which fit this machine, and getting and keeping them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.getting import build, pull
+from bot.cli.keeping import add, remove, verify
+from bot.cli.machine import VRam, gib, memory_here, weights_in, wishes_in
+from bot.cli.options import AsJson, Config, settings_of, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from bot.settings import Settings
+    from bot.weights.catalogue import CatalogueEntry
+    from bot.weights.fitting import Fit
+    from bot.weights.stock import Stored
+
+models = typer.Typer(help="Show, measure, fetch, build and keep models.", no_args_is_help=True)
+for command in (pull, build, add, remove, verify):
+    models.command()(command)
+
+_ANY_OTHER = (
+    "Any other GGUF file runs too: name its path or hf:OWNER/REPO/FILE.gguf as engine.model, or give it a name with "
+    "`aside models add PATH`."
+)
+
+
+@models.command("list")
+def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> None:
+    """List the models of the catalogue: what is on this machine, and what fits it."""
+    from bot.weights.catalogue import catalogue
+    from bot.weights.stock import added_folder, stock
+
+    settings = settings_of(config)
+    folder = weights_in(settings)
+    entries = catalogue(added=added_folder(folder))
+    here = stock(entries, folder)
+    found = _fits_of(list(entries.values()), settings, vram)
+    if as_json:
+        write_json([_listed(entry, here, found.get(entry.name, ())) for entry in entries.values()])
+        return
+    _print_list(entries.values(), here, found)
+    for one in here:
+        if one.entry is None:
+            typer.echo(f"Also here: {one.name}, {gib(one.size)}")
+    typer.echo(_ANY_OTHER, err=True)
+
+
+@models.command()
+def show(
+    model: Annotated[str, typer.Argument(help="A name of the catalogue.")],
+    vram: VRam = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one model of the catalogue: source, licence, dialect, sampling, sizes by quantisation."""
+    from bot.weights.find import entry_named
+    from bot.weights.stock import stock
+
+    settings = settings_of(config)
+    folder = weights_in(settings)
+    entry, _ = entry_named(model, folder)
+    here = stock({entry.name: entry}, folder)
+    found = _fits_of([entry], settings, vram).get(entry.name, ())
+    if as_json:
+        write_json(_listed(entry, here, found))
+        return
+    typer.echo("\n".join(_told(entry, here)))
+    if found:
+        _print_fits(found)
+
+
+@models.command()
+def fit(
+    model: Annotated[
+        str | None, typer.Argument(help="A name, file, or hf:… address; left out: the configured one, or all.")
+    ] = None,
+    vram: VRam = None,
+    context: Annotated[
+        int | None, typer.Option(min=512, help="Tokens of one mind that there must be room for.")
+    ] = None,
+    minds: Annotated[int | None, typer.Option(min=1, help="Replies at once that there must be room for.")] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Don't ask the hub for the model's dimensions.")] = False,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell for each quantisation what it takes, what is left, and which is best. Loads nothing."""
+    from bot.weights.fitting import fits
+    from bot.weights.measuring import measure
+
+    settings = settings_of(config)
+    chosen = model or (settings.engine.model if settings.engine_named and settings.engine.kind == "local" else None)
+    if chosen is None:
+        list_(vram, config, as_json)
+        return
+    measured = measure(chosen, weights_in(settings), offline=offline)
+    found = fits(measured.layouts, memory_here(vram), wishes_in(settings, context, minds))
+    if as_json:
+        fitted = [_fit_listed(one) for one in found]
+        write_json({"model": measured.name, "measured_by": measured.source, "quantisations": fitted})
+        return
+    typer.echo(f"{measured.name}, measured by {measured.source}")
+    _print_fits(found)
+
+
+def _fits_of(
+    entries: Sequence[CatalogueEntry], settings: Settings, vram: Sequence[str] | None
+) -> dict[str, tuple[Fit, ...]]:
+    """Fits of all entries whose dimensions the catalogue knows, or whose file is here."""
+    from bot.weights import gguf_file
+    from bot.weights.fitting import fits, layouts_of
+    from bot.weights.stock import files_of
+
+    folder, memory, wishes = weights_in(settings), memory_here(vram), wishes_in(settings)
+    layouts = layouts_of(entries)
+    for entry in entries:
+        if entry.dimensions is None and (files := files_of(entry, folder)):
+            layouts[entry.name] = {one: gguf_file.check(path) for one, path in files.items()}
+    return {name: fits(one, memory, wishes) for name, one in layouts.items()}
+
+
+def _listed(entry: CatalogueEntry, here: Sequence[Stored], found: Sequence[Fit]) -> dict[str, Any]:
+    there = [
+        {"quantisation": one.quantisation, "path": str(one.path), "bytes": one.size}
+        for one in here
+        if one.entry == entry
+    ]
+    fields = entry.model_dump(mode="json", exclude={"dimensions"})
+    return fields | {"here": there, "fits": [_fit_listed(one) for one in found]}
+
+
+def _fit_listed(one: Fit) -> dict[str, Any]:
+    return asdict(one) | {"on_gpu": one.whole, "plan_in_words": str(one.plan) if one.plan else None}
+
+
+def _print_list(entries: Iterable[CatalogueEntry], here: Sequence[Stored], found: dict[str, tuple[Fit, ...]]) -> None:
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    table = Table(
+        Column("Model", no_wrap=True),
+        "Licence",
+        Column("Plays as", no_wrap=True),
+        "Here",
+        "Best for this machine",
+        box=None,
+    )
+    for entry in entries:
+        there = [f"{one.quantisation or 'a file'} ({gib(one.size)})" for one in here if one.entry == entry]
+        plays = ("a stand-in" if entry.stand_in else "HER") if entry.acts else "(a judge)"
+        cells = (entry.name, entry.licence, plays, ", ".join(there) or "-", _best_told(found.get(entry.name, ())))
+        table.add_row(*(Text(cell) for cell in cells))
+    Console(highlight=False).print(table)
+
+
+def _best_told(found: Sequence[Fit]) -> str:
+    if best := next((one for one in found if one.best), None):
+        return f"{best.quantisation}, {_runs(best)}"
+    least = min((one.lacking for one in found), default=0)
+    return f"none: {gib(least)} more memory is needed" if found else "not known before it is here"
+
+
+def _runs(one: Fit) -> str:
+    """How it runs, in few words; why not, where it doesn't."""
+    if one.plan is None:
+        return f"lacks {gib(one.lacking)}"
+    minds = f"{one.plan.minds} minds" if one.plan.minds > 1 else "1 mind"
+    return f"{_where(one)}, {minds} of {one.plan.context:,} tokens"
+
+
+def _where(one: Fit) -> str:
+    if one.plan is None or not one.plan.gpu_layers:
+        return "on the CPU"
+    return "all on the GPU" if one.whole else f"{one.plan.gpu_layers} of {one.plan.layers} on the GPU"
+
+
+def _print_fits(found: Sequence[Fit]) -> None:
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    names = ("Weights", "Cache", "Work", "Left", "Minds", "Tokens")
+    numbers = [Column(name, justify="right", no_wrap=True) for name in names]
+    table = Table("", Column("GiB", no_wrap=True), *numbers, Column("How it runs", no_wrap=True), box=None)
+    for one in found:
+        plan = one.plan
+        taken = (plan.weights_bytes, plan.cache_bytes, plan.work_bytes, one.left) if plan else (one.size,)
+        cells = [f"{size / 2**30:.1f}" for size in taken] + ["-"] * (4 - len(taken))
+        cells += (
+            [str(plan.minds), f"{plan.context:,}", f"{_where(one)}, {plan.cache_type}"]
+            if plan
+            else ["-", "-", _runs(one)]
+        )
+        table.add_row(*map(Text, ("→" if one.best else "", one.quantisation, *cells)))
+    Console(highlight=False).print(table)
+
+
+def _told(entry: CatalogueEntry, here: Sequence[Stored]) -> Iterator[str]:
+    yield f"{entry.title} ({entry.name}), {entry.licence}"
+    if entry.source:
+        yield f"GGUF: {entry.source}"
+    if entry.checkpoint:
+        yield f"Safetensors: hf:{entry.checkpoint}"
+    spoken = "HER's own layout" if entry.dialect == "her" else "a short prompt and a tight grammar"
+    yield f"Spoken to in {spoken}" + (", as a stand-in for HER" if entry.stand_in else "")
+    sampling = entry.sampling.model_dump(exclude_defaults=False)
+    yield "Sampling: " + ", ".join(f"{name} {value:g}" for name, value in sampling.items())
+    for one in here:
+        yield f"Here: {one.path} ({gib(one.size)})"
+    if entry.note:
+        yield entry.note
