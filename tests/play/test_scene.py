@@ -231,14 +231,6 @@ async def test_a_long_reply_comes_whole_and_in_order(evening: Evening) -> None:
         assert said.split()[1:] == words.split()
 
 
-async def test_two_players_at_once_are_both_answered(evening: Evening) -> None:
-    async with evening.online(await ready(BENNET)):
-        await evening.begin()
-        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
-        evening.kitty.say(evening.stage, "@Mr Bennet Papa!")
-        await evening.answer(count=2)
-
-
 async def test_ending_a_scene_takes_its_roles_down(evening: Evening) -> None:
     async with evening.online(await ready()):
         before = set(evening.guild.roles)
