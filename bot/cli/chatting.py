@@ -132,7 +132,7 @@ def _seated(backstage: Backstage, house: House, settings: Settings, wishes: Wish
     else:
         scene = backstage.run(theatre.visit(wishes.scene_id, terminal))
         scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
-        free = [part.character for part in scene.parts if part.by_model]
+        free = [part.character for part in scene.parts if part.answers]
     partner = casting.partner_of(chooser, scenario, free, wishes.partner)
     kept = own.character if own and wishes.person is None else None
     person = kept or casting.person_of(chooser, keyboard, scenario, partner, wishes.person)

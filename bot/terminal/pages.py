@@ -65,6 +65,8 @@ def told(showing: frozenset[BeatKind]) -> str:
 
 
 def _player(part: Part, user_id: int) -> str:
-    if part.by_model:
-        return "the model"
+    if part.absent:
+        return "off stage"
+    if part.player_id is None:
+        return "nobody now" if part.rests else "the model"
     return "you" if part.player_id == user_id else "a player on Discord"

@@ -101,6 +101,7 @@ async def test_ctrl_c_ends_it_at_any_time(tmp_path: Path, moment: str) -> None:
         elif moment == "a reply":
             typist.types("Papa?")
             await until(lambda: bool(server.asked))
+        await typist.pauses()
         typist.types(CTRL_C, end="")
         assert await typist.ends() == 130
         assert "Traceback" not in typist.shown
@@ -119,6 +120,7 @@ async def test_the_end_of_input_ends_it(tmp_path: Path) -> None:
 async def test_a_terminal_that_is_closed_ends_it(tmp_path: Path) -> None:
     async with chatting(tmp_path, *STUDY) as (typist, _):
         await typist.reads(PROMPT)
+        await typist.pauses()
         typist.process.terminate()
         assert await typist.ends() == 143
         assert "Traceback" not in typist.shown

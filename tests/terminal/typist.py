@@ -55,6 +55,10 @@ class Typist:
         begun, self.read = self.read, at + len(text)
         return self.shown[begun : self.read]
 
+    async def pauses(self) -> None:
+        """Do nothing for a moment: a signal that comes between its prompt and its waiting, readline sees too late."""
+        await asyncio.sleep(0.3)
+
     async def ends(self, within: float = 30.0) -> int:
         """Wait until the program ends; return its exit status."""
         async with asyncio.timeout(within):
