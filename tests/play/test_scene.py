@@ -100,7 +100,8 @@ async def test_a_gm_with_closed_dms_is_told_in_private_and_can_still_see_the_tho
     async with evening.online(await ready()):
         outcome = await evening.begin()
         assert outcome.ephemeral
-        assert "direct messages are closed" in outcome.text
+        await evening.discord.until(lambda: "direct messages are closed" in outcome.text)
+        assert outcome.ephemeral
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         post = await evening.answer()
         shown = await evening.gm.context_menu(post, "Show thoughts")
