@@ -14,6 +14,7 @@ from bot.cli.prompt import prompt
 from bot.cli.render import render
 from bot.cli.run import run
 from bot.cli.scenarios import scenarios
+from bot.cli.setup import setup
 from bot.cli.try_ import try_
 from bot.cli.version import version
 
@@ -27,7 +28,7 @@ def aside(
     """HER characters on Discord: they speak in the channel and think where the game master decides."""
 
 
-for command in (run, chat, doctor, render, prompt, version):
+for command in (setup, run, chat, doctor, render, prompt, version):
     app.command()(command)
 app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Better than this the ear hears no difference, and the memory is worth more in minds.
 _GOOD_ENOUGH: Final = "Q8_0"
 _USUAL_ON_CPU: Final = "Q4_K_M"
+_BEARABLE_ON_CPU: Final = 3 * 10**9  # bytes of weights that a few cores read often enough a second
 _LAST_RESORT: Final = "Q2_K"
 _ENOUGH_CONTEXT: Final = 8192  # tokens of a mind that a finer quantisation must leave room for
 
@@ -113,3 +114,27 @@ def _coarseness(one: Fit) -> int:
 
 def _marked(one: Fit) -> Fit:
     return Fit(one.quantisation, one.size, one.plan, one.left, one.lacking, best=True)
+
+
+def proposed(
+    found: Mapping[str, Sequence[Fit]], entries: Mapping[str, CatalogueEntry]
+) -> tuple[CatalogueEntry, Fit] | None:
+    """Return the model to begin with on this machine, and how; None where none is worth its download.
+
+    HER where a GPU holds all of it; else the largest stand-in that one holds; else, on a CPU, the largest of those few
+    that answer there before people have gone.
+    """
+    acting = [
+        (entries[name], _chosen(fitted)) for name, fitted in found.items() if name in entries and entries[name].acts
+    ]
+    there = [(entry, fit) for entry, fit in acting if fit is not None and entry.origin[0] != "package"]
+    whole = [(entry, fit) for entry, fit in there if fit.whole]
+    for candidates in ([one for one in whole if not one[0].stand_in], whole):
+        if candidates:
+            return max(candidates, key=lambda one: one[1].size)
+    bearable = [(entry, fit) for entry, fit in there if fit.size <= _BEARABLE_ON_CPU]
+    return max(bearable, key=lambda one: one[1].size, default=None)
+
+
+def _chosen(fitted: Sequence[Fit]) -> Fit | None:
+    return next((fit for fit in fitted if fit.best), None)
