@@ -4,6 +4,7 @@
     python3 dev.py aside try    set up, then run Aside (any of its commands)
     python3 dev.py check        set up, then lint, type-check and test: what CI runs
     python3 dev.py test …       set up, then pytest with these arguments
+    python3 dev.py gpu cuda     set up, then build llama.cpp anew for a GPU: cuda, rocm, vulkan or metal
     python3 dev.py pin          write requirements.txt anew from pyproject.toml
 
 Setting up means: uv is fetched where it is missing, and `.venv` gets exactly the versions in requirements.txt,
@@ -22,21 +23,30 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PINS = ROOT / "requirements.txt"
+GPUS = {
+    "cuda": "-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES=native",  # the card's own alone: it keeps the build short
+    "rocm": "-DGGML_HIP=on",
+    "vulkan": "-DGGML_VULKAN=on",
+    "metal": "-DGGML_METAL=on",
+}
 CHECKS = (["ruff", "format", "--check"], ["ruff", "check"], ["mypy"], ["pytest"])
 
 
 def main(arguments: list[str]) -> int:
     """Run one command of this script and return its exit status."""
-    if not arguments or arguments[0] not in {"aside", "check", "test", "pin"}:
+    command, *rest = arguments or [""]
+    known = command in {"aside", "check", "test", "pin"} or (command == "gpu" and len(rest) == 1 and rest[0] in GPUS)
+    if not known:
         sys.stderr.write(__doc__ or "")
         return 2
-    command, *rest = arguments
     try:
         if command == "pin":
             return pin()
         set_up()
         if command == "aside":
             return run([str(BIN / "aside"), *rest])
+        if command == "gpu":
+            return build_for(rest[0])
         if command == "test":
             return run([str(BIN / "pytest"), *rest])
         return next((status for check in CHECKS if (status := run([str(BIN / check[0]), *check[1:]]))), 0)
@@ -69,6 +79,15 @@ def set_up() -> None:
     itself = ("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     steps(uv, "pip", "install", "--quiet", "--python", str(VENV), *itself)
     stamp.write_bytes(pinned)
+
+
+def build_for(gpu: str) -> int:
+    """Build llama.cpp anew for a kind of GPU, whose toolkit has to be installed. Setting up keeps this build."""
+    os.environ["CMAKE_ARGS"] = f"{os.environ.get('CMAKE_ARGS', '')} {GPUS[gpu]}".strip()
+    anew = ("--reinstall-package", "llama-cpp-python", "--refresh-package", "llama-cpp-python")
+    pins = ("--require-hashes", "--requirement", str(PINS))
+    steps(find_uv(), "pip", "install", "--python", str(VENV), *anew, *pins)
+    return run([str(BIN / "aside"), "doctor", "--offline"])
 
 
 def pin() -> int:

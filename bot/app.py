@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord.ext import commands
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
-from bot.engine.protocol import Dialect, Sampling
-from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.engines import cautioned, create_engine, described
 from bot.library.library import Library
 from bot.posting.stage import DiscordStage
 from bot.posting.wings import Wings
@@ -29,7 +26,6 @@ from bot.scenes.takes import Takes
 from bot.scenes.telling import Telling
 from bot.scenes.theatre import Theatre
 from bot.scenes.undoing import Undoing
-from bot.settings import LocalEngineSettings, RemoteEngineSettings
 from bot.shipped import shipped
 from bot.store.store import Store
 from cogs import answers
@@ -63,24 +59,6 @@ def create_bot(settings: Settings, *, engine: Engine | None = None, **client_opt
     it opened.
     """
     return Aside(settings, engine, client_options)
-
-
-def create_engine(settings: Settings) -> Engine:
-    """Return the engine the settings ask for, not started. Raises UserInputError."""
-    return engine_of(settings.engine)
-
-
-def engine_of(chosen: LocalEngineSettings | RemoteEngineSettings) -> Engine:
-    """Return an engine of the chosen kind, not started."""
-    options = chosen.options()
-    if options.get("dialect"):
-        options["dialect"] = Dialect(options["dialect"])
-    if chosen.sampling is not None:
-        options["sampling"] = Sampling(**chosen.sampling.model_dump())
-    if isinstance(chosen, RemoteEngineSettings):
-        options["api_key"] = chosen.api_key.get_secret_value() if chosen.api_key else None
-        return RemoteEngine(RemoteOptions(**options))
-    return LocalEngine(LocalOptions(**options))
 
 
 class Aside(commands.Bot):
@@ -184,18 +162,6 @@ class Aside(commands.Bot):
     def _ready_engine(self) -> Engine:
         assert self._engine is not None  # noqa: S101 - one of the two always is
         return self._engine
-
-
-def described(info: EngineInfo) -> str:
-    """Return one line on what generates the replies and where."""
-    layers = f", {info.layers_offloaded} of {info.layers} layers on it" if info.layers_offloaded else ""
-    return f"{info.model} on {info.device}{layers}, {info.context:,} tokens of context"
-
-
-def cautioned(info: EngineInfo) -> str | None:
-    """Return what must be said aloud about this engine: a GPU that is not used, a stand-in for HER; None: nothing."""
-    stand_in = f"{info.model} is a stand-in to try Aside with: it shows how things work, not how well HER acts."
-    return " ".join(said for said in (info.warning, stand_in if info.stand_in else None) if said) or None
 
 
 def _now() -> datetime:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from bot import logs
-from bot.app import cautioned, create_engine
 from bot.cli import casting
 from bot.cli.options import library_of
+from bot.engines import cautioned, create_engine
 from bot.scenes.hearing import Hearing
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.scene import AT_TERMINAL, Place

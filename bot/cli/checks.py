@@ -113,7 +113,7 @@ def _devices() -> Iterator[Check]:
 def _remote(engine: RemoteEngineSettings) -> Check:
     import asyncio
 
-    from bot.app import described, engine_of
+    from bot.engines import described, engine_of
 
     async def ask() -> str:
         asked = engine_of(engine)

@@ -76,7 +76,8 @@ def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings
 
 
 async def _playing(settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool) -> None:
-    from bot.app import create_bot, create_engine
+    from bot.app import create_bot
+    from bot.engines import create_engine
     from bot.tryout import telling
 
     _end_on_sigterm()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from bot.app import create_bot, create_engine
+from bot.app import create_bot
+from bot.engines import create_engine
 from bot.library.library import Library
 from bot.settings import Settings, StoreSettings
 from bot.shipped import shipped
