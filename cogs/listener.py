@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from datetime import timedelta
@@ -35,21 +36,32 @@ class Listener(commands.Cog):
         self._bot = bot
         self._theatre = theatre
         self._hearing = hearing
+        self._caught_up = {scene.id: asyncio.Event() for scene in theatre.scenes()}
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Play what was owed, and hear what was said while nobody listened."""
+        """Play what was owed, and hear what was said while nobody listened, before what is said now."""
         self._theatre.play_owed()
-        for scene in self._theatre.scenes():
-            try:
-                await self._catch_up(scene)
-            except (discord.HTTPException, AsideError) as error:
-                _log.warning("Scene %d: what was said meanwhile could not be read: %s", scene.id, error)
+        behind = self._theatre.scenes()
+        for scene in behind:
+            self._caught_up.setdefault(scene.id, asyncio.Event())
+        try:
+            for scene in behind:
+                try:
+                    await self._catch_up(scene)
+                except (discord.HTTPException, AsideError) as error:
+                    _log.warning("Scene %d: what was said meanwhile could not be read: %s", scene.id, error)
+                self._go_on(scene)
+        finally:
+            for scene in behind:
+                self._go_on(scene)
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Hear a line."""
         if (scene := self._theatre.at(message.channel.id)) is not None and _is_spoken(message):
+            if (caught_up := self._caught_up.get(scene.id)) is not None:
+                await caught_up.wait()
             await self._hear(scene, message)
 
     @commands.Cog.listener()
@@ -83,6 +95,11 @@ class Listener(commands.Cog):
         """End the scene whose thread is gone."""
         if (scene := self._theatre.at(payload.thread_id)) is not None:
             await self._theatre.end(scene, 0, moderates=True)
+
+    def _go_on(self, scene: Scene) -> None:
+        """Let in what waited to be heard after what was missed."""
+        if (caught_up := self._caught_up.pop(scene.id, None)) is not None:
+            caught_up.set()
 
     async def _hear(self, scene: Scene, message: discord.Message) -> None:
         words = self._words(message)

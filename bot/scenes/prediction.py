@@ -122,11 +122,13 @@ def named(answer: str, moment: Moment) -> str | None:
 
 def likely(moment: Moment) -> str | None:
     """Return who is likely to speak by rule of thumb: whoever the last line mentions, else the talkative and the
-    long silent. A person's line is always answered by somebody who speaks unasked at all; another character's only
-    as often as the one who would answer is talkative."""
+    long silent; nobody where it mentions only a player's character, whose player will speak. A person's line is
+    always answered by somebody who speaks unasked at all; another character's only as often as the one who would
+    answer is talkative."""
     candidates = moment.candidates
-    if mentioned := [name for name in _mentioned(moment) if name in candidates]:
-        return mentioned[0]
+    mentioned_here = [part for part in moment.on_stage if part.character in _mentioned(moment)]
+    if mentioned_here:
+        return next((name for name in _mentioned(moment) if name in candidates), None)
     eager = {name: moment.scene.character(name).talkativeness for name in candidates}
     weights = [eager[name] * (1 + _silence(moment, name)) for name in candidates]
     if not any(weights):

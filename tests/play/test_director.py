@@ -148,3 +148,18 @@ async def test_the_slow_writing_of_one_reply_lets_the_next_line_in(evening: Even
         evening.kitty.say(evening.stage, "@Mr Bennet And me?")
         await evening.answer(count=2, within=20)
         assert engine.cancelled == []
+
+
+async def test_what_was_said_while_the_bot_was_away_stands_before_what_is_said_as_it_comes_back(
+    evening: Evening,
+) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+    evening.lizzy.say(evening.stage, "MARMALADE first.")
+    evening.discord.faults.slow("list_messages", 0.5)
+    engine = await ready()
+    async with evening.online(engine):
+        evening.kitty.say(evening.stage, "@Mr Bennet PICKLES second.")
+        await evening.answer()
+        prompt = engine.requests[-1].prompt.text
+        assert prompt.index("MARMALADE") < prompt.index("PICKLES")

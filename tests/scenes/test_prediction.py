@@ -105,6 +105,12 @@ def test_a_characters_line_is_answered_only_sometimes() -> None:
     assert "Mr Bennet" not in speakers
 
 
+def test_who_speaks_only_of_a_players_character_is_answered_by_the_player() -> None:
+    here = moment(turn("Alice", "And you, Mr Bennet?", 9))
+    parts = (replace(here.scene.parts[0], player_id=5), *here.scene.parts[1:])
+    assert {likely(Moment(replace(here.scene, parts=parts), here.story, seed)) for seed in range(20)} == {None}
+
+
 def test_nobody_speaks_on_an_empty_stage() -> None:
     here = moment(turn("Alice", author=9))
     parts = tuple(replace(part, absent=True) for part in here.scene.parts)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import EngineBusy, MissingPermission, Refused, UnknownName, UserInputError
+from bot.errors import EngineBusy, MissingPermission, NoWords, Refused, UnknownName, UserInputError
 from bot.scenes import minds
 from bot.scenes.telling import Speaker
 from bot.scenes.turn import TurnKind, TurnState
@@ -217,6 +217,13 @@ async def test_a_thought_is_looked_up_without_a_turn_and_goes_no_further_than_th
         assert await directed.turns(scene) == []
         assert directed.house.stage.shown == []
         assert directed.house.stage.told == []
+
+
+async def test_a_mind_without_a_thought_is_said_to_have_none(tmp_path: Path) -> None:
+    async with a_directed_house(tmp_path, "PLAN</system_thinking>Mr Bennet: Well.") as directed:
+        scene = await directed.house.begin()
+        with pytest.raises(NoWords, match="Mr Bennet"):
+            await directed.prompter.think(scene, "Mr Bennet", GM)
 
 
 async def test_notes_stand_near_the_end_of_the_prompts_they_are_for(tmp_path: Path) -> None:
