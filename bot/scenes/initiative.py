@@ -12,7 +12,7 @@ from bot.scenes.turn import TurnState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.runner import Playhouse
+    from bot.scenes.playhouse import Playhouse
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 

@@ -17,11 +17,10 @@ from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
-    from datetime import datetime
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.performance import Performance, Performed
-    from bot.scenes.ports import SceneStore, Stage
+    from bot.scenes.performance import Performed
+    from bot.scenes.playhouse import Playhouse
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
@@ -31,16 +30,6 @@ PATIENCE: Final = timedelta(seconds=30)
 """How long a reply may be begun anew since somebody else spoke to the same character."""
 
 _UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost: try again."
-
-
-@dataclass(frozen=True, slots=True)
-class Playhouse:
-    """What every runner plays with."""
-
-    store: SceneStore
-    stage: Stage
-    performance: Performance
-    now: Callable[[], datetime]
 
 
 @dataclass(slots=True)

@@ -1,0 +1,23 @@
+"""What every scene of a theatre is played with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from bot.scenes.performance import Performance
+    from bot.scenes.ports import SceneStore, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Playhouse:
+    """Where scenes are remembered, where they are shown, who plays them, and what time it is."""
+
+    store: SceneStore
+    stage: Stage
+    performance: Performance
+    now: Callable[[], datetime]
