@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Refused
 from bot.scenes import cast, moving
-from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.playhouse import Playhouse
+from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Runner
 from bot.scenes.scene import Part, Scene, SceneState
 from bot.scenes.turn import TurnKind, TurnState
