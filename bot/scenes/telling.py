@@ -88,9 +88,9 @@ class Telling:
     async def say(self, scene: Scene, name: str, text: str, by: int) -> None:
         """Say and do something as a character: words of a game master's under its name. Whom it addresses answers."""
         directs(scene, by)
-        character = _lendable(cast.find(scene, name))
         names = addressed(text, spoken_names(scene.scenario.characters))
         async with self._playing(scene) as running:
+            character = _lendable(cast.find(running.scene, name))
             answering = [one for one in names if one != character and running.scene.part(one).answers]
             line = NewLine(by, character, None, text, beats_of(_said(text)), TurnKind.REPLY, running.scene.audience)
             if not line.beats:
@@ -124,8 +124,8 @@ class Telling:
         """Say something that one character alone hears, and the game masters; return whether it will answer, which it
         does in a whisper too."""
         cast.welcome(scene, by.user_id)
-        part = _whisperable(scene, name, by.user_id)
         async with self._playing(scene) as running:
+            part = _whisperable(running.scene, name, by.user_id)
             speaker = cast.speaker(running.scene, by.user_id, by.display_name)
             beats = beats_of(_said(text))
             heard_by = frozenset({part.character})
@@ -165,9 +165,9 @@ class Telling:
         cast.welcome(scene, by)
         if scene.part_of(by) is None:
             directs(scene, by)
-        character = _lendable(cast.find(scene, name))
         async with self._playing(scene) as running:
-            part = running.scene.part(character)
+            part = cast.find(running.scene, name)
+            character = _lendable(part)
             if part.rests:
                 raise Refused(f"{character} rests: `/cast wake` has the model play it again.")
             if any(turn.speaker == character and turn.public for turn in await self._store.owed(scene.id)):

@@ -40,10 +40,10 @@ def moment(*told: Turn, seed: int = 1, **talkative: float) -> Moment:
     return Moment(scene, told, seed)
 
 
-def odd_moment() -> Moment:
+def odd_moment(*told: Turn) -> Moment:
     cast = tuple(Character(name=name) for name in ODD)
     scenario = STUDY.model_copy(update={"characters": cast})
-    return Moment(Scene(1, Place(1, 1), scenario, (1,), tuple(Part(name) for name in ODD), NOON), (), 1)
+    return Moment(Scene(1, Place(1, 1), scenario, (1,), tuple(Part(name) for name in ODD), NOON), told, 1)
 
 
 @pytest.mark.parametrize("name", ODD)

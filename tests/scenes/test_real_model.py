@@ -1,0 +1,45 @@
+"""What game masters and directors ask of the model, asked of a real one: the demo model under llama.cpp."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from bot.scenes.narrator import narrated
+from bot.scenes.performance import Limits, Performance
+from bot.scenes.prediction import NOBODY, predicted
+from tests.scenes.test_prediction import ODD, moment, odd_moment, turn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[LocalEngine]:
+    local = LocalEngine(LocalOptions(context=2048, minds=1))
+    await local.start()
+    yield local
+    await local.close()
+
+
+async def test_a_real_model_answers_what_directors_and_game_masters_ask(engine: LocalEngine) -> None:
+    seeds = iter(range(100))
+    performance = Performance(engine, Limits(), lambda: next(seeds))
+    scene = moment().scene
+
+    odd = odd_moment(turn("Jane", "What do you say to that?"))
+    assert await predicted(engine, odd) in {*ODD, NOBODY} - {"Jane"}
+
+    performed = await narrated(performance, scene, [turn("Alice", author=9)])
+    (told,) = (beat.text for beat in performed.beats)
+    assert 1 <= len(re.findall(r"[.!?]", told)) <= 3
+    assert "Bennet" not in told
+
+    thoughts = await performance.think(scene, "Mr Bennet", [turn("Alice", "Papa?", 9)])
+    assert all("<" not in beat.text for beat in thoughts)
