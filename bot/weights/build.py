@@ -63,8 +63,8 @@ class Source(Protocol):
         """Return its files with their sizes."""
         ...
 
-    def get(self, name: str, told: Told | None = None) -> Path:
-        """Return the path of a file, fetched if need be. Raises WeightsError."""
+    def get(self, name: str, told: Told | None = None, what: str = "") -> Path:
+        """Return the path of a file, fetched if need be; that is a step, told as `what`. Raises WeightsError."""
         ...
 
     def done_with(self, name: str) -> None:
@@ -90,7 +90,7 @@ class LocalSource:
         except OSError as error:
             raise WeightsError(f"{self._folder} can't be read ({error.strerror or error}).") from error
 
-    def get(self, name: str, told: Told | None = None) -> Path:  # noqa: ARG002 - there is nothing to wait for
+    def get(self, name: str, told: Told | None = None, what: str = "") -> Path:  # noqa: ARG002 - nothing to wait for
         """Return the path of a file."""
         return self._folder / name
 
@@ -114,11 +114,12 @@ class HubSource:
         """Return its files with their sizes."""
         return {name: file.size for name, file in self._repository.files.items()}
 
-    def get(self, name: str, told: Told | None = None) -> Path:
+    def get(self, name: str, told: Told | None = None, what: str = "") -> Path:
         """Fetch a file. Raises WeightsError."""
         path = self._folder / name
-        progress = told.progress if told else None
-        self._hub.fetch(self._repository, self._repository.file(name), path, progress)
+        if told and not path.exists():
+            told.step(what)
+        self._hub.fetch(self._repository, self._repository.file(name), path, told.progress if told else None)
         return path
 
     def done_with(self, name: str) -> None:
@@ -214,8 +215,7 @@ class Build:
         conversion.finish()
 
     def _fetched(self, number: int, told: Told) -> Path:
-        told.step(f"Fetching shard {number} of {len(self._shards)}")
-        return self._source.get(self._shards[number - 1], told)
+        return self._source.get(self._shards[number - 1], told, f"Fetching shard {number} of {len(self._shards)}")
 
     def _kind(self, told: Told) -> FloatType:
         """The type of the unquantised file: as asked for, or as begun with, else that of the first shard's matrices."""

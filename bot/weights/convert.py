@@ -9,20 +9,18 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from bot.errors import WeightsError
 from bot.weights.checkpoint import read_shard
 from bot.weights.header import write_header
+from bot.weights.numbers import copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    import numpy.typing as npt
     from gguf.utility import LocalTensor
 
     from bot.weights.dimensions import Dimensions
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from bot.weights.vocabulary import Vocabulary
 
 _KINDS: Final[dict[str, FloatType]] = {"F32": "F32", "F16": "F16", "BF16": "BF16"}
-_CHUNK: Final = 2**24  # bytes copied at once; a multiple of every number's size
 
 
 class Conversion:
@@ -73,13 +70,12 @@ class Conversion:
         wanted = {name: self._place(shard, name, tensor) for name, tensor in tensors.items() if not self._skip(name)}
         total, there = sum(tensors[name].data_range.size for name in wanted), 0
         try:
-            with shard.open("rb") as source, self._part.open("r+b") as target:
+            with shard.open("rb", buffering=0) as source, self._part.open("r+b", buffering=0) as target:
                 for name, place in wanted.items():
-                    for copied in _copied(source, tensors[name], target, place):
-                        there += copied
+                    for size in copied(source, target, tensors[name], place):
+                        there += size
                         if progress:
                             progress(there, total)
-                target.flush()
                 os.fsync(target.fileno())
             self._note(shard.name, sorted(wanted))
         except OSError as error:
@@ -153,39 +149,6 @@ def _same_front(fresh: Path, part: Path, length: int) -> bool:
         return False
     with fresh.open("rb") as one, part.open("rb") as other:
         return one.read(length) == other.read(length)
-
-
-def _copied(source: BinaryIO, tensor: LocalTensor, target: BinaryIO, place: Place) -> Iterator[int]:
-    """Copy one tensor, and yield how many bytes were taken after each piece."""
-    source.seek(tensor.data_range.offset)
-    target.seek(place.start)
-    left = tensor.data_range.size
-    while left:
-        chunk = source.read(min(_CHUNK, left))
-        if not chunk:
-            raise WeightsError(f"{source.name} is cut off within {tensor.data_range.filename.name}: fetch it again.")
-        target.write(chunk if tensor.dtype == place.kind else _converted(chunk, tensor.dtype, place.kind))
-        left -= len(chunk)
-        yield len(chunk)
-
-
-def _converted(chunk: bytes, given: str, wanted: FloatType) -> bytes:
-    """The same numbers in another type, rounded to nearest, ties to even."""
-    numbers = _as_f32(chunk, given)
-    if wanted == "F32":
-        return numbers.tobytes()
-    if wanted == "F16":
-        with np.errstate(over="ignore"):
-            return numbers.astype("<f2").tobytes()
-    bits = numbers.view(np.uint32)
-    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return np.where(np.isnan(numbers), 0x7FC0, rounded).astype("<u2").tobytes()
-
-
-def _as_f32(chunk: bytes, given: str) -> npt.NDArray[np.float32]:
-    if given == "BF16":
-        return (np.frombuffer(chunk, "<u2").astype(np.uint32) << 16).view(np.float32)
-    return np.frombuffer(chunk, "<f2" if given == "F16" else "<f4").astype(np.float32)
 
 
 def _unwritable(path: Path, error: OSError) -> WeightsError:

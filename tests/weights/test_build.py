@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from gguf import GGUFReader, TokenType
+from gguf import GGMLQuantizationType, GGUFReader, TokenType
+from gguf.quants import quantize
 
 from bot.errors import WeightsError
 from bot.weights import gguf_file, hashes
@@ -96,6 +97,16 @@ def test_every_number_is_the_one_in_the_checkpoint(tiny: Checkpoint, whole: Path
     norm = stored["blk.2.ffn_norm.weight"].data
     assert norm.dtype == np.float32
     assert np.array_equal(norm, tiny.tensors["model.layers.2.post_attention_layernorm.weight"])
+
+
+@pytest.mark.parametrize("wanted", ["BF16", "F16", "F32"])
+@pytest.mark.parametrize("given", ["F32", "BF16", "F16"])
+def test_numbers_of_another_type_are_rounded_to_the_nearest(tmp_path: Path, given: str, wanted: str) -> None:
+    made = make_checkpoint(tmp_path / "c", dtype=given, shards=1, num_hidden_layers=1)
+    stored = {one.name: one.data for one in GGUFReader(built(made, tmp_path / f"o-{wanted}.gguf", wanted)).tensors}
+    numbers = made.tensors["model.layers.0.mlp.down_proj.weight"]
+    expected = quantize(numbers, GGMLQuantizationType[wanted])
+    assert stored["blk.0.ffn_down.weight"].tobytes() == expected.tobytes()
 
 
 def test_the_header_says_all_that_llama_cpp_wants_to_know(whole: Path) -> None:

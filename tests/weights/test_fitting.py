@@ -42,7 +42,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.parametrize(("context", "minds", "cache"), [(512, 1, "f16"), (2048, 4, "f16"), (4096, 2, "q8_0")])
 def test_the_plan_says_what_llama_cpp_takes(model: Path, context: int, minds: int, cache: CacheType) -> None:
     plan = plans(gguf_file.check(model), [], None, Wishes(context=context, minds=minds, cache_type=cache))[0]
-    taken = taken_by_llama_cpp(model, ContextPlan(context, minds, 1, 512, cache, "auto", unified=False))
+    taken = taken_by_llama_cpp(model, ContextPlan(context, minds, 1, 512, cache, "auto"))
     mib = 2**20
     assert plan.cache_bytes / mib == pytest.approx(taken["KV"], abs=0.01)
     assert plan.weights_bytes / mib == pytest.approx(taken["model"], rel=0.02)
