@@ -144,7 +144,7 @@ class Performance:
         info = self.engine.info
         return Request(
             prompt=fitted.prompt,
-            mind=f"{scene.id}/{character}",
+            mind=mind_key(scene, character),
             guild=str(scene.place.guild_id),
             seed=self.new_seed(),
             max_tokens=self._room,
@@ -202,6 +202,11 @@ class Performance:
                 if parser.stopped:
                     break
         return parser.close().beats, "".join(raw)
+
+
+def mind_key(scene: Scene, character: str) -> str:
+    """Return the key by which an engine knows this character's mind again."""
+    return f"{scene.id}/{character}"
 
 
 async def _unheard(_beats: tuple[PublicBeat, ...]) -> None:

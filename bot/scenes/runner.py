@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import AsideError, PostingError
 from bot.scenes import narrator
+from bot.scenes.foresight import look_ahead
 from bot.scenes.initiative import Initiative
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
@@ -70,6 +71,11 @@ class Runner:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name=f"scene {self._scene().id}")
 
+    def look_ahead(self) -> None:
+        """Have the minds that may be asked next prepared. A runner that is at something does so when it is done."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._prepare(), name=f"scene {self._scene().id}")
+
     async def rest(self) -> None:
         """Wait until everything that can be played now has been."""
         while self._task is not None and not self._task.done():
@@ -103,6 +109,10 @@ class Runner:
         speaking.task.cancel()
         return None
 
+    async def _prepare(self) -> None:
+        await look_ahead(self._house, self._scene())
+        await self._run()  # what was asked for meanwhile
+
     async def _run(self) -> None:
         while self._wanted:
             self._wanted = False
@@ -118,7 +128,7 @@ class Runner:
 
     async def _volunteer(self) -> str | None:
         """Return who speaks of its own accord; None where nobody does, or somebody said something meanwhile."""
-        self._choosing = asyncio.create_task(self._initiative.next(self._scene()))
+        self._choosing = asyncio.create_task(self._consider())
         try:
             return await self._choosing
         except asyncio.CancelledError:
@@ -127,6 +137,13 @@ class Runner:
             return None
         finally:
             self._choosing = None
+
+    async def _consider(self) -> str | None:
+        """Choose who speaks of its own accord; where nobody does, there is time for looking ahead."""
+        name = await self._initiative.next(self._scene())
+        if name is None:
+            await look_ahead(self._house, self._scene())
+        return name
 
     async def _owe(self, name: str) -> None:
         scene = self._scene()

@@ -146,6 +146,7 @@ class Theatre:
         parts = [Part(character.name) for character in scenario.characters]
         scene = await self._house.store.add_scene(place, scenario, (gm_id,), parts, self._now())
         self._take_up(scene)
+        self._look_ahead(scene)
         return scene
 
     async def end(self, scene: Scene, by: int, *, moderates: bool = False) -> Scene:
@@ -241,7 +242,9 @@ class Theatre:
 
     async def join(self, scene: Scene, user_id: int, name: str) -> Scene:
         """Have this user play that character. Raises UnknownName and Refused."""
-        return await self.change(scene, lambda now: cast.join(now, user_id, name))
+        joined = await self.change(scene, lambda now: cast.join(now, user_id, name))
+        self._look_ahead(joined)
+        return joined
 
     async def leave(self, scene: Scene, user_id: int, *, rest: bool = False) -> str:
         """Give this user's part back to the model, or let it rest; return the character's name. Raises Refused."""
@@ -272,6 +275,10 @@ class Theatre:
                     await self._house.stage.withdraw(scene, turn)
                 except PostingError as error:
                     _log.warning("What shows of turn %d can't be taken away: %s", turn_id, error)
+
+    def _look_ahead(self, scene: Scene) -> None:
+        if running := self._running.get(scene.id):
+            running.runner.look_ahead()
 
     def _take_up(self, scene: Scene) -> None:
         async def history_cut() -> None:

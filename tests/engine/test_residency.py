@@ -33,6 +33,12 @@ async def seats(count: int, **options: Any) -> AsyncGenerator[LocalEngine, None]
         await engine.close()
 
 
+async def steps(engine: LocalEngine) -> None:
+    """Give an engine that nobody asks for replies the time of some steps: between two it answers one count."""
+    for _ in range(20):
+        await engine.count(prompt("Hello?"))
+
+
 async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was(narrow: LocalEngine) -> None:
     mine = request(LONG + "What did I tell?", mind="mine", sampling=GREEDY, max_tokens=12)
     first, read_first = await listen(narrow, mine)
@@ -60,11 +66,24 @@ async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
         coming = Prompt((*said.parts, Text("Mr Bennet: " + "I know it all. " * 8), Control("<|im_end|>"), Text("\n")))
         engine.expect("mine", coming)
         await listen(engine, request("Something short?", mind="other", max_tokens=2))
-        await asyncio.sleep(2.0)
+        await steps(engine)
         asked = Prompt((*coming.parts, *prompt("And then?").parts))
         _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=asked))
         new = await engine.count(prompt("And then?"))
         assert finish.prompt_tokens_read <= new + 1
+
+
+async def test_a_mind_that_never_spoke_is_prepared_where_a_seat_is_unused_and_only_there() -> None:
+    async with seats(1) as engine:
+        coming = prompt(LONG)
+        engine.expect("mine", coming)
+        await steps(engine)
+        _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=coming))
+        assert finish.prompt_tokens_read == 1
+        engine.expect("other", prompt("Something else entirely?" * 10))
+        await steps(engine)
+        _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=coming))
+        assert finish.prompt_tokens_read == 1
 
 
 async def test_expecting_what_can_not_be_used_harms_nobody() -> None:

@@ -144,10 +144,14 @@ class House:
 
 @asynccontextmanager
 async def a_house(
-    folder: Path, *script: Script, limits: Limits | None = None, context: int = 8192
+    folder: Path,
+    *script: Script,
+    limits: Limits | None = None,
+    context: int = 8192,
+    kind: type[ScriptedEngine] = ScriptedEngine,
 ) -> AsyncIterator[House]:
     """A house whose store lies in `folder`; entering it again there is a restart."""
-    engine = ScriptedEngine(list(script), context=context)
+    engine = kind(list(script), context=context)
     await engine.start()
     stage, seeds = RecordingStage(), count(1)
     async with await Store.open(folder / "aside.db") as store:

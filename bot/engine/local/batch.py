@@ -158,11 +158,12 @@ class Batch:
     def _anticipate(self) -> int:
         """Put a slice of what the next mind expects into the batch; return how many tokens that is.
 
-        A mind that has lost its seat is left alone: another one's memory is worth more than this one's guess.
+        A mind without a seat gets one that was never used, but no other: what another mind remembers is worth more
+        than a guess.
         """
         while self._expected:
             mind, tokens = next(iter(self._expected.items()))
-            seat = self._seats.of(mind)
+            seat = self._seats.of(mind) or self._seats.lend(mind)
             common = shared(seat.tokens, tokens) if seat else len(tokens)
             if seat and common < len(tokens):
                 common = self._seats.trim(seat, common)

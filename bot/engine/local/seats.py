@@ -68,6 +68,17 @@ class Seats:
         """The free seat where a mind's tokens are, if any."""
         return next((seat for seat in self.free() if seat.mind == mind), None)
 
+    def lend(self, mind: str) -> Seat | None:
+        """Give a mind that has no seat one that nobody has used yet, if there is one left.
+
+        It was never left after a reply, so it is the first to be taken when seats are short.
+        """
+        seat = next((seat for seat in self.free() if not seat.mind), None)
+        if seat and mind not in self._stored and all(other.mind != mind for other in self._seats):
+            seat.mind = mind
+            return seat
+        return None
+
     def take(self, mind: str, prompt: Sequence[int]) -> tuple[Seat, int]:
         """Give a free seat to a mind, and return it with the number of the prompt's tokens that it remembers.
 
