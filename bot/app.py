@@ -91,7 +91,7 @@ class Aside(commands.Bot):
     async def setup_hook(self) -> None:
         """Open the store, start the engine, take up every scene, and offer the commands."""
         settings = self._settings
-        engine = self._ready_engine()
+        engine = self.engine
         if self._own_engine is not None:
             await self._own_engine.start()
         _log.info("Replies are written by %s", described(engine.info))
@@ -159,7 +159,9 @@ class Aside(commands.Bot):
         guilds = frozenset(discord_.guilds) if discord_.guilds is not None else None
         return HouseRules(guilds, discord_.mention_roles, cautioned(info))
 
-    def _ready_engine(self) -> Engine:
+    @property
+    def engine(self) -> Engine:
+        """What writes the replies."""
         assert self._engine is not None  # noqa: S101 - one of the two always is
         return self._engine
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
 
 from bot.cli.options import Config, settings_of
 from bot.errors import AsideError, SettingsError
@@ -27,7 +30,13 @@ class DiscordUnreachable(AsideError):
     """Discord refuses the bot, or can't be reached."""
 
 
-def run(config: Config = None) -> None:
+Healthy: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--healthy", metavar="FILE", help="Touch this file while all is well: for whoever watches the bot."),
+]
+
+
+def run(config: Config = None, healthy: Healthy = None) -> None:
     """Bring the bot online, and keep it there until it is interrupted."""
     from bot import logs
 
@@ -35,22 +44,24 @@ def run(config: Config = None) -> None:
     if settings.discord.token is None:
         raise SettingsError(NO_LOGIN)
     logs.set_up(settings)
-    asyncio.run(_online(settings))
+    asyncio.run(_online(settings, healthy))
 
 
-async def _online(settings: Settings) -> None:
+async def _online(settings: Settings, healthy: Path | None) -> None:
     import aiohttp
     import discord
 
     from bot.app import create_bot
+    from bot.cli.health import telling
 
     token = settings.discord.token
     assert token is not None  # noqa: S101 - `run` has looked
     try:
         async with create_bot(settings) as bot:
             _close_on_sigterm(asyncio.current_task())
-            with contextlib.suppress(asyncio.CancelledError):
-                await bot.start(token.get_secret_value())
+            async with telling(bot, healthy):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await bot.start(token.get_secret_value())
     except discord.LoginFailure as error:
         raise DiscordUnreachable(
             "Discord does not accept the token: copy it anew from https://discord.com/developers/applications (Bot, "

@@ -1,0 +1,58 @@
+"""Whether the bot is well: a file that is touched while Discord's gateway and the engine answer, and gone otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from typing import TYPE_CHECKING
+
+from bot.app import Aside
+from bot.errors import EngineError
+from bot.her.prompt import Prompt, Text
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from discord.ext import commands
+
+_EVERY = 10.0  # seconds between two looks
+_PATIENCE = 30.0  # seconds in which the engine must count a word: it may be in the middle of a long step
+_WORD = Prompt((Text("well"),))
+
+
+@contextlib.asynccontextmanager
+async def telling(bot: commands.Bot, file: Path | None) -> AsyncIterator[None]:
+    """Keep `file` telling how the bot is while this context lasts; without a file nothing is done."""
+    if file is None or not isinstance(bot, Aside):
+        yield
+        return
+    task = asyncio.create_task(_tell(bot, file), name="health")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.to_thread(file.unlink, missing_ok=True)
+
+
+async def is_well(bot: Aside) -> bool:
+    """Whether the gateway is connected and the engine answers within half a minute."""
+    if not bot.is_ready() or bot.is_closed() or not math.isfinite(bot.latency):
+        return False
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await bot.engine.count(_WORD)
+    except (EngineError, TimeoutError):
+        return False
+    return True
+
+
+async def _tell(bot: Aside, file: Path) -> None:
+    while True:
+        if await is_well(bot):
+            await asyncio.to_thread(file.touch)
+        else:
+            await asyncio.to_thread(file.unlink, missing_ok=True)
+        await asyncio.sleep(_EVERY)

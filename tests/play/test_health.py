@@ -1,0 +1,49 @@
+"""Whoever watches the bot learns whether it is well."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bot.app import Aside, create_bot
+from bot.cli.health import is_well, telling
+from bot.errors import EngineDied
+from tests.engine.scripted import ScriptedEngine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bot.her.prompt import Prompt
+    from tests.play.house import Evening
+
+
+class Moody(ScriptedEngine):
+    """Counts only while it is alive."""
+
+    alive = True
+
+    async def count(self, prompt: Prompt) -> int:
+        if not self.alive:
+            raise EngineDied("It is being started again; ask again in a moment.")
+        return await super().count(prompt)
+
+
+async def test_the_bot_is_well_while_discord_and_the_engine_answer(evening: Evening, tmp_path: Path) -> None:
+    discord, engine, file = evening.discord, Moody([""]), tmp_path / "well"
+    await engine.start()
+    bot = create_bot(evening.settings, engine=engine, connector=discord.connector(), guild_ready_timeout=0.1)
+    assert isinstance(bot, Aside)
+    async with telling(bot, file):
+        assert not await is_well(bot)
+        async with discord.running(bot):
+            await discord.until(lambda: bot.latency < 100, 20)
+            assert await is_well(bot)
+            engine.alive = False
+            assert not await is_well(bot)
+            engine.alive = True
+            async with telling(bot, tmp_path / "again"):
+                await discord.until((tmp_path / "again").exists, 10)
+        assert not await is_well(bot)
+    await asyncio.sleep(0)
+    assert not file.exists()
+    assert not (tmp_path / "again").exists()
