@@ -59,6 +59,11 @@ class Source(Protocol):
         """What people call it."""
         ...
 
+    @property
+    def version(self) -> str:
+        """Tells one state of the checkpoint from another."""
+        ...
+
     def files(self) -> dict[str, int]:
         """Return its files with their sizes."""
         ...
@@ -82,6 +87,7 @@ class LocalSource:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.name = folder.resolve().name
+        self.version = str(folder.resolve())
 
     def files(self) -> dict[str, int]:
         """Return its files with their sizes. Raises WeightsError."""
@@ -106,9 +112,11 @@ class HubSource:
 
     def __init__(self, repository: Repository, folder: Path, hub: Hub) -> None:
         self._repository = repository
-        self._folder = folder
+        self._all = folder
+        self._folder = folder / repository.commit[:12]  # an older version's files are never taken for this one's
         self._hub = hub
         self.name = repository.name.rsplit("/", 1)[-1]
+        self.version = repository.commit
 
     def files(self) -> dict[str, int]:
         """Return its files with their sizes."""
@@ -128,7 +136,7 @@ class HubSource:
 
     def finished(self) -> None:
         """Delete everything that was fetched."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._all, ignore_errors=True)
 
 
 class Build:
@@ -185,6 +193,7 @@ class Build:
         if not _whole(self._plain):
             self._convert(told)
         if self._plain != self._target:
+            check_room(self._target.parent, self.needs.result, f"Quantising to {self._target.name}")
             told.step(f"Quantising to {self._quantisation}", "tensors")
             quantise(self._plain, self._target, self._quantisation, told.progress)
             if not self._keep:
@@ -199,13 +208,15 @@ class Build:
 
     def _convert(self, told: Told) -> None:
         there = self._plain.with_name(f"{self._plain.name}.part")
-        done = there.stat().st_size if begun(self._plain) and there.is_file() else 0
+        done = there.stat().st_blocks * 512 if there.is_file() else 0  # it has holes
         check_room(self._plain.parent, self.needs.disk - done, f"Building {self._target.name}")
         for name in FILES:
             if name in self._files:
                 self._source.get(name)
         vocabulary = read_vocabulary(self._source.get("config.json").parent, self.dimensions.vocab_size)
-        conversion = Conversion(self._plain, self.dimensions, vocabulary, self._kind(told), self._title)
+        conversion = Conversion(
+            self._plain, self.dimensions, vocabulary, self._kind(told), self._title, self._source.version
+        )
         for number, name in enumerate(self._shards, 1):
             if name not in conversion.done:
                 shard = self._fetched(number, told)
@@ -221,7 +232,7 @@ class Build:
         """The type of the unquantised file: as asked for, or as begun with, else that of the first shard's matrices."""
         if self._quantisation in UNQUANTISED:
             return self._quantisation  # type: ignore[return-value] # the constant holds exactly these
-        if kind := begun(self._plain):
+        if kind := begun(self._plain, self._source.version):
             return kind
         shard = self._fetched(1, told)
         matrices = [tensor for tensor in read_shard(shard).values() if len(tensor.shape) > 1]

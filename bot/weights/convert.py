@@ -35,14 +35,18 @@ class Conversion:
     """The GGUF file in the making. `target` appears when `finish` is called."""
 
     def __init__(
-        self, target: Path, dimensions: Dimensions, vocabulary: Vocabulary, kind: FloatType, name: str
+        self, target: Path, dimensions: Dimensions, vocabulary: Vocabulary, kind: FloatType, name: str, origin: str = ""
     ) -> None:
-        """Begin, or go on where an earlier attempt at the same was broken off. Raises WeightsError."""
+        """Begin, or go on where an earlier attempt at the same was broken off. Raises WeightsError.
+
+        `origin` tells versions of a checkpoint apart, whose shards must not be mixed.
+        """
         self._target = target
         self._part = target.with_name(f"{target.name}.part")
         self._notes = target.with_name(f"{target.name}.part.json")
         self._kind = kind
-        self._done = _read_notes(self._notes).done if begun(target) == kind else {}
+        self._origin = origin
+        self._done = _read_notes(self._notes).done if begun(target, origin) == kind else {}
         fresh = target.with_name(f"{target.name}.new")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +114,7 @@ class Conversion:
     def _note(self, shard: str, names: list[str]) -> None:
         self._done[shard] = names
         new = self._notes.with_name(f"{self._notes.name}.new")
-        new.write_text(json.dumps({"kind": self._kind, "done": self._done}), encoding="utf-8")
+        new.write_text(json.dumps({"kind": self._kind, "origin": self._origin, "done": self._done}), encoding="utf-8")
         new.replace(self._notes)
 
 
@@ -123,16 +127,18 @@ def kind_in(shard: Path, tensor: LocalTensor) -> FloatType:
     return _KINDS[tensor.dtype]
 
 
-def begun(target: Path) -> FloatType | None:
-    """Return the type of numbers that an earlier attempt at `target` began with, if there was one."""
-    return _KINDS.get(_read_notes(target.with_name(f"{target.name}.part.json")).kind)
+def begun(target: Path, origin: str = "") -> FloatType | None:
+    """Return the type of numbers that an earlier attempt at `target` began with, if it had the same origin."""
+    notes = _read_notes(target.with_name(f"{target.name}.part.json"))
+    return _KINDS.get(notes.kind) if notes.origin == origin else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Notes:
-    """The type of numbers that was begun with, and which tensors came from which shard."""
+    """The type of numbers that was begun with, the checkpoint's version, and which tensors came from which shard."""
 
     kind: str = ""
+    origin: str = ""
     done: dict[str, list[str]] = field(default_factory=dict)
 
 

@@ -3,10 +3,12 @@ the dimensions in the catalogue where the hub can't be asked."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import queue
 import tempfile
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -122,8 +124,12 @@ def _published_soon(repo: str) -> Dimensions:
             answer.put(error)
 
     threading.Thread(target=ask, daemon=True).start()
+    deadline = time.monotonic() + _PATIENCE
+    importlib.import_module(
+        "bot.weights.quantiser"
+    )  # needed next, and slow to load: it may as well be loaded meanwhile
     try:
-        found = answer.get(timeout=_PATIENCE)
+        found = answer.get(timeout=max(0.05, deadline - time.monotonic()))
     except queue.Empty as error:
         raise WeightsError(f"The hub did not tell of {repo} within {_PATIENCE:g} seconds.") from error
     if isinstance(found, WeightsError):

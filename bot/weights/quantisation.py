@@ -44,6 +44,7 @@ _TENSOR = re.compile(
 )
 _ROOT = Path(__file__).resolve().parents[2]
 _LAST_WORDS = 5
+_SECRETS = ("TOKEN", "KEY", "SECRET", "PASSWORD")
 
 
 def quantisation_named(text: str) -> str:
@@ -103,25 +104,24 @@ def quantise(source: Path, target: Path, quantisation: str, progress: Progress |
 def _quantiser(*order: str) -> Iterator[str]:
     """Yield what the quantiser says. Raises WeightsError where it failed."""
     command = [sys.executable, "-m", "bot.weights.quantiser", *order]
-    environ = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))}
+    environ = {name: value for name, value in os.environ.items() if not any(one in name.upper() for one in _SECRETS)}
+    environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     words: list[str] = []
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)  # noqa: S603
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environ)  # noqa: S603
     try:
         assert process.stdout is not None  # noqa: S101 - it was asked for
-        assert process.stderr is not None  # noqa: S101
         for raw in process.stdout:
             words = [*words[1 - _LAST_WORDS :], raw.decode("utf-8", "replace").strip()]
             yield words[-1]
-        complaint = process.stderr.read().decode("utf-8", "replace").strip().splitlines()
         if process.wait():
-            said = next((word for word in reversed([*complaint[-1:], *words]) if "rror" in word or "fail" in word), "")
+            said = next((word for word in reversed(words) if "rror" in word or "fail" in word), "")
             raise WeightsError(f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Is the disk full?")
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         process.wait()
-        process.stdout.close() if process.stdout else None
-        process.stderr.close() if process.stderr else None
+        if process.stdout:
+            process.stdout.close()
 
 
 def _tensor(found: re.Match[str]) -> Tensor:

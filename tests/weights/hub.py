@@ -26,6 +26,7 @@ _SMALL = 1000  # bytes up to which a file is git's own, as `config.json` is
 class LoopbackHub:
     """Runs in a thread of its own: what is tested blocks."""
 
+    commit: str = COMMIT
     token: str = ""  # that gated and private repositories ask for
     gated: set[str] = field(default_factory=set)
     private: set[str] = field(default_factory=set)
@@ -80,7 +81,7 @@ class LoopbackHub:
         if refusal := self._refused(request, listing=True):
             return refusal
         files = [self._sibling(name, content) for name, content in self.files[repo].items()]
-        return web.json_response({"id": repo, "sha": COMMIT, "siblings": files, "gated": repo in self.gated})
+        return web.json_response({"id": repo, "sha": self.commit, "siblings": files, "gated": repo in self.gated})
 
     def _sibling(self, name: str, content: bytes) -> dict[str, Any]:
         size = self.promised.get(name, len(content))
@@ -99,7 +100,7 @@ class LoopbackHub:
             return web.Response(status=404, headers={"X-Error-Code": "EntryNotFound"})
         content = self.files[repo][name]
         etag = hashlib.sha256(content).hexdigest()
-        headers = {"X-Repo-Commit": COMMIT, "X-Linked-Etag": f'"{etag}"', "X-Linked-Size": str(len(content))}
+        headers = {"X-Repo-Commit": self.commit, "X-Linked-Etag": f'"{etag}"', "X-Linked-Size": str(len(content))}
         address = self.url.replace("127.0.0.1", "localhost")  # another host, as the real storage is
         return web.Response(status=302, headers=headers | {"Location": f"{address}/storage/{repo}/{name}"})
 

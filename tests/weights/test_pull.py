@@ -229,26 +229,38 @@ def test_two_processes_that_want_the_same_file_fetch_it_once(hub: LoopbackHub, c
     assert notices == [f"Another process is fetching {FILE.name}: waiting for it."]
 
 
+def publish(hub: LoopbackHub, folder: Path) -> None:
+    for file in folder.iterdir():
+        hub.put("Qwen/Tiny", file.name, file.read_bytes())
+
+
+def built_in(out: Path, steps: Steps) -> Path:
+    hub = Hub()
+    source = HubSource(hub.repository("Qwen/Tiny"), out / "checkpoint", hub)
+    return Build(source, out / "Tiny-BF16.gguf", "BF16", title="Tiny").run(steps)
+
+
 def test_a_checkpoint_is_built_straight_from_the_hub_and_leaves_nothing_but_the_result(
     hub: LoopbackHub, tmp_path: Path
 ) -> None:
-    made = make_checkpoint(tmp_path / "made")
-    for file in made.folder.iterdir():
-        hub.put("Qwen/Tiny", file.name, file.read_bytes())
+    publish(hub, make_checkpoint(tmp_path / "made").folder)
     out = tmp_path / "out"
-
-    def build() -> Build:
-        api = Hub()
-        source = HubSource(api.repository("Qwen/Tiny"), out / "checkpoint", api)
-        return Build(source, out / "Tiny-BF16.gguf", "BF16", title="Tiny")
-
     with pytest.raises(KeyboardInterrupt):
-        build().run(Steps("Fetching shard 2"))
-    assert not (out / "checkpoint" / "model-00001-of-00002.safetensors").exists()
+        built_in(out, Steps("Fetching shard 2"))
+    assert not list(out.rglob("model-00001-of-00002.safetensors"))
     hub.asked.clear()
-    path = build().run(Steps())
+    path = built_in(out, Steps())
     assert hub.asked == ["model-00002-of-00002.safetensors"]
     assert left(out) == {path.name, f"{path.name}.sha256"}
+
+
+def test_shards_of_two_versions_of_a_checkpoint_are_never_mixed(hub: LoopbackHub, tmp_path: Path) -> None:
+    publish(hub, make_checkpoint(tmp_path / "old", seed=1).folder)
+    with pytest.raises(KeyboardInterrupt):
+        built_in(tmp_path / "out", Steps("Converting shard 2"))
+    publish(hub, make_checkpoint(tmp_path / "new", seed=2).folder)
+    hub.commit = "beef" * 10
+    assert built_in(tmp_path / "out", Steps()).read_bytes() == built_in(tmp_path / "other", Steps()).read_bytes()
 
 
 def in_a_process(hub: LoopbackHub, folder: Path, before: str) -> subprocess.Popen[str]:
