@@ -57,12 +57,15 @@ class Draft:
         self._earlier = len(self._rows)  # how many of them this reply did not begin
         self._texts: dict[int, str] = {}  # what each post shows that was changed
 
-    async def show(self, beats: tuple[PublicBeat, ...]) -> bool:
-        """Bring the channel in line with what is public now; False where a post can't be changed any more.
+    def rendered(self, beats: tuple[PublicBeat, ...]) -> list[Outgoing]:
+        """Return what is public as the messages it makes, with room for the mark."""
+        return public_messages(beats, head=self._head, spare=width(MARK))
+
+    async def show(self, messages: Sequence[Outgoing]) -> bool:
+        """Bring the channel in line with these messages; False where a post can't be changed any more.
 
         Raises PostingError.
         """
-        messages = public_messages(beats, head=self._head, spare=width(MARK))
         for part, message in enumerate(messages):
             if part == len(self._rows):
                 await self._begin(part, message.text)

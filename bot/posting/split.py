@@ -97,11 +97,14 @@ def _reach(cells: Sequence[Run], start: int, limit: int) -> int:
     """Return the end of what fits into one message. Spaces at the end cost nothing, since they are dropped."""
     room = limit - 1  # a guard may stand at the head
     opened: tuple[Mark, ...] = ()
+    closing = 0
     for at in range(start, len(cells)):
         cell = cells[at]
-        room -= width(_turn(opened, cell.marks)) + width(cell.text)
-        opened = cell.marks
-        if room < width(_turn(opened, ())) and not _droppable(cell) and at > start:
+        if cell.marks is not opened:
+            room -= width(_turn(opened, cell.marks))
+            opened, closing = cell.marks, width(_turn(cell.marks, ()))
+        room -= width(cell.text)
+        if room < closing and not _droppable(cell) and at > start:
             return at
     return len(cells)
 
@@ -145,9 +148,10 @@ def _trimmed(piece: Sequence[Run]) -> Sequence[Run]:
 def _written(piece: Sequence[Run]) -> Iterator[str]:
     opened: tuple[Mark, ...] = ()
     for cell in piece:
-        yield _turn(opened, cell.marks)
+        if cell.marks is not opened:
+            yield _turn(opened, cell.marks)
+            opened = cell.marks
         yield cell.text
-        opened = cell.marks
     yield _turn(opened, ())
 
 

@@ -20,7 +20,7 @@ from bot.posting.personas import PersonaPosts
 from bot.posting.refusals import REFUSED, Code
 from bot.posting.render import gm_messages
 from bot.posting.split import LIMIT
-from bot.posting.streaming import Stream
+from bot.posting.streaming import Pace, Stream
 from bot.posting.voice import Voice
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.ports import Post
@@ -74,6 +74,7 @@ class DiscordStage:
         self._faces = faces
         self._unreached = unreached
         self._streaming = streaming
+        self._pace = Pace()
         self._streams: dict[int, Stream] = {}  # by turn, while it is being written
         self._showing: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by turn, while its posts change
         self._channels = Channels(client)
@@ -104,7 +105,7 @@ class DiscordStage:
         """Show that somebody is typing, and what `progress` tells, for as long as the context lasts. Where that fails
         nothing else does."""
         typing = asyncio.create_task(self._type(scene.place), name=f"typing for turn {turn.id}")
-        stream = Stream(lambda: self._draft(scene, turn), f"streaming of turn {turn.id}")
+        stream = Stream(self._pace, lambda: self._draft(scene, turn), f"streaming of turn {turn.id}")
         if self._streaming and turn.kind is TurnKind.REPLY:
             self._streams[turn.id] = stream
         try:

@@ -1,14 +1,17 @@
 """Streaming: a reply is shown while it is being written, at the pace at which Discord takes it.
 
 There is never more than one request under way for a reply; what settles meanwhile goes with the next. discord.py holds
-a request back where Discord's answers say that the limit is reached, so nothing here knows of seconds.
+a request back where Discord's answers say that the limit is reached, so nothing here knows of seconds. However many
+replies are being written, showing them takes no more than a fixed share of the program's time: they grow in larger
+steps then, and nobody waits for an answer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from bot.errors import AsideError
 
@@ -19,6 +22,25 @@ if TYPE_CHECKING:
     from bot.posting.drafts import Draft
 
 _log = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
+
+SHARE: Final = 0.2
+"""The most of the program's time that rendering growing replies may take, all of them together."""
+
+
+class Pace:
+    """Gives out the time that all streams have together, to one at a time."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+
+    async def __call__(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` gives, after as much rest as its share asks for."""
+        async with self._turn:
+            began = time.perf_counter()
+            result = work()
+            await asyncio.sleep((time.perf_counter() - began) * (1 / SHARE - 1))
+            return result
 
 
 class Stream:
@@ -27,13 +49,15 @@ class Stream:
     The owner awaits `end`, or `stop`. Where a draft can't be shown, the reply comes when it is whole.
     """
 
-    def __init__(self, begin: Callable[[], Awaitable[Draft]], name: str) -> None:
+    def __init__(self, pace: Pace, begin: Callable[[], Awaitable[Draft]], name: str) -> None:
+        self._pace = pace
         self._begin = begin
         self._name = name
         self._draft: Draft | None = None
         self._beats: tuple[PublicBeat, ...] = ()
         self._shown: tuple[PublicBeat, ...] = ()
         self._over = False
+        self._asking = False  # whether a request is under way, which must not be broken off: it may have been granted
         self._task: asyncio.Task[None] | None = None
 
     def tell(self, beats: tuple[PublicBeat, ...]) -> None:
@@ -46,7 +70,9 @@ class Stream:
         """Show nothing more; wait for the request that is under way."""
         self._over = True
         if self._task is not None:
-            await self._task
+            if not self._asking:
+                self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
 
     async def stop(self) -> None:
         """Show nothing more, and break off what is under way."""
@@ -58,14 +84,22 @@ class Stream:
     async def _run(self) -> None:
         try:
             while not self._over and self._beats != self._shown:
-                beats = self._beats
-                if self._draft is None:
-                    self._draft = await self._begin()
-                self._over |= not await self._draft.show(beats)
-                self._shown = beats
+                self._draft = self._draft or await self._begin()
+                self._shown = self._beats
+                await self._show(self._draft, self._beats)
         except AsideError as error:
             self._over = True
             _log.warning("%s broke off: %s", self._name, error)
         except Exception:
             self._over = True
             _log.exception("%s broke off", self._name)
+
+    async def _show(self, draft: Draft, beats: tuple[PublicBeat, ...]) -> None:
+        messages = await self._pace(lambda: draft.rendered(beats))
+        if self._over:
+            return
+        self._asking = True
+        try:
+            self._over |= not await draft.show(messages)
+        finally:
+            self._asking = False
