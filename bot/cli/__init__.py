@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.bench import bench
 from bot.cli.chat import chat
 from bot.cli.doctor import doctor
 from bot.cli.failures import SentencesGroup
+from bot.cli.lend import lend
 from bot.cli.models import models
 from bot.cli.prompt import prompt
 from bot.cli.render import render
@@ -28,11 +30,12 @@ def aside(
     """HER characters on Discord: they speak in the channel and think where the game master decides."""
 
 
-for command in (setup, run, chat, doctor, render, prompt, version):
+for command in (setup, run, chat, doctor, render, prompt, lend, version):
     app.command()(command)
 app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")
 app.add_typer(models, name="models")
+app.add_typer(bench, name="bench")
 
 
 def main() -> None:

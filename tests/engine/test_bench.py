@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
-from bot.engine.bench.engine import OURS, bench_engine
+from bot.engine.bench.engine import bench_engine
 from bot.engine.bench.measuring import Course, measure
-from bot.engine.bench.report import EngineReport, Figures
+from bot.engine.bench.report import ALONE, BARE, BATCHED, OURS, SERVER, EngineReport, Figures
+from bot.engine.bench.rivals import Grounds, batched
 from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.errors import EngineStartError
 from tests.engine.completions import CompletionsServer
 
 SHORT = Course(streams=2, tokens=6, history=80, rounds=1)
@@ -17,11 +22,12 @@ SHORT = Course(streams=2, tokens=6, history=80, rounds=1)
 async def test_the_local_engine_is_measured_beside_its_baselines() -> None:
     report = await bench_engine("demo", SHORT, threads=1)
     ours, bare, alone = report.figures
-    assert (ours.name, bare.name, alone.name) == (OURS, "bare decode", "Llama, one at a time")
+    assert (ours.name, bare.name, alone.name) == (OURS, BARE, ALONE)
     assert ours.return_read == ours.return_new
     assert all(figure and figure > 0 for figure in (ours.write_one, ours.write_many, ours.read, ours.rotation))
     assert report.ratio("write_many", OURS, bare.name)
     assert report.ratio("rotation", alone.name, OURS)
+    assert [target.wanted for target in report.targets] == [0.97, 0.93, 5.0, 1.0, 0.1]
     assert EngineReport.model_validate_json(report.model_dump_json()) == report
 
 
@@ -33,6 +39,30 @@ async def test_a_completions_server_is_measured_through_the_remote_engine() -> N
         await remote.close()
     assert figures.write_one
     assert figures.streams == 2
+
+
+async def test_a_program_that_is_none_is_told(tmp_path: Path) -> None:
+    grounds = Grounds(tmp_path, 1, SHORT)
+    with pytest.raises(EngineStartError, match="can't be run"):
+        await batched(tmp_path / "nothing", grounds)
+    with pytest.raises(EngineStartError, match="ended with status"):
+        await batched(Path(sys.executable), grounds)
+
+
+def test_what_was_missed_is_told_and_what_was_not_measured_is_not() -> None:
+    figures = (
+        Figures(name=OURS, write_one=9.0, write_many=99.0, answer_many=40.0, return_new=8, return_read=9),
+        Figures(name=BARE, write_one=1.0, write_many=1.0),
+        Figures(name=BATCHED, write_one=10.0, write_many=100.0),
+        Figures(name=SERVER, answer_many=40.0),
+    )
+    report = EngineReport(model="m", device="CPU", history=1, rounds=1, figures=figures)
+    assert [(str(target), target.met) for target in report.targets] == [
+        ("one stream, of llama-batched-bench: 0.9, at least 0.97 wanted", False),
+        ("all streams, of llama-batched-bench: 0.99, at least 0.93 wanted", True),
+        ("all streams asked at once, of llama-server: 1, at least 1 wanted", True),
+        ("return to a known mind, tokens read of new ones: 1.12, at most 1 wanted", False),
+    ]
 
 
 def test_a_ratio_with_something_that_was_not_measured_is_none() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from bot.engine.local.engine import LocalEngine
 from bot.engine.local.options import LocalOptions
-from bot.engine.local.rpc import Address, check_lending
+from bot.engine.local.rpc import Address, check_lending, rpc_function
 from bot.errors import EngineDied, EngineStartError, UserInputError
 from bot.weights import gguf_file
 from bot.weights.find import resolve
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Chunk
 
-LENDER = "import sys; from bot.engine.local.rpc import Address, lend; lend(Address.parse(sys.argv[1]), threads=1)"
-
 
 @asynccontextmanager
 async def lender(port: int | None = None) -> AsyncGenerator[tuple[str, asyncio.subprocess.Process], None]:
@@ -35,7 +33,7 @@ async def lender(port: int | None = None) -> AsyncGenerator[tuple[str, asyncio.s
     address = f"127.0.0.1:{port or free_port()}"
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-c", LENDER, address),
+        *("-m", "bot", "lend", "--address", address),
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
         env={**os.environ, "OMP_WAIT_POLICY": "PASSIVE"},
@@ -116,6 +114,11 @@ def test_lending_beyond_this_machine_must_be_said_and_is_warned_of() -> None:
     with pytest.raises(UserInputError, match="--to-network"):
         check_lending(Address.parse("0.0.0.0:1"), to_network=False)
     assert "Everyone" in (check_lending(Address.parse("192.168.1.5:1"), to_network=True) or "")
+
+
+def test_a_build_without_rpc_says_so() -> None:
+    with pytest.raises(EngineStartError, match="built without RPC"):
+        rpc_function("ggml_backend_rpc_of_another_build", None)
 
 
 async def drain(stream: AsyncGenerator[Chunk, None]) -> None:

@@ -1,10 +1,12 @@
-"""What the local engine is held against, in a process of its own: llama.cpp's bare decode, and `Llama` used alone.
+"""llama.cpp's bare decode, and `Llama` used alone: each measured in a process of its own, once.
 
-`python -m bot.engine.bench.baseline FILE THREADS STREAMS HISTORY ROUNDS` prints one JSON object a line.
+`python -m bot.engine.bench.baseline bare FILE THREADS STREAMS TOKENS` prints tokens a second with one stream and with
+all; `… alone FILE THREADS STREAMS HISTORY` prints the seconds of a rotation. JSON.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
@@ -13,70 +15,63 @@ from pathlib import Path
 
 import llama_cpp
 
-from bot.engine.bench.report import Figures, median
 from bot.engine.local.chatter import Chatter
 from bot.engine.local.llama import Context, ContextPlan, Model
 
-_STEPS = 48
+_BATCH = 512
 _REPLY = 8  # tokens of each reply in the rotation
 
 
-def bare(path: Path, threads: int, streams: int, rounds: int) -> Figures:
+def bare(path: Path, threads: int, streams: int, tokens: int) -> tuple[float, float]:
     """Tokens a second of `llama_decode` alone, with tokens by chance, as `llama-batched-bench` measures it."""
     model = Model(path, -1)
     plan = ContextPlan(
-        tokens=256,
+        tokens=max(512, tokens),
         sequences=streams,
         threads=threads,
-        batch=512,
+        batch=max(_BATCH, streams),
         cache_type="f16",
         flash_attention="auto",
     )
     context = Context(model, plan)
-    one = [_decode(model, context, 1) for _ in range(rounds)]
-    many = [_decode(model, context, streams) for _ in range(rounds)]
-    context.free()
-    model.free()
-    return Figures(name="bare decode", write_one=median(one), write_many=median(many), streams=streams)
+    _decode(model, context, streams, 4)  # the first steps are slow
+    return _decode(model, context, 1, tokens), _decode(model, context, streams, tokens)
 
 
-def alone(path: Path, threads: int, streams: int, history: int, rounds: int) -> Figures:
+def alone(path: Path, threads: int, streams: int, history: int) -> float:
     """Seconds for a round of `streams` scenes with llama-cpp-python's `Llama`, one request at a time."""
     llama = llama_cpp.Llama(str(path), n_ctx=history + 512, n_threads=threads, n_gpu_layers=-1, verbose=False)
     chance = random.Random(1)  # noqa: S311 - for a bench
     scenes = [[chance.randrange(1000, 20000) for _ in range(history)] for _ in range(streams)]
-    seconds = []
-    for _ in range(min(rounds, 2)):
-        began = time.perf_counter()
-        for scene in scenes:
-            llama.create_completion(scene, max_tokens=_REPLY)
-        seconds.append(time.perf_counter() - began)
-    return Figures(name="Llama, one at a time", streams=streams, rotation=median(seconds))
+    began = time.perf_counter()
+    for scene in scenes:
+        llama.create_completion(scene, max_tokens=_REPLY)
+    return time.perf_counter() - began
 
 
-def _decode(model: Model, context: Context, streams: int) -> float:
+def _decode(model: Model, context: Context, streams: int, tokens: int) -> float:
     chance = random.Random(1)  # noqa: S311 - for a bench
     for stream in range(streams):
         context.keep(stream, 0)
     began = time.perf_counter()
-    for step in range(_STEPS):
+    for step in range(tokens):
         context.clear_batch()
         for stream in range(streams):
             context.add(stream, step, [chance.randrange(model.size)], draw=True)
         context.decode()
         context.logits(streams - 1)
-    return streams * _STEPS / (time.perf_counter() - began)
+    return streams * tokens / (time.perf_counter() - began)
 
 
 def main(arguments: list[str]) -> None:
-    """Measure, and print figures as JSON, one object a line."""
-    path, threads, streams, history, rounds = Path(arguments[0]), *map(int, arguments[1:])
+    """Measure, and print what was found as JSON."""
+    what, path, numbers = arguments[0], Path(arguments[1]), map(int, arguments[2:])
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         sys.stderr = nowhere
         chatter = Chatter()
-        for figures in (bare(path, threads, streams, rounds), alone(path, threads, streams, history, rounds)):
-            sys.stdout.write(figures.model_dump_json() + "\n")
+        found = bare(path, *numbers) if what == "bare" else alone(path, *numbers)
         del chatter
+    sys.stdout.write(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":

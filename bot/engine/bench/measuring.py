@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.engine.bench.report import Figures, median
@@ -12,6 +12,8 @@ from bot.engine.protocol import Request
 from bot.her.prompt import Control, Prompt, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bot.engine.protocol import Engine, Finish
 
 _SENTENCE = "Miss {name} walked round the lake for the {number}. time and spoke of the weather. "
@@ -29,80 +31,119 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
+    """A reply, and when each piece of it came, in seconds since it was asked for."""
+
     finish: Finish
-    first: float  # seconds to the first text
-    whole: float
+    began: float
+    pieces: tuple[float, ...]
+
+    @property
+    def first(self) -> float:
+        return self.pieces[0] - self.began
+
+    @property
+    def whole(self) -> float:
+        return self.pieces[-1] - self.began
+
+    def tokens(self, start: float, end: float) -> float:
+        """Tokens that came after `start`, until `end`: pieces are of one token, or of a few."""
+        within = sum(start < piece <= end for piece in self.pieces)
+        return self.finish.reply_tokens * within / len(self.pieces)
+
+
+@dataclass
+class Measuring:
+    """One engine, started, going through the course round by round."""
+
+    engine: Engine
+    course: Course
+    name: str
+    _ones: list[float] = field(default_factory=list)
+    _many: list[float] = field(default_factory=list)
+    _answers: list[float] = field(default_factory=list)
+    _reads: list[float] = field(default_factory=list)
+    _firsts: list[float] = field(default_factory=list)
+    _stored: list[float] = field(default_factory=list)
+    _rotations: list[float] = field(default_factory=list)
+    _returned: tuple[int, int] = (0, 0)
+
+    async def round(self, turn: int) -> None:
+        """Go through the course once; `turn` counts from 0."""
+        one = await self._reply(f"one {turn}", _prompt("one", 20, turn))
+        self._ones += _rates([one])
+        began = time.perf_counter()
+        many = await self._all("many", 20, turn)
+        self._many += _rates(many)
+        self._answers.append(sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began))
+        await self._long(turn)
+        began = time.perf_counter()
+        await self._all("scene", self.course.history, turn, tokens=8)
+        if turn or self.course.rounds == 1:  # in the first round there is nothing to come back to
+            self._rotations.append(time.perf_counter() - began)
+        self._returned = await self._return(turn)
+
+    def figures(self) -> Figures:
+        """Return the medians of all rounds."""
+        return Figures(
+            name=self.name,
+            write_one=median(self._ones),
+            write_many=median(self._many),
+            answer_many=median(self._answers),
+            streams=self.course.streams,
+            read=median(self._reads),
+            first_word=median(self._firsts),
+            return_new=self._returned[0],
+            return_read=self._returned[1],
+            return_stored=median(self._stored),
+            rotation=median(self._rotations),
+        )
+
+    async def _long(self, turn: int) -> None:
+        """Read a long prompt, and come back to it when other minds have taken its place."""
+        mind, prompt = f"long {turn}", _prompt(f"long {turn}", self.course.history, turn)
+        read = await self._reply(mind, prompt, tokens=1)
+        self._reads.append(read.finish.prompt_tokens_read / read.whole)
+        self._firsts.append(read.first)
+        await self._all("other", 20, turn, tokens=1)
+        again = await self._reply(mind, prompt, tokens=1)
+        self._stored.append(again.whole / read.whole)
+
+    async def _return(self, turn: int) -> tuple[int, int]:
+        """New tokens and tokens read when a mind comes back with one more line."""
+        mind, size = f"known {turn}", self.course.history // 4
+        before, after = _prompt(mind, size, 0), _prompt(mind, size, 1)
+        await self._reply(mind, before, tokens=1)
+        again = await self._reply(mind, after, tokens=1)
+        common = Prompt(tuple(one for one, other in zip(before.parts, after.parts, strict=False) if one == other))
+        return again.finish.prompt_tokens - await self.engine.count(common), again.finish.prompt_tokens_read
+
+    async def _all(self, name: str, size: int, turn: int, tokens: int | None = None) -> list[_Timed]:
+        """A reply of each stream's mind, all at once, to prompts of about `size` tokens and `turn` more lines."""
+        minds = [f"{name} {number}" for number in range(self.course.streams)]
+        return await asyncio.gather(*(self._reply(mind, _prompt(mind, size, turn), tokens) for mind in minds))
+
+    async def _reply(self, mind: str, prompt: Prompt, tokens: int | None = None) -> _Timed:
+        request = Request(prompt, mind, max_tokens=tokens or self.course.tokens, planning_tokens=None, seed=1)
+        began, pieces = time.perf_counter(), []
+        async for chunk in self.engine.generate(request):
+            pieces.append(time.perf_counter())
+            if chunk.finish:
+                return _Timed(chunk.finish, began, tuple(pieces))
+        raise AssertionError("an engine's last chunk carries its finish")
 
 
 async def measure(engine: Engine, course: Course, name: str) -> Figures:
     """Return the figures of an engine that has been started."""
-    ones, many, reads, firsts, rotations = [], [], [], [], []
-    returned = (0, 0)
+    measuring = Measuring(engine, course, name)
     for turn in range(course.rounds):
-        one = await _reply(engine, course, f"one {turn}", _prompt("one", 20, turn))
-        ones.append(one.finish.reply_tokens / max(1e-6, one.whole - one.first))
-        many.append(await _together(engine, course, turn))
-        long = await _reply(engine, course, f"long {turn}", _prompt(f"long {turn}", course.history, turn), tokens=1)
-        reads.append(long.finish.prompt_tokens_read / long.whole)
-        firsts.append(long.first)
-        rotations.append(await _rotation(engine, course, turn))
-        returned = await _return(engine, course, turn)
-    return Figures(
-        name=name,
-        write_one=median(ones),
-        write_many=median(many),
-        streams=course.streams,
-        read=median(reads),
-        first_word=median(firsts),
-        return_new=returned[0],
-        return_read=returned[1],
-        rotation=median(rotations[1:] or rotations),  # the first one has nothing to come back to
-    )
+        await measuring.round(turn)
+    return measuring.figures()
 
 
-async def _together(engine: Engine, course: Course, turn: int) -> float:
-    """Tokens a second of all streams together."""
-    began = time.perf_counter()
-    replies = await asyncio.gather(
-        *(
-            _reply(engine, course, f"many {number}", _prompt(f"many {number}", 20, turn))
-            for number in range(course.streams)
-        )
-    )
-    return sum(reply.finish.reply_tokens for reply in replies) / (time.perf_counter() - began)
-
-
-async def _rotation(engine: Engine, course: Course, turn: int) -> float:
-    """Seconds for a round in which each scene gets one new line and one short reply."""
-    began = time.perf_counter()
-    await asyncio.gather(
-        *(
-            _reply(engine, course, f"scene {number}", _prompt(f"scene {number}", course.history, turn), tokens=8)
-            for number in range(course.streams)
-        )
-    )
-    return time.perf_counter() - began
-
-
-async def _return(engine: Engine, course: Course, turn: int) -> tuple[int, int]:
-    """New tokens and tokens read when a mind comes back with one more line."""
-    mind = f"known {turn}"
-    before, after = _prompt(mind, course.history // 4, 0), _prompt(mind, course.history // 4, 1)
-    await _reply(engine, course, mind, before, tokens=1)
-    again = await _reply(engine, course, mind, after, tokens=1)
-    common = Prompt(tuple(one for one, other in zip(before.parts, after.parts, strict=False) if one == other))
-    return again.finish.prompt_tokens - await engine.count(common), again.finish.prompt_tokens_read
-
-
-async def _reply(engine: Engine, course: Course, mind: str, prompt: Prompt, tokens: int | None = None) -> _Timed:
-    request = Request(prompt, mind, max_tokens=tokens or course.tokens, planning_tokens=None, seed=1)
-    began, first = time.perf_counter(), 0.0
-    async for chunk in engine.generate(request):
-        if not first:
-            first = time.perf_counter() - began
-        if chunk.finish:
-            return _Timed(chunk.finish, first, time.perf_counter() - began)
-    raise AssertionError("an engine's last chunk carries its finish")
+def _rates(replies: Sequence[_Timed]) -> list[float]:
+    """Tokens a second while all of them were being written; nothing where they never were at once."""
+    start, end = max(reply.pieces[0] for reply in replies), min(reply.pieces[-1] for reply in replies)
+    return [sum(reply.tokens(start, end) for reply in replies) / (end - start)] if start < end else []
 
 
 def _prompt(name: str, tokens: int, lines: int) -> Prompt:

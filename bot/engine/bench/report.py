@@ -5,10 +5,16 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+OURS = "aside"
+BARE = "bare decode"
+BATCHED = "llama-batched-bench"
+SERVER = "llama-server"
+ALONE = "Llama, one at a time"
 
 
 class Figures(BaseModel):
@@ -17,14 +23,37 @@ class Figures(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    write_one: float | None = None  # tokens a second, one stream
-    write_many: float | None = None  # tokens a second, all streams together
+    write_one: float | None = None  # tokens a second while one stream writes
+    write_many: float | None = None  # tokens a second while all streams write, together
     streams: int = 0
+    answer_many: float | None = None  # tokens a second of all streams from being asked to their end, together
     read: float | None = None  # prompt tokens a second
     first_word: float | None = None  # seconds from a new prompt to the first text
     return_new: int | None = None  # tokens that were new when a known mind came back …
     return_read: int | None = None  # … and those that were read
+    return_stored: float | None = None  # seconds until a mind that had lost its place answers, of those reading takes
     rotation: float | None = None  # seconds for one reply of each of `streams` scenes in turn, histories and all
+
+
+class Target(BaseModel):
+    """Something that was promised, and what was measured."""
+
+    model_config = ConfigDict(frozen=True)
+
+    what: str
+    wanted: float
+    measured: float
+    at_most: bool = False  # whether `wanted` is the most it may be; the least otherwise
+
+    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
+    @property
+    def met(self) -> bool:
+        """Whether what was promised holds."""
+        return self.measured <= self.wanted if self.at_most else self.measured >= self.wanted
+
+    def __str__(self) -> str:
+        sign = "at most" if self.at_most else "at least"
+        return f"{self.what}: {self.measured:.3g}, {sign} {self.wanted:g} wanted"
 
 
 class EngineReport(BaseModel):
@@ -36,15 +65,44 @@ class EngineReport(BaseModel):
     device: str
     history: int  # tokens of each scene's history in the rotation
     rounds: int
+    load: float | None = None  # how busy the machine was when it began, as the system counts it
     figures: tuple[Figures, ...]
+
+    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """What was promised of our engine, as far as it was measured."""
+        written = BATCHED if self._has(BATCHED) else BARE
+        wanted = (
+            (f"one stream, of {written}", 0.97, False, self.ratio("write_one", OURS, written)),
+            (f"all streams, of {written}", 0.93, False, self.ratio("write_many", OURS, written)),
+            (f"all streams asked at once, of {SERVER}", 1.0, False, self.ratio("answer_many", OURS, SERVER)),
+            ("rotation, times as fast as one at a time", 5.0, False, self.ratio("rotation", ALONE, OURS)),
+            ("return to a known mind, tokens read of new ones", 1.0, True, self._read_again()),
+            ("return from main memory, of reading again", 0.1, True, self._of(OURS, "return_stored")),
+        )
+        return tuple(
+            Target(what=what, wanted=least, at_most=most, measured=found)
+            for what, least, most, found in wanted
+            if found is not None
+        )
 
     def ratio(self, what: str, ours: str, baseline: str) -> float | None:
         """Return how many times `ours` has `baseline`'s figure `what`; None where either lacks it."""
-        by_name = {figures.name: getattr(figures, what) for figures in self.figures}
-        one, other = by_name.get(ours), by_name.get(baseline)
+        one, other = self._of(ours, what), self._of(baseline, what)
         return one / other if one and other else None
 
+    def _read_again(self) -> float | None:
+        new, read = self._of(OURS, "return_new"), self._of(OURS, "return_read")
+        return read / new if new and read is not None else None
 
-def median(values: Sequence[float]) -> float:
-    """Return the median."""
-    return statistics.median(values)
+    def _of(self, name: str, what: str) -> float | None:
+        return next((getattr(figures, what) for figures in self.figures if figures.name == name), None)
+
+    def _has(self, name: str) -> bool:
+        return any(figures.name == name for figures in self.figures)
+
+
+def median(values: Sequence[float]) -> float | None:
+    """Return the median; None where nothing was measured."""
+    return statistics.median(values) if values else None

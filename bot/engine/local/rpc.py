@@ -10,11 +10,16 @@ import ipaddress
 import signal
 import socket
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.engine.local import ggml
-from bot.engine.local.devices import cores, device_handles
+from bot.engine.local.devices import cores, device_handles, devices
 from bot.errors import EngineStartError, UserInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bot.engine.local.devices import Device
 
 USUAL_PORT = 50052
 _PATIENCE = 5.0  # seconds
@@ -58,7 +63,7 @@ def borrow(addresses: tuple[str, ...]) -> None:
     A machine that does not answer is found out before llama.cpp is told of it, which would abort.
     """
     for address in map(Address.parse, addresses):
-        add = _function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
+        add = rpc_function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
         try:
             socket.create_connection((address.host, address.port), timeout=_PATIENCE).close()
         except OSError as error:
@@ -69,7 +74,7 @@ def borrow(addresses: tuple[str, ...]) -> None:
         added = add(str(address).encode())
         if not added:
             raise EngineStartError(f"What answers at {address} lends no devices: start `aside lend` there.")
-        _function("ggml_backend_register", None, ctypes.c_void_p)(added)
+        rpc_function("ggml_backend_register", None, ctypes.c_void_p)(added)
 
 
 def check_lending(address: Address, *, to_network: bool) -> str | None:
@@ -84,25 +89,33 @@ def check_lending(address: Address, *, to_network: bool) -> str | None:
     return f"Everyone who can reach {address} can use this machine's devices and crash this program."
 
 
-def lend(address: Address, *, to_network: bool = False, threads: int | None = None) -> None:
-    """Serve this machine's devices, its GPUs or else its CPU, until the process is ended.
+def lend(
+    address: Address,
+    *,
+    to_network: bool = False,
+    threads: int | None = None,
+    told: Callable[[Sequence[Device]], None] = lambda _: None,
+) -> None:
+    """Serve this machine's devices, its GPUs or else its CPU, until the process is ended; `told` hears which.
 
     Blocks in llama.cpp, which Ctrl-C ends with the process. Raises UserInputError, or EngineStartError where the
     build has no RPC or the address can't be served.
     """
     check_lending(address, to_network=to_network)
-    start = _function(
+    start = rpc_function(
         "ggml_backend_rpc_start_server",
         None,
         *(ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)),
     )
     handles = device_handles(gpus=True) or device_handles(gpus=False)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    told([device for device in devices() if device.gpu] or devices())
     start(str(address).encode(), None, threads or cores(), len(handles), (ctypes.c_void_p * len(handles))(*handles))
     raise EngineStartError(f"Nothing can be lent at {address}: is the port taken?")
 
 
-def _function(name: str, result: Any, *arguments: Any) -> Any:
+def rpc_function(name: str, result: Any, *arguments: Any) -> Any:
+    """Return a function of the RPC backend's. Raises EngineStartError where the build has none of that name."""
     try:
         return ggml.function(name, result, *arguments)
     except AttributeError as error:

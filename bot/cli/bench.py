@@ -1,0 +1,112 @@
+"""`aside bench`: how fast the engine and the bot are, beside what they are held against."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path  # noqa: TC003 - typer needs it at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.options import AsJson, Config, library_of, settings_of, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.engine.bench.report import EngineReport, Figures, Target
+
+bench = typer.Typer(help="Measure the engine and the bot.", no_args_is_help=True)
+
+Streams = Annotated[int, typer.Option(min=1, max=64, help="Replies, or scenes, at once.")]
+Rounds = Annotated[int, typer.Option(min=1, help="Rounds; medians of all are shown.")]
+
+
+@bench.command()
+def engine(
+    model: Annotated[str | None, typer.Option(help="Name or path; the one in the settings.")] = None,
+    streams: Streams = 8,
+    rounds: Rounds = 5,
+    history: Annotated[int, typer.Option(min=64, help="Tokens of each scene that comes in rotation.")] = 2000,
+    threads: Annotated[int | None, typer.Option(min=1, help="One for each processor.")] = None,
+    llama_server: Annotated[Path | None, typer.Option(metavar="PATH", help="A llama-server to measure too.")] = None,
+    batched_bench: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="A llama-batched-bench to be held against.")
+    ] = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the local engine: one stream and many, reading, coming back to a known mind; and the same of
+    llama.cpp's own programs and of llama-cpp-python used one request at a time."""
+    from bot.engine.bench.engine import Programs, bench_engine
+    from bot.engine.bench.measuring import Course
+
+    course = Course(streams=streams, history=history, rounds=rounds)
+    named = model or settings_of(config).engine.model or "demo"
+    report = asyncio.run(
+        bench_engine(named, course, Programs(llama_server, batched_bench), threads=threads, told=_tell)
+    )
+    if as_json:
+        write_json(report.model_dump())
+        return
+    load = "" if report.load is None else f", load {report.load:.1f} at the start"
+    typer.echo(f"{report.model} on {report.device}, {streams} streams, medians of {rounds}{load}")
+    _print_figures(report)
+    _print_targets(report.targets)
+
+
+@bench.command()
+def bot(
+    streams: Streams = 8,
+    rounds: Rounds = 5,
+    scenes: Annotated[int, typer.Option(min=1, help="Scenes under way that are idle.")] = 1000,
+    scenario: Annotated[str, typer.Argument(help="What is played.")] = "pride-and-prejudice",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the bot with an engine that recites: turns a second, the longest that its event loop stalls while
+    replies are written, and its memory with many scenes."""
+    from bot.cli.benching import Evening, bench_bot
+    from bot.cli.choosing import chosen_scenario
+
+    played = chosen_scenario(scenario, library_of(settings_of(config)))
+    report = asyncio.run(bench_bot(played, Evening(scenes, max(streams, 1), rounds)))
+    if as_json:
+        write_json(report.model_dump())
+        return
+    typer.echo(f"{report.turns:.1f} turns a second, {report.streams} scenes at once")
+    typer.echo(f"{report.stall * 1000:.0f} ms the longest stall, {report.stall_work * 1000:.0f} ms of it own work")
+    if report.memory is not None:
+        typer.echo(f"{report.memory / 1e6:.0f} MB with {report.scenes:,} idle scenes")
+    _print_targets(report.targets)
+
+
+def _tell(far: str) -> None:
+    typer.echo(far, err=True)
+
+
+def _print_figures(report: EngineReport) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for head in ("", "one stream", "all", "all, asked", "reading", "first word", "new/read", "from memory", "rotation"):
+        table.add_column(head, justify="right" if head else "left")
+    for figures in report.figures:
+        table.add_row(figures.name, *_cells(figures))
+    table.add_row("", "tokens/s", "tokens/s", "tokens/s", "tokens/s", "s", "tokens", "of reading", "s", style="dim")
+    Console().print(table)
+
+
+def _cells(figures: Figures) -> list[str]:
+    returned = "" if figures.return_new is None else f"{figures.return_new}/{figures.return_read}"
+    numbers = [
+        *(figures.write_one, figures.write_many, figures.answer_many, figures.read),
+        *(figures.first_word, figures.return_stored, figures.rotation),
+    ]
+    cells = ["" if number is None else f"{number:.3g}" for number in numbers]
+    return [*cells[:5], returned, *cells[5:]]
+
+
+def _print_targets(targets: Sequence[Target]) -> None:
+    for target in targets:
+        typer.echo(f"{'✓' if target.met else '✗ MISSED'} {target}")

@@ -1,0 +1,173 @@
+"""What the local engine is held against, each in a process of its own: llama.cpp's own programs, and `Llama`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.engine.bench.report import ALONE, BARE, BATCHED, Figures, median
+from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.errors import EngineStartError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from bot.engine.bench.measuring import Course
+
+_PROMPT = 32  # tokens that each stream reads before it writes
+_PATIENCE = 120  # seconds a server may take to load the model
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What all sides have in common."""
+
+    model: Path
+    threads: int
+    course: Course
+
+    @property
+    def context(self) -> int:
+        """Tokens of one mind."""
+        return self.course.history + 1024
+
+
+async def bare(grounds: Grounds) -> tuple[float, float]:
+    """Return tokens a second of `llama_decode` alone, from Python: with one stream and with all."""
+    course = grounds.course
+    out = await _said(sys.executable, *_baseline("bare", grounds, course.streams, course.tokens))
+    one, many = json.loads(out)
+    return one, many
+
+
+async def batched(program: Path, grounds: Grounds) -> tuple[float, float]:
+    """Return tokens a second that llama-batched-bench writes: with one stream and with all."""
+    course = grounds.course
+    settings = {
+        "-m": grounds.model,
+        "-c": 512 * course.streams,
+        "-t": grounds.threads,
+        "-npp": _PROMPT,
+        "-ntg": course.tokens,
+        "-npl": f"1,{course.streams}",
+        "--output-format": "jsonl",
+    }
+    lines = (await _said(program, *_words(settings))).splitlines()
+    told = [json.loads(line) for line in lines if line.startswith(b"{")]
+    speeds = {one["pl"]: float(one["speed_tg"]) for one in told}
+    if not {1, course.streams} <= speeds.keys():
+        raise EngineStartError(f"{program} measured nothing: is it llama-batched-bench?")
+    return speeds[1], speeds[course.streams]
+
+
+async def alone(grounds: Grounds) -> Figures:
+    """Return the seconds of a rotation with llama-cpp-python's `Llama`, one request at a time."""
+    course = grounds.course
+    out = await _said(sys.executable, *_baseline("alone", grounds, course.streams, course.history))
+    return Figures(name=ALONE, streams=course.streams, rotation=json.loads(out))
+
+
+def decoding(name: str, rounds: Sequence[tuple[float, float]], streams: int) -> Figures:
+    """Return the medians of what only decodes."""
+    one, many = (median([speeds[which] for speeds in rounds]) for which in (0, 1))
+    return Figures(name=name, write_one=one, write_many=many, streams=streams)
+
+
+@dataclass
+class Decoders:
+    """The rivals that only decode, round by round."""
+
+    grounds: Grounds
+    batched_bench: Path | None
+
+    def __post_init__(self) -> None:
+        self._bare: list[tuple[float, float]] = []
+        self._batched: list[tuple[float, float]] = []
+
+    async def round(self) -> None:
+        """Have each of them measured once more."""
+        self._bare.append(await bare(self.grounds))
+        if self.batched_bench:
+            self._batched.append(await batched(self.batched_bench, self.grounds))
+
+    def figures(self) -> list[Figures]:
+        """Return the medians of all rounds."""
+        streams = self.grounds.course.streams
+        return [
+            decoding(name, rounds, streams) for name, rounds in ((BARE, self._bare), (BATCHED, self._batched)) if rounds
+        ]
+
+
+@contextlib.asynccontextmanager
+async def serving(program: Path, grounds: Grounds) -> AsyncIterator[RemoteEngine]:
+    """A llama-server on loopback, and an engine that asks it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    streams = grounds.course.streams
+    settings = {
+        "-m": grounds.model,
+        "-np": streams,
+        "-c": grounds.context * streams,
+        "-t": grounds.threads,
+        "--host": "127.0.0.1",
+        "--port": port,
+    }
+    process = await _started(program, *_words(settings))
+    remote = RemoteEngine(RemoteOptions(base_url=(f"http://127.0.0.1:{port}/v1",), context=grounds.context))
+    draining = asyncio.create_task(process.communicate())
+    try:
+        await _wait_for(remote, process)
+        yield remote
+    finally:
+        await remote.close()
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await draining
+
+
+async def _wait_for(remote: RemoteEngine, process: asyncio.subprocess.Process) -> None:
+    for _ in range(_PATIENCE):
+        try:
+            return await remote.start()
+        except EngineStartError:
+            if process.returncode is not None:
+                break
+            await asyncio.sleep(1)
+    raise EngineStartError("The llama-server that was given did not come up.")
+
+
+def _baseline(what: str, grounds: Grounds, *numbers: int) -> list[str]:
+    return ["-m", "bot.engine.bench.baseline", what, str(grounds.model), str(grounds.threads), *map(str, numbers)]
+
+
+def _words(settings: dict[str, object]) -> list[str]:
+    return [str(word) for pair in settings.items() for word in pair]
+
+
+async def _said(program: Path | str, *words: str) -> bytes:
+    """What a program says on standard output."""
+    process = await _started(program, *words)
+    try:
+        out, _ = await process.communicate()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+    if process.returncode:
+        raise EngineStartError(f"{program} ended with status {process.returncode}: nothing was measured.")
+    return out
+
+
+async def _started(program: Path | str, *words: str) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            str(program), *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+    except OSError as error:
+        raise EngineStartError(f"{program} can't be run ({error.strerror or error}).") from error
