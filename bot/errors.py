@@ -17,6 +17,7 @@ AsideError                  its text is one sentence for a person: what happened
 ├── StoreError              the database can't be opened or used
 ├── NoWords                 the model was asked twice and neither spoke nor acted
 └── PostingError            Discord refused what Aside wanted to post
+    ├── Unreachable         … or rather did not answer, so that nobody knows whether it did what it was asked
     ├── MissingPermission   … since the bot lacks a permission, named, in a channel, named
     └── NoRoom              … since the channel has all the webhooks it may have
 """
@@ -92,6 +93,10 @@ class StoreError(AsideError):
 
 class PostingError(AsideError):
     """Discord refused what Aside wanted to post."""
+
+
+class Unreachable(PostingError):
+    """Discord did not answer. It may have done what it was asked; asking again later is worth it."""
 
 
 class MissingPermission(PostingError):

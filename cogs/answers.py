@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost."
 _LONGEST = 2000
+_TOO_LATE = 10062  # Discord's code for an interaction that it waits for no longer
 
 
 async def privately(
@@ -66,6 +67,9 @@ async def show(interaction: discord.Interaction, messages: Sequence[Outgoing]) -
 async def complain(interaction: discord.Interaction, error: Exception) -> None:
     """Tell the person who asked, in one sentence, why it didn't work; the log has the rest."""
     cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
+    if getattr(cause, "code", 0) == _TOO_LATE:
+        _log.warning("An answer came too late for Discord: whoever asked reads that there was none")
+        return
     if isinstance(cause, AsideError):
         sentence = str(cause)
     elif isinstance(cause, app_commands.AppCommandError):

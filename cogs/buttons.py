@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import discord
 
+from bot.errors import Refused
 from bot.posting.buttons import DEED, RESTORE, RETRY, Deed
 from cogs import answers
 from cogs.replies import Replies
@@ -54,9 +55,14 @@ class DeedButton(discord.ui.DynamicItem[_Button], template=DEED):
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Do it."""
+        await answers.guarded(interaction, self._do(interaction))
+
+    async def _do(self, interaction: discord.Interaction) -> None:
+        if self._match["deed"] not in {deed.value for deed in Deed}:
+            raise Refused("That button is from another version of Aside: use the buttons under the latest reply.")
         deed, turn_id = Deed(self._match["deed"]), int(self._match["turn"])
         does = _story(interaction).do if deed in DEEDS else _replies(interaction).do
-        await answers.guarded(interaction, does(interaction, deed, turn_id))
+        await does(interaction, deed, turn_id)
 
 
 class RestoreButton(discord.ui.DynamicItem[_Button], template=RESTORE):

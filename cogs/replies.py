@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import discord
 from discord import app_commands
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 
+_Found = TypeVar("_Found")
 _STEPS = {Deed.BACK: -1, Deed.ON: 1}
 
 
@@ -84,7 +86,7 @@ class Replies(commands.Cog):
 
     async def edit_message(self, interaction: discord.Interaction, message: discord.Message) -> None:
         """Open the form that rewrites any reply."""
-        turn = await self._takes.found(message.id, interaction.user.id)
+        turn = await _soon(self._takes.found(message.id, interaction.user.id))
         await self._edit(interaction, turn.id)
 
     async def more(self, interaction: discord.Interaction, message: discord.Message) -> None:
@@ -150,7 +152,7 @@ class Replies(commands.Cog):
             await answers.show(interaction, public_messages(behind.freed))
 
     async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
-        take, text = await self._takes.text(turn_id, interaction.user.id)
+        take, text = await _soon(self._takes.text(turn_id, interaction.user.id))
         if len(text) > buttons.LONGEST_TEXT:
             raise Refused(f"That reply is longer than the {buttons.LONGEST_TEXT} characters that a form can hold.")
         await interaction.response.send_modal(buttons.edit_form(turn_id, take.id, text))
@@ -162,6 +164,16 @@ class Replies(commands.Cog):
 
 
 _MENU = "What is to be done with it?"
+_FORM_WITHIN = 1.0
+"""Seconds that each of the two looks before a form may take: a form must be the first answer, and come within three."""
+
+
+async def _soon(found: Awaitable[_Found]) -> _Found:
+    """Return what is found, unless it takes too long: a reply that is just being posted is waited for."""
+    try:
+        return await asyncio.wait_for(found, _FORM_WITHIN)
+    except TimeoutError:
+        raise Refused("That reply is just being posted: try again when it stands.") from None
 
 
 def _menu(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import aiohttp
 import discord
 
-from bot.errors import PostingError
+from bot.errors import PostingError, Unreachable
 from bot.posting.permissions import lacks
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def refusal(error: Exception, where: str, needed: Sequence[str] = ("Send Message
     if code == Code.THREAD_LOCKED:
         return PostingError(f"I could not post in {where}: the thread is locked. Unlock it, then try again.")
     if isinstance(error, TROUBLE):
-        return PostingError(f"Discord did not answer as it should when I posted in {where}. Try again in a moment.")
+        return Unreachable(f"Discord did not answer as it should when I posted in {where}. Try again in a moment.")
     if getattr(error, "status", 0) == 429 or isinstance(error, discord.RateLimited):
         return PostingError(f"Discord wants me to slow down in {where}. Try again in a minute.")
     return PostingError(f"Discord refused what I wanted to post in {where} (error {code}). Try again.")

@@ -13,6 +13,7 @@ from bot.errors import AsideError, PostingError
 from bot.scenes import narrator
 from bot.scenes.foresight import look_ahead
 from bot.scenes.initiative import Initiative
+from bot.scenes.patience import patiently
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
 
@@ -152,8 +153,8 @@ class Runner:
     async def _settle(self, turn: Turn) -> None:
         try:
             played = await self._played(turn)
-            if played is not None and played.take is not None:
-                await self._deliver(played, played.take)
+            if played is not None and (take := played.take) is not None:
+                await patiently(lambda: self._deliver(played, take), f"Turn {turn.id}")
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, str(error))
@@ -253,9 +254,11 @@ class Runner:
             if failed.state is TurnState.DONE:
                 if self._heard:
                     await self._withdraw(turn)
-                await self._house.stage.tell(self._scene(), f"{sentence} What {turn.speaker} said before stands.")
+                stands = f"{sentence} What {turn.speaker} said before stands."
+                await patiently(lambda: self._house.stage.tell(self._scene(), stands), f"A word on turn {turn.id}")
             elif failed.state is TurnState.FAILED:
-                await self._house.stage.fail(self._scene(), failed, sentence)
+                notice = f"The notice of turn {turn.id}"
+                await patiently(lambda: self._house.stage.fail(self._scene(), failed, sentence), notice)
         except PostingError as error:
             _log.error("Turn %d failed, and the channel could not be told: %s", turn.id, error)
 

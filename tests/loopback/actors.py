@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from . import payloads
@@ -58,6 +59,19 @@ class Person(Speaker):
             raise NotOffered(f"{button!r} is no button that tells the bot anything")
         data = {"custom_id": part["custom_id"], "component_type": BUTTON, "id": part["id"]}
         return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
+
+    async def forge(self, channel: Channel, custom_id: str, message: Message | None = None) -> Outcome:
+        """Press a button that the bot never put under `message`, or without one send back a form that it never
+        opened: what a client does that lies."""
+        if message is None:
+            return await self._interact(InteractionKind.MODAL, channel, {"custom_id": custom_id, "components": []})
+        true, button = message.now, {"type": BUTTON, "style": 2, "label": "?", "custom_id": custom_id, "id": 99}
+        false = replace(true, components=(*true.components, {"type": ROW, "id": 98, "components": [button]}))
+        message.states[-1] = false
+        data = {"custom_id": custom_id, "component_type": BUTTON, "id": 99}
+        outcome = await self._interact(InteractionKind.COMPONENT, channel, data, message)
+        message.states[message.states.index(false)] = true
+        return outcome
 
     async def choose(self, message: Message, select: str, *values: str | Person | Role | Channel) -> Outcome:
         """Choose from a menu, named by placeholder or custom id: options by label or value, people, roles, channels."""

@@ -66,6 +66,7 @@ class Rest:
     violations: list[Violation] = field(default_factory=list)
     checks_answers: bool = False  # for the loopback's own tests: hold its answers to the description as well
     oddities: list[str] = field(default_factory=list)
+    down: bool = False  # break every connection without an answer
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer one request, whatever it is."""
@@ -93,6 +94,8 @@ class Rest:
     ) -> web.Response:
         body, uploads = await _read(request)
         record.body = body
+        if self.down:
+            return _broken_off(request)
         order = self.faults.take(route.name)
         if order and order.meanwhile:
             order.meanwhile()
@@ -180,10 +183,14 @@ def _misfortune(order: Order, request: web.Request) -> web.Response | None:
     if order.retry_after is not None:
         return _too_many(order.retry_after, via=order.via, whole=order.whole)
     if order.dropped:
-        if request.transport:
-            request.transport.abort()
-        return web.Response()
+        return _broken_off(request)
     return web.Response(status=order.status, text="upstream error") if order.status else None
+
+
+def _broken_off(request: web.Request) -> web.Response:
+    if request.transport:
+        request.transport.abort()
+    return web.Response()
 
 
 def _too_many(retry_after: float, *, via: bool = True, whole: bool = False) -> web.Response:

@@ -101,6 +101,17 @@ class LoopbackDiscord:
         self.violations[:] = [each for each in self.violations if each not in forgiven]
         return forgiven
 
+    # The whole of it failing
+
+    async def go_down(self) -> None:
+        """Be gone for everybody: every connection breaks, and every further one too."""
+        self.rest.down = self.gateway.down = True
+        await self.gateway.close()
+
+    def come_back(self) -> None:
+        """Be there again. Who was connected may resume."""
+        self.rest.down = self.gateway.down = False
+
     # What there is
 
     def guild(self, name: str = "Loopback", *, bot_permissions: str = INVITED) -> Guild:

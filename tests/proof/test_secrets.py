@@ -72,15 +72,11 @@ async def test_no_secret_of_hundreds_of_hostile_replies_is_found_anywhere(
     await hostile_evening(evening, tmp_path, caplog, streaming=True)
 
 
-async def test_nor_where_replies_come_whole(
-    evening: Evening, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_nor_where_replies_come_whole(evening: Evening, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     await hostile_evening(evening, tmp_path, caplog, streaming=False)
 
 
-async def hostile_evening(
-    evening: Evening, folder: Path, caplog: pytest.LogCaptureFixture, *, streaming: bool
-) -> None:
+async def hostile_evening(evening: Evening, folder: Path, caplog: pytest.LogCaptureFixture, *, streaming: bool) -> None:
     """Play half of the corpus on three stages at once, with thoughts off, for the game master, and under spoilers."""
     caplog.set_level(logging.INFO)
     put(folder / "shelf", "ball", characters=characters())
@@ -102,6 +98,7 @@ async def hostile_evening(
             await evening.gm.slash(show.stage, "gm whisper", text=f"The {SECRET}W.", character=DARCY)
         await asyncio.gather(*(play(evening, show) for show in shows))
         await evening.discord.quiet(0.4)
+    evening.discord.forgive(10062)  # three stages on a busy machine: a form may come too late, which is no leak
     assert bill.others[DARCY]
     assert_kept(evening, shows, engine, caplog)
 
@@ -191,9 +188,7 @@ async def undo(evening: Evening, post: Message, deed: str) -> None:
             await evening.gm.press(asked.message, "Rewind")
 
 
-def assert_kept(
-    evening: Evening, shows: list[Show], engine: ScriptedEngine, caplog: pytest.LogCaptureFixture
-) -> None:
+def assert_kept(evening: Evening, shows: list[Show], engine: ScriptedEngine, caplog: pytest.LogCaptureFixture) -> None:
     people = [evening.lizzy, evening.kitty]
     for person in people:
         assert found(person.ever_saw()) == []

@@ -1,0 +1,67 @@
+"""`aside run` as a process between a Discord and a completions server on loopback, and a story whose replies count."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from tests.engine.completions import Answer, CompletionsServer
+from tests.play.house import personas
+from tests.play.test_program import PROXIED, login, running
+from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.engine.completions import Body
+    from tests.loopback import Channel
+    from tests.play.house import Evening
+
+PATIENCE = 40.0  # seconds for a start or a reply, on a machine that is busy with other things
+
+
+def echo(body: Body, pause: float = 0.004) -> Answer:
+    """Answer the last question of a prompt, `Question 7`, by its number."""
+    number = re.findall(r"Question (\d+)", body["prompt"])[-1]
+    pages = " ".join(f"<role_action>turns page {page}</role_action> Page {page} is dull." for page in range(9))
+    said = f"Answer {number}. {pages} End {number}."
+    text = reply("Mr Bennet", plan=f"PLAN {number}", thinks=f"SECRET {number}", says=said)
+    return Answer(text, pause=pause)
+
+
+@asynccontextmanager
+async def answering(folder: Path, evening: Evening) -> AsyncIterator[CompletionsServer]:
+    """A completions server that echoes, and in `folder` the settings that lead to it."""
+    async with CompletionsServer([echo], context=32768) as server:
+        settings = PROXIED.format(proxy=evening.discord.proxy_url, url=server.url)
+        (folder / "aside.yaml").write_text(settings)
+        yield server
+
+
+@asynccontextmanager
+async def online(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The program, once it hears and is heard."""
+    discord = evening.discord
+    before = discord.gateway.identified
+    async with running(folder, login(discord)) as process:
+        await discord.until(lambda: discord.gateway.identified > before or process.returncode, PATIENCE)
+        await discord.until(lambda: discord.asked("sync_commands"), PATIENCE)
+        await discord.quiet(0.3, PATIENCE)
+        yield process
+
+
+def answers(stage: Channel) -> list[int]:
+    """The numbers of the answers that stand in a channel, in order."""
+    return [int(found) for post in personas(stage) for found in re.findall(r"Answer (\d+)", post.content)]
+
+
+async def answered(evening: Evening, number: int, stage: Channel | None = None) -> None:
+    """Wait until an answer stands to its end."""
+    there = stage or evening.stage
+    end = f"End {number}."
+    await evening.discord.until(
+        lambda: any(post.content.endswith(end) for post in personas(there)), PATIENCE, f"answer {number}"
+    )

@@ -1,0 +1,126 @@
+"""What the program stands on goes away: Discord, the model's worker, the database."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.play.house import personas
+from tests.play.test_program import login, running
+from tests.proof.program import PATIENCE, answering, online
+from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.play.house import Evening
+
+PAGES = " ".join(f"<role_action>turns page {page}</role_action> Page {page} says nothing." for page in range(20))
+SLOW = Scripted(reply("Mr Bennet", plan="PLAN", thinks="SECRET", says=PAGES), chunk=8, pause=0.01)
+
+
+async def test_a_reply_that_ends_while_discord_is_away_comes_when_it_is_back(evening: Evening) -> None:
+    discord, engine = evening.discord, ScriptedEngine([SLOW])
+    await engine.start()
+    async with evening.online(engine):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await discord.until(lambda: engine.running)
+        await discord.go_down()
+        await discord.until(lambda: not engine.running)
+        await asyncio.sleep(0.5)
+        discord.come_back()
+        await discord.until(lambda: personas(evening.stage)[-1:] and personas(evening.stage)[-1].labels, 30)
+        await discord.quiet(0.3)
+        assert [post.content.count("says nothing") for post in personas(evening.stage)] == [20]
+        assert "SECRET" in "\n".join(text for each in evening.gm.dms for text in each.now.texts())
+        assert "SECRET" not in evening.lizzy.ever_saw()
+        assert len(engine.requests) == 1
+
+
+async def test_what_is_said_while_discord_has_lost_the_bot_is_heard_afterwards(evening: Evening) -> None:
+    discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
+    await engine.start()
+    async with evening.online(engine):
+        await evening.begin()
+        await discord.go_down()
+        discord.gateway.forget()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await asyncio.sleep(0.5)
+        discord.come_back()
+        await evening.answer(within=30)
+        await discord.quiet(0.3)
+        assert len(personas(evening.stage)) == 1
+
+
+@pytest.mark.model
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("blow", ["SIGKILL", "SIGSTOP"])
+async def test_the_models_worker_dies_or_freezes_in_the_middle_of_a_reply(evening: Evening, blow: str) -> None:
+    engine = LocalEngine(LocalOptions(context=2048, minds=2, hung_after=3.0))
+    await engine.start()
+    try:
+        async with evening.online(engine):
+            await evening.begin()
+            evening.lizzy.say(evening.stage, "@Mr Bennet You sent for me?")
+            await evening.discord.until(lambda: evening.discord.asked("start_typing"), PATIENCE)
+            await asyncio.sleep(0.5)
+            assert engine.worker_pid is not None
+            os.kill(engine.worker_pid, getattr(signal, blow))
+            await evening.discord.until(lambda: [post for post in personas(evening.stage) if post.labels], 60)
+            assert len(personas(evening.stage)) == 1
+            assert "||" not in evening.lizzy.ever_saw()
+    finally:
+        await engine.close()
+
+
+async def one_sentence(folder: Path, evening: Evening) -> str:
+    """Start the program, which must refuse; return what it says."""
+    async with running(folder, login(evening.discord)) as process:
+        output, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
+    assert process.returncode == 1
+    said = [line for line in output.decode().splitlines() if " INFO " not in line]
+    assert len(said) == 1, output.decode()
+    return said[0]
+
+
+async def test_a_database_that_cannot_be_used_is_said_in_one_sentence(evening: Evening, tmp_path: Path) -> None:
+    async with answering(tmp_path, evening):
+        async with online(tmp_path, evening) as process:
+            await evening.begin()
+            process.send_signal(signal.SIGTERM)
+            await process.wait()
+        database = tmp_path / "aside.db"
+        whole = database.read_bytes()
+
+        locking = sqlite3.connect(database, isolation_level=None)
+        locking.execute("BEGIN EXCLUSIVE")
+        assert "locked by another program" in await one_sentence(tmp_path, evening)
+        locking.close()
+
+        with sqlite3.connect(database) as newer:
+            newer.execute("PRAGMA user_version = 9999")
+        newer.close()
+        assert "newer" in await one_sentence(tmp_path, evening)
+
+        database.write_bytes(whole[:4096] + b"\xff" * 2048 + whole[6144:])
+        assert "damaged" in await one_sentence(tmp_path, evening)
+        database.write_bytes(b"<html>504 Gateway Time-out</html>" * 100)
+        assert "no database of Aside's" in await one_sentence(tmp_path, evening)
+
+
+async def test_a_second_program_on_the_same_database_is_refused_and_the_first_plays_on(
+    evening: Evening, tmp_path: Path
+) -> None:
+    async with answering(tmp_path, evening), online(tmp_path, evening) as first:
+        assert "Another Aside is running" in await one_sentence(tmp_path, evening)
+        assert first.returncode is None
