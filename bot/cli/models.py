@@ -91,14 +91,14 @@ def fit(
 ) -> None:
     """Tell for each quantisation what it takes, what is left, and which is best. Loads nothing."""
     from bot.weights.fitting import fits
-    from bot.weights.measuring import measure
+    from bot.weights.measuring import PATIENCE, measure
 
     settings = settings_of(config)
     chosen = model or (settings.engine.model if settings.engine_named and settings.engine.kind == "local" else None)
     if chosen is None:
         list_(vram, config, as_json)
         return
-    measured = measure(chosen, weights_in(settings), offline=offline)
+    measured = measure(chosen, weights_in(settings), patience=0 if offline else PATIENCE)
     found = fits(measured.layouts, memory_here(vram), wishes_in(settings, context, minds))
     if as_json:
         fitted = [_fit_listed(one) for one in found]

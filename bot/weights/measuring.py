@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.gguf_file import GgufFile
 
-_PATIENCE: Final = 1.0  # seconds that the hub may take to answer before the catalogue's word is taken
+PATIENCE: Final = 1.0  # seconds that the hub may take to answer before the catalogue's word is taken
 _FRONT: Final = 24 * 2**20  # bytes that hold the header of any file with a vocabulary of usual size
 
 
@@ -40,9 +40,10 @@ class Measured:
     source: str
 
 
-def measure(model: str, folder: Path, *, offline: bool = False) -> Measured:
+def measure(model: str, folder: Path, *, patience: float = PATIENCE) -> Measured:
     """Measure what `model` names: a path, `hf:OWNER/REPO/FILE.gguf`, `hf:OWNER/REPO` or a name of the catalogue.
 
+    The hub may take `patience` seconds to answer for a name of the catalogue; with 0 it isn't asked.
     Loads nothing. Raises UserInputError, ModelFileError or WeightsError.
     """
     if model.startswith("hf:"):
@@ -50,7 +51,7 @@ def measure(model: str, folder: Path, *, offline: bool = False) -> Measured:
     if (path := Path(model).expanduser()).is_file() or path.suffix == ".gguf":
         return _one(model, path, "the file's header")
     entry, quantisation = entry_named(model, folder)
-    return _of_catalogue(entry, quantisation, folder, offline=offline)
+    return _of_catalogue(entry, quantisation, folder, patience)
 
 
 def _one(name: str, path: Path, source: str) -> Measured:
@@ -85,7 +86,7 @@ def _far_away(file: HubFile) -> Measured:
     return Measured(str(file), {quantisation_of(file.name) or file.name: tuple(headers)}, "the header on the hub")
 
 
-def _of_catalogue(entry: CatalogueEntry, quantisation: str | None, folder: Path, *, offline: bool) -> Measured:
+def _of_catalogue(entry: CatalogueEntry, quantisation: str | None, folder: Path, patience: float) -> Measured:
     here = {one: gguf_file.check(path) for one, path in files_of(entry, folder).items()}
     if entry.checkpoint is None or (quantisation and quantisation in here):
         if not here:
@@ -93,45 +94,45 @@ def _of_catalogue(entry: CatalogueEntry, quantisation: str | None, folder: Path,
         return Measured(
             entry.name, {one: here[one] for one in here if quantisation in (None, one)}, "the file's header"
         )
-    dimensions, source = _dimensions(entry, offline=offline)
+    dimensions, source = _dimensions(entry, patience)
     wanted = [quantisation] if quantisation else [one for one in QUANTISATIONS if one in entry.choices or one in here]
     told = laid_out(entry.name, dimensions, wanted)
     layouts = {one: here.get(one, (header,)) for one, header in told.items()}
     return Measured(entry.name, layouts | {one: here[one] for one in here if not quantisation}, source)
 
 
-def _dimensions(entry: CatalogueEntry, *, offline: bool) -> tuple[Dimensions, str]:
+def _dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str]:
     """Those published now; where they can't be had in time, those in the catalogue."""
     assert entry.checkpoint is not None  # noqa: S101 - the caller has looked
     try:
-        if offline and entry.dimensions:
+        if not patience and entry.dimensions:
             return entry.dimensions, "the catalogue"
-        return _published_soon(entry.checkpoint), "the hub's config.json"
+        return _published_soon(entry.checkpoint, patience), "the hub's config.json"
     except WeightsError:
         if entry.dimensions is None:
             raise
         return entry.dimensions, "the catalogue, since the hub can't be asked"
 
 
-def _published_soon(repo: str) -> Dimensions:
-    """The same, or WeightsError after a second, whatever holds it up: names that aren't resolved, a silent proxy."""
+def _published_soon(repo: str, patience: float) -> Dimensions:
+    """The same, or WeightsError after so many seconds, whatever holds it up: names that aren't resolved, a silent proxy."""
     answer: queue.SimpleQueue[Dimensions | WeightsError] = queue.SimpleQueue()
 
     def ask() -> None:
         try:
-            answer.put(_published(repo, timeout=_PATIENCE))
+            answer.put(_published(repo, timeout=patience))
         except WeightsError as error:
             answer.put(error)
 
     threading.Thread(target=ask, daemon=True).start()
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + patience
     importlib.import_module(
         "bot.weights.quantiser"
     )  # needed next, and slow to load: it may as well be loaded meanwhile
     try:
         found = answer.get(timeout=max(0.05, deadline - time.monotonic()))
     except queue.Empty as error:
-        raise WeightsError(f"The hub did not tell of {repo} within {_PATIENCE:g} seconds.") from error
+        raise WeightsError(f"The hub did not tell of {repo} within {patience:g} seconds.") from error
     if isinstance(found, WeightsError):
         raise found
     return found

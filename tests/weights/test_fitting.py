@@ -112,7 +112,7 @@ def test_a_catalogue_entry_is_measured_by_the_hub_or_else_by_the_catalogue(
     with LoopbackHub() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         hub.put("Qwen/Qwen3-8B", "config.json", (made.folder / "config.json").read_bytes())
-        told = measure("qwen3-8b", tmp_path)
+        told = measure("qwen3-8b", tmp_path, patience=30)
         assert told.source == "the hub's config.json"
         assert told.layouts["Q4_K_M"][0].layers == 3
         whole = measure("hf:Qwen/Qwen3-8B", tmp_path)
