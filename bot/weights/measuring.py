@@ -115,7 +115,7 @@ def _dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str
 
 
 def _published_soon(repo: str, patience: float) -> Dimensions:
-    """The same, or WeightsError after so many seconds, whatever holds it up: names that aren't resolved, a silent proxy."""
+    """The same, or WeightsError after so many seconds, whatever holds it up: a name server, a silent proxy."""
     answer: queue.SimpleQueue[Dimensions | WeightsError] = queue.SimpleQueue()
 
     def ask() -> None:
