@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from tests.play.test_program import PROXIED, login, running
 from tests.scenes.house import reply
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncIterator
     from pathlib import Path
 
