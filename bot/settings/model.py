@@ -106,7 +106,7 @@ class RemoteEngineSettings(EngineSettings):
     connect_timeout: float = Field(default=10.0, gt=0, description="seconds")
     silence_timeout: float = Field(default=300.0, gt=0, description="seconds without a token, the first one included")
     check_every: float = Field(default=15.0, gt=0, description="seconds between two looks at a server that failed")
-    retry_pause: float = Field(default=0.5, gt=0, description="seconds before the second try, twice that before a third")
+    retry_pause: float = Field(default=0.5, gt=0, description="seconds before the second try, then twice that")
     grammar: bool = Field(default=False, description="send grammars along, as llama-server takes them")
 
 
