@@ -1,4 +1,4 @@
-"""What the README shows in Python runs as it stands there."""
+"""What the README shows is so: its Python runs as it stands there, its settings are the defaults."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from bot.settings import Settings
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+SETTINGS = README.split("## Settings")[1].split("```yaml\n")[1].split("```")[0]
+
+
+def test_the_settings_it_shows_are_the_defaults() -> None:
+    assert Settings.model_validate(yaml.safe_load(SETTINGS)) == Settings()
 
 
 def test_the_readme_shows_an_example_that_fits_a_screen() -> None:
