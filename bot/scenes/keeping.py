@@ -41,8 +41,8 @@ class TakeStore(SceneStore, Protocol):
         ...
 
     async def misplaced(self) -> list[Turn]:
-        """Return the turns of scenes under way whose posts show another take than the current one: the program was
-        stopped in between."""
+        """Return the turns of scenes under way whose posts don't show what has become of them: another take than the
+        current one, or one that is undone. The program was stopped in between."""
         ...
 
     async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:

@@ -121,13 +121,14 @@ class TakeRepository(Repository):
             return await read_turns(transaction, ids)
 
     async def misplaced(self) -> list[Turn]:
-        """Return the turns of scenes under way whose posts show another take than the current one: the program was
-        stopped in between."""
+        """Return the turns of scenes under way whose posts don't show what has become of them: another take than the
+        current one, or one that is undone. The program was stopped in between."""
         async with self._database.reading() as reading:
             ids = await reading.ids(
                 "SELECT DISTINCT turns.id FROM turns JOIN scenes ON scenes.id = turns.scene_id"
                 " JOIN posts ON posts.turn_id = turns.id AND posts.purpose = 'persona'"
-                " WHERE scenes.state <> 'ended' AND turns.state = 'done' AND posts.take_id IS NOT turns.take_id"
+                " WHERE scenes.state <> 'ended' AND (turns.state = 'done' AND posts.take_id IS NOT turns.take_id"
+                " OR turns.undone_at IS NOT NULL AND posts.take_id IS NOT NULL)"
             )
             return await read_turns(reading, ids)
 

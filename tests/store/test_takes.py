@@ -151,6 +151,8 @@ async def test_posts_that_show_another_take_are_found(store: Store, scene: Scene
     await store.choose_take(turn.id, turn.takes[0])
     assert [one.id for one in await store.misplaced()] == [turn.id]
     await store.undo(scene.id, [turn.id], NOON)
+    assert [one.id for one in await store.misplaced()] == [turn.id]
+    await store.add_post(Post(900, 500, turn.id, None, 0, "persona"))
     assert await store.misplaced() == []
 
 
