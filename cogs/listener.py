@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
 from datetime import timedelta
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING
 import discord
 from discord.ext import commands
 
-from bot.errors import AsideError
+from bot.errors import AsideError, PostingError, StoreError
 from bot.library.names import addressed, spoken_names
+from bot.posting.refusals import REFUSED
 from bot.scenes.director import Address
 from bot.scenes.hearing import Said
 from bot.scenes.scene import SceneState
@@ -26,6 +28,10 @@ _log = logging.getLogger(__name__)
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 _CATCH_UP = 100  # messages looked at for each scene after a start
 _STALE = timedelta(hours=1)  # what is older was heard, but nobody waits for an answer to it any more
+_UNHEARD = (
+    "What is said here can't be written down just now: whoever runs me finds the reason in my log. Nothing has to be "
+    "said twice: it is heard with the next line that can be written down."
+)
 _NUDGE = "…"  # what a person says who only mentions a character
 
 
@@ -37,6 +43,7 @@ class Listener(commands.Cog):
         self._theatre = theatre
         self._hearing = hearing
         self._caught_up = {scene.id: asyncio.Event() for scene in theatre.scenes()}
+        self._behind: set[int] = set()  # scenes in which something was said that could not be heard
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
@@ -47,10 +54,7 @@ class Listener(commands.Cog):
             self._caught_up.setdefault(scene.id, asyncio.Event())
         try:
             for scene in behind:
-                try:
-                    await self._catch_up(scene)
-                except (discord.HTTPException, AsideError) as error:
-                    _log.warning("Scene %d: what was said meanwhile could not be read: %s", scene.id, error)
+                await self._make_up(scene)
                 self._go_on(scene)
         finally:
             for scene in behind:
@@ -62,7 +66,12 @@ class Listener(commands.Cog):
         if (scene := self._theatre.at(message.channel.id)) is not None and _is_spoken(message):
             if (caught_up := self._caught_up.get(scene.id)) is not None:
                 await caught_up.wait()
-            await self._hear(scene, message)
+            if scene.id in self._behind:
+                await self._make_up(scene)
+            try:
+                await self._hear(scene, message)
+            except StoreError as error:
+                await self._unheard(scene, error)
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
@@ -100,6 +109,23 @@ class Listener(commands.Cog):
         """Let in what waited to be heard after what was missed."""
         if (caught_up := self._caught_up.pop(scene.id, None)) is not None:
             caught_up.set()
+
+    async def _make_up(self, scene: Scene) -> None:
+        """Hear what was missed. Where that fails, it is tried once more before the next line."""
+        try:
+            await self._catch_up(scene)
+            self._behind.discard(scene.id)
+        except (*REFUSED, AsideError) as error:
+            self._behind.add(scene.id)
+            _log.warning("Scene %d: what was said meanwhile could not be heard: %s", scene.id, error)
+
+    async def _unheard(self, scene: Scene, error: StoreError) -> None:
+        """Say, once until it is better, that a line could not be stored."""
+        _log.error("Scene %d: a line could not be stored: %s", scene.id, error)
+        if scene.id not in self._behind:
+            self._behind.add(scene.id)
+            with contextlib.suppress(PostingError):
+                await self._theatre.tell(scene, _UNHEARD)
 
     async def _hear(self, scene: Scene, message: discord.Message) -> None:
         words = self._words(message)

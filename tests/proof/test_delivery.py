@@ -1,0 +1,52 @@
+"""What Discord tells twice, late or in the wrong order is heard once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.engine.scripted import ScriptedEngine
+from tests.play.house import personas
+from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from tests.play.house import Evening
+
+
+async def test_lines_told_twice_and_in_the_wrong_order_are_answered_once(evening: Evening) -> None:
+    discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
+    await engine.start()
+    async with evening.online(engine):
+        await evening.begin()
+        discord.gateway.repeat("MESSAGE_CREATE", 3)
+        for number in range(3):
+            evening.lizzy.say(evening.stage, f"@Mr Bennet Number {number}?")
+        await evening.answer()
+        await discord.quiet(0.3)
+        shown = len(personas(evening.stage))
+        discord.gateway.reverse("MESSAGE_CREATE", 2)
+        evening.lizzy.say(evening.stage, "@Mr Bennet PICKLES?")
+        evening.kitty.say(evening.stage, "@Mr Bennet MARMALADE?")
+        await discord.until(lambda: "PICKLES" in engine.requests[-1].prompt.text)
+        await discord.quiet(0.3)
+        prompt = engine.requests[-1].prompt.text
+        assert shown <= 3
+        assert len(personas(evening.stage)) <= shown + 2
+        assert [prompt.count(f"Number {number}?") for number in range(3)] == [1, 1, 1]
+        assert "MARMALADE" in prompt
+
+
+async def test_what_could_not_be_read_after_an_outage_is_heard_with_the_next_line(evening: Evening) -> None:
+    discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
+    await engine.start()
+    async with evening.online(engine):
+        await evening.begin()
+        await discord.go_down()
+        discord.gateway.forget()
+        evening.lizzy.say(evening.stage, "MARMALADE!")
+        discord.faults.drop("list_messages")
+        discord.come_back()
+        await discord.until(lambda: not discord.faults.open, 30)
+        evening.kitty.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+        prompt = engine.requests[-1].prompt.text
+        assert prompt.index("MARMALADE!") < prompt.index("Papa?")
