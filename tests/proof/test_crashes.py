@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.play.house import Evening
 
-KILLS = int(os.environ.get("PROOF_KILLS", "5"))
+KILLS = int(os.environ.get("PROOF_KILLS", "4"))
 REQUESTS = ("execute_webhook", "edit_webhook_message", "create_message")
 pytestmark = [
     pytest.mark.timeout(120 + 20 * KILLS),
