@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
-_CATCH_UP = 100  # messages looked at for each scene after a start
+_CATCH_UP = 2000  # messages looked at for each scene after a start: more is not said while a bot is restarted
 _STALE = timedelta(hours=1)  # what is older was heard, but nobody waits for an answer to it any more
 _UNHEARD = (
     "What is said here can't be written down just now: whoever runs me finds the reason in my log. Nothing has to be "

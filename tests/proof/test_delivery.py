@@ -50,3 +50,17 @@ async def test_what_could_not_be_read_after_an_outage_is_heard_with_the_next_lin
         await evening.answer()
         prompt = engine.requests[-1].prompt.text
         assert prompt.index("MARMALADE!") < prompt.index("Papa?")
+
+
+async def test_all_that_was_said_while_the_bot_was_away_is_heard_however_much_it_was(evening: Evening) -> None:
+    engine = ScriptedEngine([reply("Mr Bennet", says="Well, well.")], context=65536)
+    await engine.start()
+    async with evening.online(engine):
+        await evening.begin()
+    for number in range(150):
+        evening.kitty.say(evening.stage, f"Number {number}.")
+    async with evening.online(engine):
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer(within=30)
+        prompt = engine.requests[-1].prompt.text
+        assert [prompt.count(f"Number {number}.") for number in range(150)] == [1] * 150
