@@ -20,68 +20,50 @@ if TYPE_CHECKING:
 _Button = discord.ui.Button[discord.ui.View]
 
 
-class RetryButton(discord.ui.DynamicItem[_Button], template=RETRY):
-    """“Try again” under the notice of a failed reply."""
+class _Named:
+    """What the kinds of buttons have in common: what their custom id says."""
 
-    def __init__(self, button: _Button, match: re.Match[str]) -> None:
-        super().__init__(button)
-        self._match = match
+    said: re.Match[str]
 
     @classmethod
     async def from_custom_id(
-        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
+        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], said: re.Match[str], /
     ) -> Self:
         """Return the button that was pressed."""
-        return cls(cast("_Button", item), match)
+        button = cls(item)  # type: ignore[call-arg]  # the other base, DynamicItem, takes it
+        button.said = said
+        return button
+
+
+class RetryButton(_Named, discord.ui.DynamicItem[_Button], template=RETRY):
+    """“Try again” under the notice of a failed reply."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Try it again."""
-        await answers.guarded(interaction, _replies(interaction).retry(interaction, int(self._match["turn"])))
+        await answers.guarded(interaction, _replies(interaction).retry(interaction, int(self.said["turn"])))
 
 
-class DeedButton(discord.ui.DynamicItem[_Button], template=DEED):
+class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=DEED):
     """A button that does something with a turn."""
-
-    def __init__(self, button: _Button, match: re.Match[str]) -> None:
-        super().__init__(button)
-        self._match = match
-
-    @classmethod
-    async def from_custom_id(
-        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
-    ) -> Self:
-        """Return the button that was pressed."""
-        return cls(cast("_Button", item), match)
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Do it."""
         await answers.guarded(interaction, self._do(interaction))
 
     async def _do(self, interaction: discord.Interaction) -> None:
-        if self._match["deed"] not in {deed.value for deed in Deed}:
-            raise Refused("That button is from another version of Aside: use the buttons under the latest reply.")
-        deed, turn_id = Deed(self._match["deed"]), int(self._match["turn"])
+        if self.said["deed"] not in set(Deed):
+            raise Refused("That button is from another version of Aside: use the message's menu.")
+        deed = Deed(self.said["deed"])
         does = _story(interaction).do if deed in DEEDS else _replies(interaction).do
-        await does(interaction, deed, turn_id)
+        await does(interaction, deed, int(self.said["turn"]))
 
 
-class RestoreButton(discord.ui.DynamicItem[_Button], template=RESTORE):
+class RestoreButton(_Named, discord.ui.DynamicItem[_Button], template=RESTORE):
     """“Restore” under what tells that something was undone."""
-
-    def __init__(self, button: _Button, match: re.Match[str]) -> None:
-        super().__init__(button)
-        self._match = match
-
-    @classmethod
-    async def from_custom_id(
-        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
-    ) -> Self:
-        """Return the button that was pressed."""
-        return cls(cast("_Button", item), match)
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Bring it back."""
-        scene_id, moment = int(self._match["scene"]), int(self._match["moment"])
+        scene_id, moment = int(self.said["scene"]), int(self.said["moment"])
         await answers.guarded(interaction, _story(interaction).restore(interaction, scene_id, moment))
 
 

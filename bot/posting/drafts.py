@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PERSONA: Final = "persona"
 """The purpose of posts that show a reply to everyone."""
 
+LEAVING: Final = "leaving"
+"""The purpose of posts that are being removed: what Discord tells of that is no word of a moderator's."""
+
 MARK: Final = " ▌"
 """Ends a post that is still being written. After a crash it tells such a post from those that are finished."""
 
@@ -72,9 +75,7 @@ class Draft:
             elif not await self._change(part, message.text, last=part == len(messages) - 1):
                 return False
         while messages and len(self._rows) > max(self._earlier, len(messages)):  # it was begun anew, and is shorter
-            row = self._rows.pop()
-            await self._voice.remove(self._place, row)
-            await self._posts.forget_post(row.message_id)
+            await take_away(self._voice, self._posts, self._place, self._rows.pop())
         return True
 
     async def _begin(self, part: int, text: str) -> None:
@@ -106,3 +107,10 @@ class Draft:
             await self._posts.add_post(row)
         self._texts[row.message_id] = shown
         return await self._voice.edit(self._place, row, Outgoing(shown))
+
+
+async def take_away(voice: Voice, posts: Posts, place: Place, row: Post) -> None:
+    """Remove a post of ours, and forget it."""
+    await posts.add_post(replace(row, purpose=LEAVING))
+    await voice.remove(place, row)
+    await posts.forget_post(row.message_id)

@@ -13,7 +13,7 @@ from bot.posting.letters import NOTHING, clean, is_blank
 _PING = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
 _TOKEN = re.compile(r"<(?=@[!&]?\d|#\d|t:-?\d|/[^<>]*:\d|id:\w)")
 _SPECIAL = str.maketrans({**{mark: f"\\{mark}" for mark in "\\*_~`["}, "|": f"\\|{NOTHING}"})
-_ADDRESS = re.compile(r"(https?://[^\s<>\\]+)")
+_ADDRESS = re.compile(r"(https?://[^\s<\\]+)")
 _IN_ADDRESS = str.maketrans({"|": f"|{NOTHING}", "*": "%2A", "`": "%60"})
 _LINE_START = re.compile(r"^([ \t]*)(?:(#{1,3}|-#|>>>|[>+-])|(\d+)\.)(?=\s|$)", re.MULTILINE)
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")

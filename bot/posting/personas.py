@@ -12,7 +12,7 @@ from bot.errors import MissingPermission, NoRoom, PostingError
 from bot.her.beats import public
 from bot.posting import traces
 from bot.posting.buttons import reply_view
-from bot.posting.drafts import MARK, PERSONA, Draft
+from bot.posting.drafts import LEAVING, MARK, PERSONA, Draft, take_away
 from bot.posting.markdown import literal, name
 from bot.posting.render import covered_messages, public_messages
 from bot.posting.voice import Posted
@@ -84,7 +84,8 @@ class PersonaPosts:
         for part, message in enumerate(showing.messages):
             if part not in current:
                 current[part] = await self._place(showing, part, message)
-        for row in showing.older:
+        leaving = [row for row in await self._posts.posts(turn.id) if row.purpose == LEAVING]
+        for row in (*showing.older, *leaving):
             await self._drop(scene.place, row)
         self._doubtful.discard(turn.id)
         return current[0]
@@ -202,8 +203,7 @@ class PersonaPosts:
         return await self._voice.lost(scene.place, persona, turn.created_at)
 
     async def _drop(self, place: Place, row: Post) -> None:
-        await self._voice.remove(place, row)
-        await self._posts.forget_post(row.message_id)
+        await take_away(self._voice, self._posts, place, row)
 
 
 def _head(turn: Turn) -> str:

@@ -43,6 +43,9 @@ _log = logging.getLogger(__name__)
 TYPING: Final = 8.0
 """Seconds between two typing notices; Discord shows each for ten."""
 
+LAST_REQUEST: Final = 5.0
+"""Seconds for which the last request of a stream is waited for."""
+
 FAULT: Final = "fault"
 
 
@@ -110,12 +113,9 @@ class DiscordStage:
             self._streams[turn.id] = stream
         try:
             yield
-            await stream.end()
-        except BaseException:
-            await stream.stop()
-            raise
         finally:
             self._streams.pop(turn.id, None)
+            await stream.end(LAST_REQUEST)
             typing.cancel()
             await asyncio.gather(typing, return_exceptions=True)
 

@@ -46,7 +46,7 @@ class Pace:
 class Stream:
     """Shows one reply as it grows, in a draft that `begin` opens once there is something to show.
 
-    The owner awaits `end`, or `stop`. Where a draft can't be shown, the reply comes when it is whole.
+    The owner awaits `end`. Where a draft can't be shown, the reply comes when it is whole.
     """
 
     def __init__(self, pace: Pace, begin: Callable[[], Awaitable[Draft]], name: str) -> None:
@@ -66,18 +66,13 @@ class Stream:
         if not self._over and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._run(), name=self._name)
 
-    async def end(self) -> None:
-        """Show nothing more; wait for the request that is under way."""
+    async def end(self, patience: float | None = None) -> None:
+        """Show nothing more; wait for the request that is under way, no longer than so many seconds."""
         self._over = True
         if self._task is not None:
             if not self._asking:
                 self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def stop(self) -> None:
-        """Show nothing more, and break off what is under way."""
-        self._over = True
-        if self._task is not None:
+            await asyncio.wait((self._task,), timeout=patience)
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 

@@ -116,11 +116,11 @@ class Wings:
             return
         for post in await self._posts.posts(turn.id):
             if post.purpose == NARRATION:
+                await self._posts.forget_post(post.message_id)  # first: its deletion is no word of a moderator's
                 try:
                     await self._channels.remove(scene.place, post.message_id)
                 except REFUSED as error:
                     _log.warning("Message %d could not be removed: %s", post.message_id, error)
-                await self._posts.forget_post(post.message_id)
 
     async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
         """Say that a turn failed, with a way to try again: in the channel, but of a whisper in private."""

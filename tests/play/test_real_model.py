@@ -43,6 +43,12 @@ async def test_a_scene_is_played_in_a_channel_and_a_thread_over_a_restart(
         assert "*" in post.content
         assert "||" not in post.content
 
+        before = post.content
+        await evening.lizzy.press(post, "Continue")
+        await evening.discord.until(lambda: "2/2 ▶" in post.labels, PATIENCE)
+        assert post.content.startswith(before)
+        assert len(post.content) > len(before)
+
         thread = evening.gm.start_thread(evening.stage, "the hall")
         await evening.begin(thread)
         evening.kitty.say(thread, "@Mrs Bennet Mama, is she to marry him?")

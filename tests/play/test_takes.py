@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.errors import EngineDied
 from bot.her.prompt import Control
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted import Scripted, ScriptedEngine
 from tests.loopback.picker import NotOffered
 from tests.play.house import Evening, personas
 from tests.scenes.house import reply
@@ -278,6 +279,45 @@ async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_r
         await refused(evening, await evening.gm.slash(evening.stage, "scene restore"), "nothing left to bring back")
         await asked(evening, "@Mrs Bennet Mama?", count=3)
         assert "MARMALADE" in engine.requests[-1].prompt.text
+
+
+async def test_a_narration_that_is_undone_goes_and_comes_back(evening: Evening) -> None:
+    engine = await ready(FIRST, MADAM)
+    async with evening.online(engine):
+        await evening.begin()
+        post = await asked(evening)
+        await evening.gm.slash(evening.stage, "gm narrate", text="Rain drums on the glass.")
+        told = (await evening.discord.until(lambda: [m for m in evening.stage.messages if "Rain" in m.content]))[0]
+        question = await evening.gm.context_menu(post, "Rewind to here")
+        await evening.gm.press(question.message, "Rewind")
+        await evening.discord.until(lambda: told.deleted)
+        await evening.discord.quiet()
+        await evening.gm.slash(evening.stage, "scene restore")
+        await evening.discord.until(lambda: [m for m in evening.stage.messages if "Rain" in m.content])
+        await asked(evening, "@Mrs Bennet Mama?", count=2)
+        assert "Rain drums" in engine.requests[-1].prompt.text
+
+
+async def test_a_long_reply_that_is_begun_anew_and_gets_short_stays_in_the_story(evening: Evening) -> None:
+    pages = (
+        f"<role_action>turns page {n}</role_action> Page {n} says that {n * 7} is more than {n}." for n in range(60)
+    )
+    long = reply("Mr Bennet", says=" ".join(pages))
+    died = Scripted(long, chunk=400, pause=0.05, error=EngineDied("Gone."))
+    short = Scripted(
+        FIRST + "<role_action>rises</role_action> " + "<role_action>goes</role_action>", chunk=6, pause=0.05
+    )
+    engine = await ready(died, short, MADAM)  # type: ignore[arg-type]
+    async with evening.online(engine):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.discord.until(lambda: len(personas(evening.stage)) > 1)
+        await evening.discord.until(lambda: [p for p in personas(evening.stage) if p.content.endswith("goes*")])
+        await evening.discord.quiet()
+        (post,) = personas(evening.stage)
+        assert post.labels
+        await asked(evening, "@Mrs Bennet Mama?", count=2)
+        assert "You refuse him?" in engine.requests[-1].prompt.text
 
 
 async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message(evening: Evening) -> None:

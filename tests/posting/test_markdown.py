@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from bot.posting.letters import clean, width
 from bot.posting.markdown import NOBODY, literal, name, neutral
@@ -32,6 +32,7 @@ def unescaped(text: str) -> str:
 
 @some
 @given(marked)
+@example("<https://a.example)>*")
 def test_literal_text_has_no_format_and_reads_as_it_was_written(text: str) -> None:
     written = literal(text)
     assert kinds(written) == set()

@@ -137,7 +137,7 @@ async def test_the_menu_of_a_message_shows_its_thoughts_to_the_game_master_alone
         await until(lambda: stage.says("Well, well."))
         post = (await stage.messages())[-1]
         asked = {"place": post["channel_id"], "message": post["id"], "name": "Show thoughts"}
-        assert (await visitor.news())["menus"] == ["Show thoughts"]
+        assert "Show thoughts" in (await visitor.news())["menus"]
         assert (await visitor.ask("menu", asked | {"person": "grace"}))[0] == 200
         assert (await visitor.ask("menu", asked | {"person": "ada"}))[0] == 200
         await until(lambda: stage.says("SECRET"))
