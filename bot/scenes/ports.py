@@ -267,7 +267,7 @@ class Post:
     turn_id: int
     take_id: int | None
     part: int  # position among the take's messages of this purpose, from 0
-    purpose: str  # "persona" (the reply and what is revealed with it), "gm" (a direct message), "fault"
+    purpose: str  # "persona" (the reply and what is revealed with it), "gm" (a direct message), "fault", "leaving"
     webhook_id: int | None = None
     controls: bool = False  # whether it has the buttons of the latest reply
 

@@ -1,0 +1,43 @@
+"""What evenings of second thoughts begin with: replies to think twice of, and what is asked and read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.engine.scripted import ScriptedEngine
+from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from tests.engine.scripted import Script
+    from tests.loopback import Message, Outcome
+    from tests.play.house import Evening
+
+FIRST = reply("Mr Bennet", plan="PLAN", thinks="SECRET one.", does="smiles", says="You refuse him?")
+SECOND = reply("Mr Bennet", plan="PLAN", thinks="SECRET two.", does="frowns", says="You take him?")
+MADAM = reply("Mrs Bennet", thinks="SECRET three.", does="sobs", says="My nerves!")
+STRANGERS_WORD = "Only the game master"
+
+
+async def ready(*script: Script) -> ScriptedEngine:
+    engine = ScriptedEngine(list(script))
+    await engine.start()
+    return engine
+
+
+async def asked(evening: Evening, text: str = "@Mr Bennet Papa?", *, count: int = 1) -> Message:
+    evening.lizzy.say(evening.stage, text)
+    return await evening.answer(count=count)
+
+
+async def reads(evening: Evening, post: Message, text: str) -> None:
+    await evening.discord.until(lambda: post.content == text, what=f"a post that reads {text!r}")
+    await evening.discord.quiet()
+
+
+async def refused(evening: Evening, outcome: Outcome, sentence: str = STRANGERS_WORD) -> None:
+    """Wait for the one private sentence that is the answer, and nothing else."""
+    await evening.discord.until(lambda: outcome.messages, what=f"an answer with {sentence!r}")
+    assert outcome.ephemeral
+    assert outcome.modal is None
+    assert sentence in outcome.text
+    assert len(outcome.messages) == 1
