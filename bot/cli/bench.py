@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
 bench = typer.Typer(help="Measure the engine and the bot.", no_args_is_help=True)
 
+_ROWS = (
+    "one stream, tokens/s",
+    "all streams, tokens/s",
+    "all, asked at once, tokens/s",
+    "reading, tokens/s",
+    "first word, s",
+    "known mind: new tokens",
+    "known mind: tokens read",
+    "from memory, of reading",
+    "rotation, s",
+)
+
 Streams = Annotated[int, typer.Option(min=1, max=64, help="Replies, or scenes, at once.")]
 Rounds = Annotated[int, typer.Option(min=1, help="Rounds; medians of all are shown.")]
 
@@ -89,22 +101,20 @@ def _print_figures(report: EngineReport) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for head in ("", "one stream", "all", "all, asked", "reading", "first word", "new/read", "from memory", "rotation"):
-        table.add_column(head, justify="right" if head else "left")
+    table.add_column("")
     for figures in report.figures:
-        table.add_row(figures.name, *_cells(figures))
-    table.add_row("", "tokens/s", "tokens/s", "tokens/s", "tokens/s", "s", "tokens", "of reading", "s", style="dim")
+        table.add_column(figures.name, justify="right")
+    for row in zip(_ROWS, *map(_cells, report.figures), strict=True):
+        table.add_row(*row)
     Console().print(table)
 
 
 def _cells(figures: Figures) -> list[str]:
-    returned = "" if figures.return_new is None else f"{figures.return_new}/{figures.return_read}"
     numbers = [
-        *(figures.write_one, figures.write_many, figures.answer_many, figures.read),
-        *(figures.first_word, figures.return_stored, figures.rotation),
+        *(figures.write_one, figures.write_many, figures.answer_many, figures.read, figures.first_word),
+        *(figures.return_new, figures.return_read, figures.return_stored, figures.rotation),
     ]
-    cells = ["" if number is None else f"{number:.3g}" for number in numbers]
-    return [*cells[:5], returned, *cells[5:]]
+    return ["" if number is None else f"{number:.3g}" for number in numbers]
 
 
 def _print_targets(targets: Sequence[Target]) -> None:

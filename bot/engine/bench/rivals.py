@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.engine.bench.report import ALONE, BARE, BATCHED, Figures, median
+from bot.engine.local.process import environment
 from bot.engine.remote import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
 
@@ -167,7 +168,11 @@ async def _said(program: Path | str, *words: str) -> bytes:
 async def _started(program: Path | str, *words: str) -> asyncio.subprocess.Process:
     try:
         return await asyncio.create_subprocess_exec(
-            str(program), *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+            str(program),
+            *words,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=environment(),  # as the worker's: how threads wait for each other must be the same for all sides
         )
     except OSError as error:
         raise EngineStartError(f"{program} can't be run ({error.strerror or error}).") from error

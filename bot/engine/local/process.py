@@ -44,7 +44,7 @@ class WorkerProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=_environment(),
+            env=environment(),
         )
         return cls(process)
 
@@ -98,8 +98,8 @@ class WorkerProcess:
                     log.debug("worker %d: %s", self._process.pid, line)
 
 
-def _environment() -> dict[str, str]:
-    """The bot's environment without its secrets, and with its own code to be found.
+def environment() -> dict[str, str]:
+    """Return the bot's environment without its secrets, and with its own code to be found.
 
     Threads of llama.cpp's that wait for each other spin by default. Where other programs want the same cores, that
     made the demo model eight times as slow as letting them sleep (measured with two cores and a load of three).
