@@ -49,7 +49,7 @@ def login(discord: LoopbackDiscord, folder: Path) -> dict[str, str]:
 async def test_on_a_new_machine_it_tells_what_is_there_without_asking_discord(tmp_path: Path) -> None:
     status, output, complaints = await doctor(tmp_path, "--offline", "--json")
     assert (status, complaints) == (0, "")
-    assert found(output, "Library")[0]["found"] .endswith("scenarios can be played")
+    assert found(output, "Library")[0]["found"].endswith("scenarios can be played")
     assert any("CPU" in check["found"] for check in found(output, "Device"))
     assert any("stand-in" in check["found"] for check in found(output, "Model"))
 

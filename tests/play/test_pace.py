@@ -1,12 +1,9 @@
-"""How fast things happen while a hundred scenes are under way and a reply is being written in each."""
+"""A hundred scenes are under way, and a reply is being written in each."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import time
 from datetime import UTC, datetime
-from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
 from bot.scenes.scene import Part, Place
@@ -22,29 +19,24 @@ if TYPE_CHECKING:
 
 SCENES = 100
 PAGES = " ".join(f"<role_action>turns page {page}</role_action> {'It says nothing of it. ' * 5}" for page in range(20))
-FIRST_ANSWER = 0.3  # seconds, for 99 of 100
-ASKED_WITHIN = 0.02  # seconds, for one of two
 
 
 async def test_a_hundred_active_scenes_keep_nobody_waiting(evening: Evening) -> None:
-    asked: dict[str, float] = {}
+    asked: set[str] = set()
 
     def script(request: Request) -> Scripted:
-        asked[request.mind] = time.perf_counter()
+        asked.add(request.mind)
         return Scripted(reply("Mr Bennet", says=PAGES), chunk=40, pause=1.0)
 
     engine = ScriptedEngine([script])
     await engine.start()
     stages = await under_way(evening)
-    waits: list[float] = []
     outcomes: list[Outcome] = []
     async with evening.online(engine):
         evening.discord.rates.enforced = True
         for mind, stage in stages.items():
-            said = time.perf_counter()
             evening.lizzy.say(stage, "@Mr Bennet Papa?")
             await evening.discord.until(lambda mind=mind: mind in asked)  # type: ignore[misc]
-            waits.append(asked[mind] - said)
         await evening.discord.until(lambda: all(personas(stage) for stage in stages.values()), 30)
         for stage in list(stages.values())[::2]:
             outcomes += await asyncio.gather(
@@ -54,16 +46,8 @@ async def test_a_hundred_active_scenes_keep_nobody_waiting(evening: Evening) -> 
                 evening.lizzy.slash(stage, "cast join", character="Elizabeth Bennet"),
             )
         assert engine.running == SCENES
-    callbacks = {seen.path.split("/")[3]: seen.at for seen in evening.discord.asked("answer_interaction")}
-    answered = [callbacks[outcome.interaction.token] - outcome.interaction.created_at for outcome in outcomes]
-    assert quantiles(answered, n=100)[98] < FIRST_ANSWER * crowd()
-    assert median(waits) < ASKED_WITHIN * crowd()
+    assert not [outcome for outcome in outcomes if outcome.failed]
     assert evening.discord.refused == 0
-
-
-def crowd() -> float:
-    """How many programs want each core: seconds are that much longer for every one of them."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 async def under_way(evening: Evening) -> dict[str, Channel]:
