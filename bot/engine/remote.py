@@ -71,7 +71,10 @@ class RemoteEngine:
         async with self._starting:
             if self._servers:
                 return
-            self._session = aiohttp.ClientSession(timeout=self._timeout(), headers=self._headers())
+            # No connection is used twice: llama-server closes those that idle, and a request that meets such a one
+            # fails, which would look like a server that is down.
+            connector = aiohttp.TCPConnector(force_close=True, limit=0)
+            self._session = aiohttp.ClientSession(connector=connector, timeout=self._timeout(), headers=self._headers())
             try:
                 await self._meet(self._session)
             except BaseException:

@@ -50,6 +50,7 @@ class CompletionsServer:
     can_tokenize: bool = True
     asked: list[Body] = field(default_factory=list)
     broken_off: int = 0  # answers that the client didn't wait for
+    kept: int = 0  # questions after which the client would have asked the next over the same connection
     url: str = ""
 
     async def __aenter__(self) -> Self:
@@ -79,12 +80,14 @@ class CompletionsServer:
         return web.json_response({"default_generation_settings": {"n_ctx": self.context}})
 
     async def _tokenize(self, request: web.Request) -> web.Response:
+        self.kept += request.keep_alive
         body = await request.json()
         return web.json_response({"tokens": list(range(len(tokens_of(body["content"]))))})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.asked.append(body)
+        self.kept += request.keep_alive
         if refusal := self._refusal(request):
             return refusal
         if body["model"] not in self.models:

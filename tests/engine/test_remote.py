@@ -57,6 +57,14 @@ async def test_a_reply_streams_and_is_counted() -> None:
         assert engine.info.context == 4096
 
 
+async def test_no_connection_is_used_twice_since_the_server_may_have_closed_it() -> None:
+    async with told("Good evening.") as (engine, server):
+        await listen(engine, request("Hello?"))
+        await engine.count(prompt("Hello?"))
+        assert server.asked
+        assert server.kept == 0
+
+
 async def test_the_server_is_asked_as_the_request_says() -> None:
     async with told("Yes.") as (engine, server):
         sampling = Sampling(temperature=0.3, top_p=0.8, top_k=40, min_p=0.05, repeat_penalty=1.1)
