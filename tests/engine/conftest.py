@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,8 +33,9 @@ async def narrow() -> AsyncGenerator[LocalEngine, None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share the engine share its event loop."""
+    """Tests of this folder that share an engine share its event loop."""
     for item in items:
-        if {"engine", "narrow"} & set(getattr(item, "fixturenames", ())):
+        shared = {"engine", "narrow"} & set(getattr(item, "fixturenames", ()))
+        if shared and item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
             item.add_marker(pytest.mark.model)
