@@ -35,7 +35,7 @@ async def seats(count: int, **options: Any) -> AsyncGenerator[LocalEngine, None]
 
 async def steps(engine: LocalEngine) -> None:
     """Give an engine that nobody asks for replies the time of some steps: between two it answers one count."""
-    for _ in range(20):
+    for _ in range(60):
         await engine.count(prompt("Hello?"))
 
 
