@@ -53,8 +53,8 @@ class Takes:
             turn = await self._given(turn)
             if running.scene.state is not SceneState.PLAYING:
                 raise Refused("The scene is paused, so nobody replies.")
-            if not running.scene.part(turn.speaker).by_model:
-                raise Refused(f"{turn.speaker} is played by somebody now, who alone speaks for them.")
+            if not running.scene.part(turn.speaker).answers:
+                raise Refused(f"The model does not speak for {turn.speaker} now: `/cast list` tells who does.")
             await self._store.retake(turn_id, lengthen=lengthen)
         running.runner.wake()
 

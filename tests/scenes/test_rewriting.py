@@ -12,36 +12,11 @@ from bot.errors import Refused
 from bot.her.beats import action, planning, speech, thought
 from bot.her.people import beats_of
 from bot.scenes.takes import rewritten, written
-from tests.scenes.house import ALICE, GM, a_house, reply
+from tests.scenes.house import GM, a_house
+from tests.scenes.replied import FIRST, MADAM, REFUSES, SECOND, answered, said
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bot.scenes.scene import Scene
-    from bot.scenes.turn import Turn
-    from tests.scenes.house import House
-
-FIRST, SECOND = reply("Mr Bennet", says="You refuse him?"), reply("Mr Bennet", says="You take him?")
-MADAM = reply("Mrs Bennet", says="My nerves!")
-REFUSES, TAKES = "smiles You refuse him?", "smiles You take him?"
-
-
-async def answered(house: House, *, takes: int = 1) -> tuple[Scene, Turn]:
-    """A scene in which Alice asked and Mr Bennet replied, so many times over, and that reply."""
-    scene = await house.begin()
-    await house.say(scene, "Papa?", "Mr Bennet")
-    await house.quiet(scene)
-    turn = (await house.theatre.history(scene))[-1]
-    for _ in range(takes - 1):
-        await house.takes.again(turn.id, ALICE)
-        await house.quiet(scene)
-    now = await house.store.turn(turn.id)
-    assert now
-    return scene, now
-
-
-async def said(house: House, scene: Scene) -> str:
-    return (await house.story(scene))[1][1]
 
 
 async def test_a_rewritten_reply_is_what_everyone_heard_and_its_thoughts_are_kept(tmp_path: Path) -> None:

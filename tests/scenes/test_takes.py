@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,36 +13,11 @@ from bot.her.beats import planning, public, thought
 from bot.scenes import prompting
 from bot.scenes.turn import TurnState
 from tests.engine.scripted import Scripted
-from tests.scenes.house import ALICE, BOB, GM, a_house, reply
+from tests.scenes.house import ALICE, BOB, GM, a_house
+from tests.scenes.replied import FIRST, MADAM, REFUSES, SECOND, TAKES, answered, said
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bot.scenes.scene import Scene
-    from bot.scenes.turn import Turn
-    from tests.scenes.house import House
-
-FIRST, SECOND = reply("Mr Bennet", says="You refuse him?"), reply("Mr Bennet", says="You take him?")
-MADAM = reply("Mrs Bennet", says="My nerves!")
-REFUSES, TAKES = "smiles You refuse him?", "smiles You take him?"
-
-
-async def answered(house: House, *, takes: int = 1) -> tuple[Scene, Turn]:
-    """A scene in which Alice asked and Mr Bennet replied, so many times over, and that reply."""
-    scene = await house.begin()
-    await house.say(scene, "Papa?", "Mr Bennet")
-    await house.quiet(scene)
-    turn = (await house.theatre.history(scene))[-1]
-    for _ in range(takes - 1):
-        await house.takes.again(turn.id, ALICE)
-        await house.quiet(scene)
-    now = await house.store.turn(turn.id)
-    assert now
-    return scene, now
-
-
-async def said(house: House, scene: Scene) -> str:
-    return (await house.story(scene))[1][1]
 
 
 async def test_the_chosen_take_is_what_everyone_remembers_and_what_shows(tmp_path: Path) -> None:
@@ -217,4 +193,15 @@ async def test_a_failed_reply_is_tried_again_and_not_gone_through(tmp_path: Path
             await house.takes.again(failed.id, ALICE)
         await house.takes.retry(failed.id, ALICE)
         await house.quiet(scene)
+        assert await said(house, scene) == REFUSES
+
+
+async def test_no_other_take_is_asked_of_a_character_that_is_off_stage(tmp_path: Path) -> None:
+    async with a_house(tmp_path, FIRST, SECOND) as house:
+        scene, turn = await answered(house)
+        await house.theatre.change(
+            scene, lambda now: replace(now, parts=tuple(replace(p, absent=True) for p in now.parts))
+        )
+        with pytest.raises(Refused, match="does not speak for Mr Bennet"):
+            await house.takes.again(turn.id, ALICE)
         assert await said(house, scene) == REFUSES
