@@ -110,7 +110,7 @@ async def test_a_scene_that_ends_or_a_part_that_is_taken_meanwhile_keeps_the_old
         house.engine.gate.set()
         await house.quiet(scene)
         assert await house.story(scene) == HEARD
-        with pytest.raises(Refused, match="played by somebody"):
+        with pytest.raises(Refused, match="does not speak for Mr Bennet"):
             await house.takes.again(turn.id, ALICE)
         await house.theatre.leave(house.theatre.here(10), BOB)
         house.engine.gate.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,11 +64,16 @@ class Newcomer:
         await self.page.reads(text, within=WINDOW, patience=patience)
 
     async def uncovers(self, text: str) -> None:
-        """Click the last spoiler bar, which hides this text until then."""
+        """Click the last spoiler bar, which hides this text until then; again, where an edit of the post covered it."""
         spoiler = "[...document.querySelectorAll('.markdown-spoiler')].at(-1)"
-        await self.page.until(f"{spoiler} && !{spoiler}.innerText.includes('{text}')", within=WINDOW)
-        await self.page.click(".markdown-spoiler", within=WINDOW)
-        await self.page.until(f"{spoiler}.innerText.includes('{text}')", within=WINDOW)
+        uncovered = f"{spoiler}.innerText.includes('{text}')"
+        await self.page.until(f"{spoiler} && !{uncovered}", within=WINDOW)
+        for _ in range(3):
+            await self.page.click(".markdown-spoiler", within=WINDOW)
+            with contextlib.suppress(AssertionError):
+                await self.page.until(uncovered, within=WINDOW, patience=5)
+                return
+        await self.page.until(uncovered, within=WINDOW)
 
     async def _ready(self) -> None:
         seen = f"document.querySelector('{BOX}')?.checkVisibility()"
