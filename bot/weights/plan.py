@@ -6,6 +6,7 @@ best plan first and smaller ones after it, for where the first turns out not to 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -110,9 +111,10 @@ class _Model:
         tensors = [tensor for header in headers for tensor in header.tensors]
         self.trained = self._header.context or _USUAL_CONTEXT
         self.layers = self._header.layers + 1
-        self._weights = [_size(tensors, number) for number in range(self._header.layers)]
+        sizes = _by_layer(tensors)
+        self._weights = [sizes[number] for number in range(self._header.layers)]
         self._embeddings = sum(tensor.size or 0 for tensor in tensors if tensor.name.startswith("token_embd"))
-        self._rest = _size(tensors, None) - self._embeddings
+        self._rest = sizes[None] - self._embeddings
         # Where the embeddings are the output too, a GPU that computes the output gets a copy.
         own = any(tensor.name == "output.weight" for tensor in tensors)
         self._output = self._rest if own else self._rest + self._embeddings
@@ -179,5 +181,9 @@ def _fits_main(plan: Plan, free: int | None) -> bool:
     return free is None or plan.main_bytes <= free
 
 
-def _size(tensors: Sequence[Tensor], layer: int | None) -> int:
-    return sum(tensor.size or 0 for tensor in tensors if tensor.layer == layer)
+def _by_layer(tensors: Sequence[Tensor]) -> Counter[int | None]:
+    """Bytes of each layer; under None those of no layer."""
+    sizes: Counter[int | None] = Counter()
+    for tensor in tensors:
+        sizes[tensor.layer] += tensor.size or 0
+    return sizes
