@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,6 +25,9 @@ def lend(
 
     There is no password and no encryption: use it on this machine, or on a network that you trust.
     """
+    from bot.engine.local.waiting import spin_briefly
+
+    spin_briefly(os.environ)  # before llama.cpp is loaded
     from bot.engine.local import rpc
 
     place = rpc.Address.parse(address)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import socket
 import sys
@@ -36,7 +35,6 @@ async def lender(port: int | None = None) -> AsyncGenerator[tuple[str, asyncio.s
         *("-m", "bot", "lend", "--address", address),
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
-        env={**os.environ, "OMP_WAIT_POLICY": "PASSIVE"},
     )
     try:
         await answers(address)

@@ -24,7 +24,7 @@ class Course:
     """What is asked of an engine."""
 
     streams: int = 8
-    tokens: int = 64  # of each reply
+    tokens: int = 128  # of each reply: with fewer, what else the machine does weighs more than what is measured
     history: int = 2000  # tokens of each scene in the rotation, about
     rounds: int = 5
 

@@ -7,7 +7,7 @@ nobody waits, minds are brought to what their next prompt will begin with.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bot.engine.local.draw import Draw, GrammarError
 from bot.engine.local.frames import Began, Failed, Finished, Place, Wrote
@@ -17,22 +17,30 @@ from bot.engine.local.reply import Reply
 from bot.engine.local.seats import Seats, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from bot.engine.local.frames import Cancel, Event, Expect, Generate
     from bot.engine.local.llama import Context, Model
     from bot.engine.local.seats import Seat
 
 _STEP_BESIDE_OTHERS = 0.15  # seconds a step may take for reading while replies are being written
-_STEP_ALONE = 0.5  # … while none is
+_STEP_ALONE = 1.0  # … while none is: larger slices are read faster, but who comes meanwhile waits for their end
 _FIRST_SLICE = 64
 _LEAST_SLICE = 16
+_EVEN_SLICE = 64  # larger slices are multiples of it: matrices are multiplied in tiles
+
+
+class Tell(Protocol):
+    """What takes the events, those of one step together."""
+
+    def __call__(self, *events: Event) -> None:
+        """Pass them on to the bot."""
 
 
 class Batch:
     """All replies of a worker, waiting and under way. Not safe for several threads."""
 
-    def __init__(self, model: Model, context: Context, seats: Seats, tell: Callable[[Event], None]) -> None:
+    def __init__(self, model: Model, context: Context, seats: Seats, tell: Tell) -> None:
         self._model = model
         self._context = context
         self._seats = seats
@@ -89,10 +97,11 @@ class Batch:
             raise DecodeError("the cache has no room, though every sequence has its own")
         if read >= _LEAST_SLICE:
             self._pace = (self._pace + read / max(1e-6, time.monotonic() - began)) / 2
-        for seat, index in drawing:
-            self._advance(seat, index)
+        self._tell(*(event for seat, index in drawing for event in self._advance(seat, index)))
 
     def _admit(self) -> None:
+        if not self._line:
+            return
         while self._line and self._seats.free():
             reply = self._line.next(self._busy())
             seat, remembered = self._seats.take(reply.mind, reply.prompt)
@@ -122,7 +131,8 @@ class Batch:
     def _slice(self, *, beside_others: bool) -> int:
         """How many prompt tokens to read in one step."""
         seconds = _STEP_BESIDE_OTHERS if beside_others else _STEP_ALONE
-        return max(_LEAST_SLICE, len(self._seats), int(self._pace * seconds))
+        size = max(_LEAST_SLICE, len(self._seats), int(self._pace * seconds))
+        return size if size < _EVEN_SLICE else size - size % _EVEN_SLICE
 
     def _add(self, seat: Seat, reply: Reply, count: int) -> int:
         """Put the next `count` tokens of a reply into the batch and return the last one's index."""
@@ -134,20 +144,20 @@ class Batch:
         seat.tokens += tokens
         return index
 
-    def _advance(self, seat: Seat, index: int) -> None:
-        """Draw the next token of a seat's reply, and tell what came of it."""
+    def _advance(self, seat: Seat, index: int) -> Iterator[Event]:
+        """Draw the next token of a seat's reply, and yield what is to be told of it."""
         reply = seat.reply
         assert reply is not None  # noqa: S101 - for the type checker
         try:
             text = reply.go_on(self._context.logits(index))
         except GrammarError as error:
-            self._tell(Failed(id=reply.id, fault="other", text=f"The reply can't be held to its form: {error}."))
+            yield Failed(id=reply.id, fault="other", text=f"The reply can't be held to its form: {error}.")
             self._leave(seat)
             return
         if text:
-            self._tell(Wrote(id=reply.id, text=text))
+            yield Wrote(id=reply.id, text=text)
         if reply.finish:
-            self._tell(Finished(id=reply.id, finish=reply.finish))
+            yield Finished(id=reply.id, finish=reply.finish)
             self._leave(seat)
 
     def _leave(self, seat: Seat) -> None:

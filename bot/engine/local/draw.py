@@ -7,26 +7,20 @@ and only where the grammar refuses it are the likeliest tokens masked, and all o
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import llama_cpp as lib
 import numpy as np
+
+from bot.engine.local.tail import CANDIDATE, Tail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.engine.local.llama import Model
+    from bot.engine.local.tail import Candidates, Logits, Tokens
     from bot.engine.protocol import Sampling
 
-Candidates: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
-Logits: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
-Tokens: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
-
-_CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
-# Logits below the best one from which tokens have no chance worth counting. Over a whole vocabulary native samplers
-# take a millisecond or two, over what is left a tenth. Where the tail is cut anyway, less of it need be looked at.
-_REACH = 20.0
-_REACH_CUT = 12.0
 _LIKELY = 256  # tokens that are asked about before the whole vocabulary is
 _PENALISED = 64  # latest tokens that the repetition penalty looks at
 _DRY_BASE = 1.75  # its author's values
@@ -47,7 +41,7 @@ class Grammar:
         self._sampler: Any = lib.llama_sampler_init_grammar(model.vocabulary, text.encode(), b"root")
         if not self._sampler:
             raise GrammarError("the grammar doesn't parse")
-        self._one = np.zeros(1, _CANDIDATE)
+        self._one = np.zeros(1, CANDIDATE)
 
     def allows(self, token: int) -> bool:
         """Whether `token` may come next."""
@@ -90,14 +84,14 @@ class Draw:
 
     def __init__(self, model: Model, sampling: Sampling, seed: int, grammar: str | None) -> None:
         self._grammar = Grammar(model, grammar) if grammar else None
-        self._chain = _chain(model, sampling, seed)
+        self._tail = Tail(sampling)
+        self._penalties = _chain(_penalties(model, sampling))
+        self._chain = _chain(_samplers(sampling, seed, top_p=not self._tail.cuts_nucleus))
         self._ids = np.arange(model.size, dtype=np.int32)
-        cut = sampling.top_p < 1.0 or sampling.min_p > 0.0 or sampling.top_k > 0
-        self._reach = _REACH_CUT if cut else _REACH * max(1.0, sampling.temperature)
 
     def next(self, logits: Logits) -> int:
         """Draw one token. Raises GrammarError where no token fits."""
-        token = self._pick(self._candidates(logits, np.flatnonzero(logits > logits.max() - self._reach)))
+        token = self._pick(logits, self._tail.within(logits))
         if self._grammar and not self._grammar.allows(token):
             token = self._again(logits)
         self.accept(token)
@@ -107,7 +101,8 @@ class Draw:
         """Count `token` as part of the reply, drawn here or not."""
         if self._grammar:
             self._grammar.accept(token)
-        lib.llama_sampler_accept(self._chain, token)
+        if self._penalties:
+            lib.llama_sampler_accept(self._penalties, token)
 
     def may_write(self, tokens: Sequence[int]) -> bool:
         """Whether the grammar lets `tokens` come next."""
@@ -122,38 +117,48 @@ class Draw:
     def free(self) -> None:
         """Give the memory back."""
         self.drop_grammar()
+        if self._penalties:
+            lib.llama_sampler_free(self._penalties)
         lib.llama_sampler_free(self._chain)
 
     def _again(self, logits: Logits) -> int:
         assert self._grammar is not None  # noqa: S101 - for the type checker
         likely = np.argpartition(logits, -_LIKELY)[-_LIKELY:] if len(logits) > _LIKELY else self._ids
-        fitting = self._grammar.mask(self._candidates(logits, likely))
+        fitting = self._grammar.mask(_candidates(likely, logits[likely]))
         if not len(fitting):
-            fitting = self._grammar.mask(self._candidates(logits))
+            fitting = self._grammar.mask(_candidates(self._ids, logits))
         if not len(fitting):
             raise GrammarError("the grammar allows no token of this model")
-        return self._pick(np.ascontiguousarray(fitting))
+        return self._pick(logits, fitting["id"])
 
-    def _candidates(self, logits: Logits, ids: Tokens | None = None) -> Candidates:
-        candidates = np.zeros(len(logits) if ids is None else len(ids), _CANDIDATE)
-        candidates["id"] = self._ids if ids is None else ids
-        candidates["logit"] = logits if ids is None else logits[ids]
-        return candidates
-
-    def _pick(self, candidates: Candidates) -> int:
-        array = _array(candidates)
+    def _pick(self, logits: Logits, ids: Tokens) -> int:
+        """Draw one of the tokens `ids`."""
+        values = logits[ids]
+        if self._penalties:
+            penalised = _candidates(ids, values)
+            lib.llama_sampler_apply(self._penalties, _array(penalised))
+            values = np.ascontiguousarray(penalised["logit"])
+        kept = self._tail.kept(values)
+        array = _array(_candidates(ids, values) if kept is None else _candidates(ids[kept], values[kept]))
         lib.llama_sampler_apply(self._chain, array)
         return int(array.contents.data[array.contents.selected].id)
 
 
+def _candidates(ids: Tokens, logits: Logits) -> Candidates:
+    candidates = np.zeros(len(ids), CANDIDATE)
+    candidates["id"] = ids
+    candidates["logit"] = logits
+    return candidates
+
+
 def _array(candidates: Candidates) -> Any:
-    data = candidates.ctypes.data_as(ctypes.POINTER(lib.llama_token_data))
+    """What native samplers take. It keeps `candidates` alive."""
+    data = ctypes.pointer(lib.llama_token_data.from_buffer(candidates.data))
     return ctypes.pointer(lib.llama_token_data_array(data, len(candidates), -1, False))
 
 
-def _chain(model: Model, sampling: Sampling, seed: int) -> Any:
-    """llama.cpp's own order: penalties, then what cuts the tail, then temperature, then chance."""
-    chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+def _penalties(model: Model, sampling: Sampling) -> list[Any]:
+    """Samplers that hold back what was said before. They come first, as in llama.cpp's own order."""
     samplers = []
     if sampling.repeat_penalty != 1.0:
         samplers.append(lib.llama_sampler_init_penalties(model.size, _PENALISED, sampling.repeat_penalty, 0.0, 0.0))
@@ -164,17 +169,30 @@ def _chain(model: Model, sampling: Sampling, seed: int) -> Any:
                 model.vocabulary, sampling.dry, _DRY_BASE, _DRY_LENGTH, _DRY_LOOKS_BACK, breakers, len(_DRY_BREAKERS)
             )
         )
+    return samplers
+
+
+def _samplers(sampling: Sampling, seed: int, *, top_p: bool) -> list[Any]:
+    """What cuts the tail, then temperature, then chance. `top_p`: whether that is among it."""
     if sampling.temperature <= 0:
-        samplers.append(lib.llama_sampler_init_greedy())
-    else:
-        if sampling.top_k > 0:
-            samplers.append(lib.llama_sampler_init_top_k(sampling.top_k))
-        if sampling.top_p < 1.0:
-            samplers.append(lib.llama_sampler_init_top_p(sampling.top_p, 1))
-        if sampling.min_p > 0:
-            samplers.append(lib.llama_sampler_init_min_p(sampling.min_p, 1))
-        samplers.append(lib.llama_sampler_init_temp(sampling.temperature))
-        samplers.append(lib.llama_sampler_init_dist(min(seed, _LARGEST_SEED)))
+        return [lib.llama_sampler_init_greedy()]
+    samplers = []
+    if sampling.top_k > 0:
+        samplers.append(lib.llama_sampler_init_top_k(sampling.top_k))
+    if sampling.top_p < 1.0 and top_p:
+        samplers.append(lib.llama_sampler_init_top_p(sampling.top_p, 1))
+    if sampling.min_p > 0:
+        samplers.append(lib.llama_sampler_init_min_p(sampling.min_p, 1))
+    samplers.append(lib.llama_sampler_init_temp(sampling.temperature))
+    samplers.append(lib.llama_sampler_init_dist(min(seed, _LARGEST_SEED)))
+    return samplers
+
+
+def _chain(samplers: Sequence[Any]) -> Any:
+    """The samplers as one, which owns them; None without any."""
+    if not samplers:
+        return None
+    chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
     for sampler in samplers:
         lib.llama_sampler_chain_add(chain, sampler)
     return chain

@@ -148,6 +148,7 @@ class Context:
         self.capacity = plan.batch
         self._batch = lib.llama_batch_init(plan.batch, 0, 1)
         self.tokens_each = lib.llama_n_ctx_seq(handle)
+        self._logits: dict[int, npt.NDArray[np.float32]] = {}  # by where they lie
 
     def free(self) -> None:
         """Give the memory back; the context must not be used after that."""
@@ -187,7 +188,11 @@ class Context:
 
     def logits(self, index: int) -> npt.NDArray[np.float32]:
         """The logits at an index that `add` returned. Valid until the next step."""
-        return np.ctypeslib.as_array(lib.llama_get_logits_ith(self.handle, index), shape=(self._model.size,))
+        address = ctypes.addressof(lib.llama_get_logits_ith(self.handle, index).contents)
+        if address not in self._logits:  # making an array takes longer than all else that is done to draw a token
+            row = (ctypes.c_float * self._model.size).from_address(address)
+            self._logits[address] = np.frombuffer(row, np.float32)
+        return self._logits[address]
 
     def state_size(self, sequence: int) -> int:
         """Bytes that `state` would take."""

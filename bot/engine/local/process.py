@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.engine.local.frames import EVENTS, HEAD, pack
+from bot.engine.local.waiting import spin_briefly
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -99,12 +100,8 @@ class WorkerProcess:
 
 
 def environment() -> dict[str, str]:
-    """Return the bot's environment without its secrets, and with its own code to be found.
-
-    Threads of llama.cpp's that wait for each other spin by default. Where other programs want the same cores, that
-    made the demo model eight times as slow as letting them sleep (measured with two cores and a load of three).
-    """
+    """Return the bot's environment without its secrets, with its own code to be found and threads that wait well."""
     kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in _SECRETS)}
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
-    kept.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    spin_briefly(kept)
     return kept

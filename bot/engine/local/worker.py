@@ -116,11 +116,11 @@ class Worker:
             self._tell(Beat(step_seconds=time.monotonic() - began if began else 0.0))
             time.sleep(_BEAT_SECONDS)
 
-    def _tell(self, event: Event) -> None:
-        frame = pack(event)
+    def _tell(self, *events: Event) -> None:
+        frames = b"".join(map(pack, events))
         try:
             with self._writing:
-                self._events.write(frame)
+                self._events.write(frames)
                 self._events.flush()
         except OSError:
             os._exit(0)  # nobody listens any more

@@ -1,0 +1,81 @@
+"""Drawing tokens: what is left out beforehand is only what native samplers leave out."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import llama_cpp as lib
+import numpy as np
+import pytest
+
+from bot.engine.local.draw import Draw
+from bot.engine.protocol import Sampling
+
+if TYPE_CHECKING:
+    from bot.engine.local.tail import Logits
+
+SIZE = 3000
+SAMPLINGS = (
+    Sampling(),
+    Sampling(temperature=1.3, top_p=0.5),
+    Sampling(top_k=20, top_p=0.8),
+    Sampling(top_k=SIZE * 2, top_p=1.0),
+    Sampling(top_p=1.0, min_p=0.05),
+    Sampling(top_p=0.95, min_p=0.1),
+    Sampling(top_p=1e-6),
+    Sampling(temperature=0.0),
+    Sampling(repeat_penalty=1.5, top_k=40),
+    Sampling(repeat_penalty=1.5),
+)
+
+
+@dataclass
+class Vocabulary:
+    """As much of a model as drawing without a grammar needs."""
+
+    size: int = SIZE
+    vocabulary: Any = None
+
+
+def native(sampling: Sampling, seed: int, rounds: list[Logits]) -> list[int]:
+    """What one chain of all samplers, in llama.cpp's own order, draws from all tokens."""
+    chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+    samplers = [lib.llama_sampler_init_penalties(SIZE, 64, sampling.repeat_penalty, 0.0, 0.0)]
+    if sampling.temperature > 0:
+        samplers += [
+            lib.llama_sampler_init_top_k(sampling.top_k),
+            lib.llama_sampler_init_top_p(sampling.top_p, 1),
+            lib.llama_sampler_init_min_p(sampling.min_p, 1),
+            lib.llama_sampler_init_temp(sampling.temperature),
+            lib.llama_sampler_init_dist(seed),
+        ]
+    else:
+        samplers.append(lib.llama_sampler_init_greedy())
+    for sampler in samplers:
+        lib.llama_sampler_chain_add(chain, sampler)
+    drawn: list[int] = []
+    for logits in rounds:
+        tokens = (lib.llama_token_data * SIZE)(
+            *(lib.llama_token_data(token, logit, 0.0) for token, logit in enumerate(logits))
+        )
+        array = lib.llama_token_data_array(tokens, SIZE, -1, False)
+        lib.llama_sampler_apply(chain, ctypes.byref(array))
+        drawn.append(int(array.data[array.selected].id))
+        lib.llama_sampler_accept(chain, drawn[-1])
+    lib.llama_sampler_free(chain)
+    return drawn
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
+@pytest.mark.parametrize("spread", [0.5, 3.0, 10.0])
+def test_a_seed_draws_what_native_samplers_draw_from_the_whole_vocabulary(sampling: Sampling, spread: float) -> None:
+    chance = np.random.default_rng(7)
+    rounds: list[Logits] = [chance.normal(0.0, spread, SIZE).astype(np.float32) for _ in range(30)]
+    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # all that is needed of a model
+    ours = [draw.next(logits) for logits in rounds]
+    draw.free()
+    for one, other, logits in zip(ours, native(sampling, 11, rounds), rounds, strict=True):
+        ranks = np.argsort(np.argsort(-logits))
+        assert abs(ranks[one] - ranks[other]) <= 1, "the same, or its neighbour where sums were rounded otherwise"
