@@ -1,6 +1,6 @@
 """Checks what the client sends against Discord's own OpenAPI description, where there is one.
 
-The description is Discord's and not part of this project: `ASIDE_DISCORD_OPENAPI` names the file, otherwise it is
+The description is Discord's and not part of this project: `LOOPBACK_DISCORD_OPENAPI` names the file, otherwise it is
 looked for in a folder `shared` beside the checkout. Where it is in neither place these checks are off; `rules` stay.
 """
 
@@ -88,7 +88,7 @@ class Description:
 @cache
 def find_description() -> Description | None:
     """The description, None where there is none."""
-    path = Path(os.environ.get("ASIDE_DISCORD_OPENAPI") or BESIDE_THE_CHECKOUT)
+    path = Path(os.environ.get("LOOPBACK_DISCORD_OPENAPI") or BESIDE_THE_CHECKOUT)
     return Description(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 

@@ -140,7 +140,7 @@ def test_messages_that_are_refused() -> None:
 
 needs_description = pytest.mark.skipif(
     openapi.find_description() is None,
-    reason="Discord's OpenAPI description is not here: set ASIDE_DISCORD_OPENAPI to its file",
+    reason="Discord's OpenAPI description is not here: set LOOPBACK_DISCORD_OPENAPI to its file",
 )
 
 
