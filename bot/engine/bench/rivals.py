@@ -56,15 +56,17 @@ async def batched(program: Path, grounds: Grounds) -> tuple[float, float]:
         "-t": grounds.threads,
         "-npp": _PROMPT,
         "-ntg": course.tokens,
-        "-npl": f"1,{course.streams}",
+        "-npl": f"1,1,1,{course.streams}",
         "--output-format": "jsonl",
     }
     lines = (await _said(program, *_words(settings))).splitlines()
     told = [json.loads(line) for line in lines if line.startswith(b"{")]
-    speeds = {one["pl"]: float(one["speed_tg"]) for one in told}
-    if not {1, course.streams} <= speeds.keys():
+    one, many = (
+        median([float(run["speed_tg"]) for run in told if run["pl"] == count]) for count in (1, course.streams)
+    )
+    if one is None or many is None:
         raise EngineStartError(f"{program} measured nothing: is it llama-batched-bench?")
-    return speeds[1], speeds[course.streams]
+    return one, many
 
 
 async def alone(grounds: Grounds) -> Figures:

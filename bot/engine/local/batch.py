@@ -27,6 +27,7 @@ _STEP_BESIDE_OTHERS = 0.15  # seconds a step may take for reading while replies 
 _STEP_ALONE = 1.0  # … while none is: larger slices are read faster, but who comes meanwhile waits for their end
 _FIRST_SLICE = 64
 _LEAST_SLICE = 16
+_TELL_EVERY = 0.04  # seconds between pieces of a reply: each costs the bot, on the cores that also compute
 _EVEN_SLICE = 64  # larger slices are multiples of it: matrices are multiplied in tiles
 
 
@@ -48,6 +49,8 @@ class Batch:
         self._expected: dict[str, list[int]] = {}
         self._tell = tell
         self._pace = _FIRST_SLICE / _STEP_ALONE  # prompt tokens read a second, as measured
+        self._untold: dict[int, str] = {}  # what replies wrote since the last pieces were told
+        self._told_at = 0.0
 
     @property
     def idle(self) -> bool:
@@ -78,6 +81,7 @@ class Batch:
         for seat in self._seats:
             if seat.reply and seat.reply.id == order.id:
                 self._leave(seat)
+        self._untold.pop(order.id, None)
 
     def expect(self, order: Expect) -> None:
         """Remember what a mind's next prompt will begin with, for when there is time."""
@@ -97,7 +101,11 @@ class Batch:
             raise DecodeError("the cache has no room, though every sequence has its own")
         if read >= _LEAST_SLICE:
             self._pace = (self._pace + read / max(1e-6, time.monotonic() - began)) / 2
-        self._tell(*(event for seat, index in drawing for event in self._advance(seat, index)))
+        ended = [event for seat, index in drawing for event in self._advance(seat, index)]
+        if ended or time.monotonic() - self._told_at >= _TELL_EVERY:
+            self._tell(*(Wrote(id=one, text=text) for one, text in self._untold.items()), *ended)
+            self._untold.clear()
+            self._told_at = time.monotonic()
 
     def _admit(self) -> None:
         if not self._line:
@@ -145,7 +153,7 @@ class Batch:
         return index
 
     def _advance(self, seat: Seat, index: int) -> Iterator[Event]:
-        """Draw the next token of a seat's reply, and yield what is to be told of it."""
+        """Draw the next token of a seat's reply, and yield its end."""
         reply = seat.reply
         assert reply is not None  # noqa: S101 - for the type checker
         try:
@@ -155,7 +163,7 @@ class Batch:
             self._leave(seat)
             return
         if text:
-            yield Wrote(id=reply.id, text=text)
+            self._untold[reply.id] = self._untold.get(reply.id, "") + text
         if reply.finish:
             yield Finished(id=reply.id, finish=reply.finish)
             self._leave(seat)

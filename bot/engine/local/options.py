@@ -28,7 +28,7 @@ class LocalOptions:
     host_memory: int = 2 * 2**30  # bytes of main memory for minds that have lost their place in the cache
     flash_attention: FlashAttention = "auto"
     threads: int | None = None  # None: one for each core
-    queue: int = 64  # replies that may wait for their turn; more are refused with EngineBusy
+    queue: int = 64  # replies that may wait; more of a guild that is among them are refused with EngineBusy
     hung_after: float = 20.0  # seconds without a sign of life after which the worker is killed
     step_limit: float = 300.0  # seconds one step of the model may take before the worker is killed
     ready_within: float = 60.0  # seconds a request waits for a worker that is being restarted
