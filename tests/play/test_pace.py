@@ -10,7 +10,7 @@ from bot.scenes.scene import Part, Place
 from bot.store.store import Store
 from tests.engine.scripted import Scripted, ScriptedEngine
 from tests.play.house import personas
-from tests.scenes.house import GM, STUDY, reply
+from tests.scenes.house import STUDY, reply
 
 if TYPE_CHECKING:
     from bot.engine.protocol import Request
@@ -57,6 +57,6 @@ async def under_way(evening: Evening) -> dict[str, Channel]:
     async with await Store.open(evening.settings.store.path) as store:
         for number in range(SCENES):
             stage = evening.discord.text_channel(evening.guild, f"study-{number}")
-            scene = await store.add_scene(Place(evening.guild.id, stage.id), STUDY, (GM,), parts, datetime.now(UTC))
+            scene = await store.add_scene(Place(evening.guild.id, stage.id), STUDY, (evening.gm.id,), parts, datetime.now(UTC))
             minds[f"{scene.id}/Mr Bennet"] = stage
     return minds
