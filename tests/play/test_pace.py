@@ -57,6 +57,7 @@ async def under_way(evening: Evening) -> dict[str, Channel]:
     async with await Store.open(evening.settings.store.path) as store:
         for number in range(SCENES):
             stage = evening.discord.text_channel(evening.guild, f"study-{number}")
-            scene = await store.add_scene(Place(evening.guild.id, stage.id), STUDY, (evening.gm.id,), parts, datetime.now(UTC))
+            place = Place(evening.guild.id, stage.id)
+            scene = await store.add_scene(place, STUDY, (evening.gm.id,), parts, datetime.now(UTC))
             minds[f"{scene.id}/Mr Bennet"] = stage
     return minds
