@@ -18,9 +18,12 @@ Planning
 Runs (text outside tags)
  6. A run followed by an opener or by the reply's end is public. A run followed by a closer that has no opener is
     private back to the last tag, be it an action's closer: what was opened wrongly can't be known.
-    Such a closer and an opener of its family after it may have changed places. The run between the two is private if
-    nothing stood before the closer that it could have closed, and otherwise public only if that thought, and every
-    further one until a public tag or the end, is closed.
+    Such a closer and an opener of its family after it may have changed places. The run between the two is public only
+    if the two stand where they would in a well-formed reply (words before the closer and at once, white space before
+    the opener), and if every thought until a public tag or the end is well-formed. What stands between the first of
+    those thoughts and the next ones waits for them too.
+    The same may be so behind a thought, or an action with a thought's closer: an opener is lost before it. The run
+    between it and the next thought is public if the tags stand where they would, and otherwise if that one is closed.
  7. A run that spells `role_thinking` or `system_thinking` out without brackets is private. In public text another's
     `Name:` at the beginning of a line or run ends the reply there; the character's own is taken off (see names.py).
     `*…*` is an action (see inline.py).
@@ -29,7 +32,8 @@ Thoughts
  8. Any closer closes a thought. A closer of its own family that comes after the wrong one falls under 6.
  9. An opener inside a thought is nested if the thought's closer still comes (a closer for each opener, at most one more
     private opener between): all of it is private. Otherwise the thought was left unclosed and ended where the opener
-    stands, and what follows is read as if nothing were open.
+    stands, and what follows is read as if nothing were open; but at the end of the reply all of it is private if an
+    opener behind something public was left open too, or if the reply was cut off there for want of room.
 10. A thought unclosed at the end is private to the end.
 
 Actions and speech in tags
@@ -48,7 +52,7 @@ from typing import TYPE_CHECKING
 from bot.her.beats import BeatKind
 from bot.her.run import Run
 from bot.her.script import Script
-from bot.her.secret import Planning, Secret, Thought
+from bot.her.secret import Planning, Thought
 from bot.her.suspense import Stray, Suspense
 from bot.her.tags import PRIVATE, PUBLIC, Family, Tag, TurnEnd, Words
 
@@ -80,6 +84,7 @@ class Reading:
         self._run = self._new_run()
         self._stray = Stray()
         self._after: PrivateKind | None = None  # what ended where the run begins
+        self._clings = False  # whether words stand directly before the closer behind which the run begins
         self._suspense = Suspense(self.script)
         self._queue: deque[Token] = deque()
 
@@ -97,14 +102,11 @@ class Reading:
         if secret is None:
             return
         self._secret = None
-        if self._suspense and secret.closed:
-            self._suspense.keep(secret)
-        else:
-            self._suspense.resolve(public=False)
-            self.script.add(secret.kind, secret.text)
+        self._suspense.hear(secret)
         self._planned |= secret.is_planning
         self._stray = Stray(_PLANNING if secret.is_planning and not secret.text.strip() else frozenset())
         self._after = secret.kind
+        self._clings = _clings(secret.text)
         self.closed &= secret.closed
         self._queue.extendleft(reversed(secret.replay))
         self._run = self._new_run()
@@ -137,16 +139,24 @@ class Reading:
 
     def _end_run(self, opener: Tag) -> None:
         """End the run that an opener follows."""
-        swapped = self._stray.may_belong_to(opener) and not self._streaming
+        private = opener.may_be(*PRIVATE) and not self._streaming
+        swapped = private and self._stray.may_belong_to(opener)
         if swapped and opener.system:
             self._suspense.resolve(public=False)
             self._run.withhold(BeatKind.PLANNING)
-        elif swapped or (self._suspense and opener.may_be(*PRIVATE) and not opener.system):
-            lone = self._stray.lone
-            self._suspense.keep(Secret(BeatKind.THOUGHT, self._run.heard) if lone else self._run)
+        elif swapped and (self._stray.lone or not self._in_place()):
+            self._suspense.keep_private(self._run)
+        elif swapped or (private and self._suspense and not opener.system):
+            self._suspense.keep(self._run, strict=True)
+        elif private and not opener.system and self._after is BeatKind.THOUGHT and not self._in_place():
+            self._suspense.keep(self._run, strict=False)
         else:
             self._suspense.resolve(public=True)
             self._run.publish(closed=False)
+
+    def _in_place(self) -> bool:
+        """Whether the tags round the run that has ended stand where they would in a well-formed reply."""
+        return self._clings and self._run.heard[-1:].isspace()
 
     def _begin(self, tag: Tag) -> None:
         self._stray, self._after = Stray(), None
@@ -156,7 +166,7 @@ class Reading:
         elif tag.system or (tag.may_be(Family.PLANNING) and planning_is_due):
             self._secret = Planning(self._speakers, assumed=False)
         elif tag.may_be(*PRIVATE):
-            self._secret = Thought(BeatKind.THOUGHT)
+            self._secret = Thought(tag)
         else:
             self._kind = BeatKind.ACTION if tag.may_be(Family.ACTION) else BeatKind.SPEECH
 
@@ -165,10 +175,10 @@ class Reading:
         self._suspense.resolve(public=False)
         if inner is not None and (_closes(tag, inner) or tag.families <= PUBLIC):
             self._run.publish()
-            self._stray = Stray()
+            self._stray, self._after = Stray(), None
         elif inner is None and outer is not None and _closes(tag, outer) and not tag.may_be(*PRIVATE):
             self._run.publish(outer)
-            self._outer, self._stray = None, Stray()
+            self._outer, self._stray, self._after = None, Stray(), None
         else:
             self._withhold(tag)
         self._kind = None
@@ -177,8 +187,12 @@ class Reading:
     def _withhold(self, tag: Tag) -> None:
         self._run.withhold(_doubtful(tag))
         repeats = self._run.is_blank and self._after is not None and tag.may_be(Family(self._after))
-        if not tag.may_be(*PRIVATE) or self._kind is not None:
+        self._clings = self._clings if repeats else _clings(self._run.heard)
+        if not tag.may_be(*PRIVATE):
             self._stray = Stray()
+        elif self._kind is not None:
+            self._stray, self._after = Stray(), BeatKind.THOUGHT
+            return
         elif not repeats or self._after is BeatKind.THOUGHT:
             self._stray = Stray(tag.families & PRIVATE, lone=self._run.is_blank and not repeats)
         self._after = self._after if repeats else None
@@ -192,6 +206,11 @@ _PLANNING = frozenset({Family.PLANNING})
 
 def _closes(tag: Tag, kind: PublicKind) -> bool:
     return tag.may_be(Family.ACTION if kind is BeatKind.ACTION else Family.SPEECH)
+
+
+def _clings(text: str) -> bool:
+    """Whether a tag behind `text` stands directly behind a word."""
+    return bool(text[-1:].strip())
 
 
 def _doubtful(tag: Tag) -> PrivateKind:

@@ -81,14 +81,14 @@ class ReplyParser:
             self._reading.looped = self._reading.stopped = True
             self._finish()
 
-    def close(self) -> Reply:
-        """Take the end of the stream and return the whole reply."""
-        self._finish()
+    def close(self, *, cut: bool = False) -> Reply:
+        """Take the end of the stream and return the whole reply. `cut`: the model had no room to write on."""
+        self._finish(cut=cut)
         return Reply(self.beats, closed=self._reading.closed, stopped=self._reading.stopped)
 
-    def _finish(self) -> None:
+    def _finish(self, *, cut: bool = False) -> None:
         if not self._reading.over:
-            self._read([*self._scanner.close(), TurnEnd("")])
+            self._read([*self._scanner.close(), TurnEnd("", cut=cut)])
 
     def _read(self, tokens: list[Token]) -> None:
         for token in tokens:

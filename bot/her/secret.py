@@ -29,6 +29,10 @@ class Secret:
     closed: bool = True
     is_planning: bool = False
     """Whether this was the reply's planning, so that none is due any more."""
+    clean: bool = False
+    """Whether it was nothing but words and a closer of its own family."""
+    cut: bool = False
+    """Whether it may lack nothing but its closer, which there was no room for."""
 
 
 class Planning:
@@ -155,25 +159,29 @@ class Planning:
 
 
 class Thought:
-    """Reads a thought (rules 8 to 10 of reading.py) from behind its opener."""
+    """Reads a thought (rules 8 to 10 of reading.py) from behind its `opener`."""
 
-    def __init__(self, kind: PrivateKind) -> None:
-        self._kind = kind
+    def __init__(self, opener: Tag) -> None:
+        self._opener = opener
         self._tokens: list[Token] = []
         self._doubted: list[Token] = []  # what stands after an opener inside the thought
         self._depth = 1
         self._may_nest = True
+        self._opened_behind = False  # whether another private tag was opened behind a public one, and none closed since
 
     def take(self, token: Token) -> Secret | None:
         """Read one token; return the thought once it is known to have ended."""
+        if isinstance(token, TurnEnd) and (token.cut or self._opened_behind):
+            words = _words([*self._tokens, *self._doubted])
+            return Secret(BeatKind.THOUGHT, words, (token,), closed=False, cut=token.cut)
         if isinstance(token, TurnEnd) or (isinstance(token, Tag) and token.system and not token.closing):
-            return Secret(self._kind, _words(self._tokens), (*self._doubted, token), closed=False)
+            return self._left_open(token)
         if self._doubted:
             return self._doubt(token)
         if isinstance(token, Words):
             self._tokens.append(token)
         elif token.closing:
-            return Secret(self._kind, _words(self._tokens))
+            return Secret(BeatKind.THOUGHT, _words(self._tokens), clean=token.may_be(*self._opener.families))
         else:
             return self._doubt(token)
         return None
@@ -182,12 +190,17 @@ class Thought:
         if isinstance(token, Tag) and token.may_be(*PRIVATE):
             if token.closing:
                 self._depth -= 1
+                self._opened_behind = False
             elif self._may_nest:
                 self._may_nest, self._depth = False, 2
+                self._opened_behind = bool(self._doubted)
             else:
-                return Secret(self._kind, _words(self._tokens), (*self._doubted, token), closed=False)
+                return self._left_open(token)
         self._doubted.append(token)
-        return None if self._depth else Secret(self._kind, _words([*self._tokens, *self._doubted]))
+        return None if self._depth else Secret(BeatKind.THOUGHT, _words([*self._tokens, *self._doubted]))
+
+    def _left_open(self, token: Token) -> Secret:
+        return Secret(BeatKind.THOUGHT, _words(self._tokens), (*self._doubted, token), closed=False)
 
 
 def _is_label(speakers: Speakers, text: str) -> bool:

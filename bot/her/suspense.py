@@ -9,7 +9,6 @@ from bot.her.beats import BeatKind
 from bot.her.secret import Secret
 
 if TYPE_CHECKING:
-    from bot.her.beats import PrivateKind
     from bot.her.run import Run
     from bot.her.script import Script
     from bot.her.tags import Family, Tag
@@ -29,26 +28,46 @@ class Stray:
 
 
 class Suspense:
-    """Keeps such runs, and the thoughts between them, in order until it is known whether the thoughts are closed."""
+    """Keeps such runs, and the thoughts between them, in order until the thoughts tell what the runs are.
+
+    `strict`, of the first run that is kept: every thought until a public tag or the end must be well-formed.
+    Otherwise it is enough that the next one is closed.
+    """
 
     def __init__(self, script: Script) -> None:
         self._script = script
         self._kept: list[Run | Secret] = []
+        self._strict = False
 
     def __bool__(self) -> bool:
         return bool(self._kept)
 
-    def keep(self, item: Run | Secret) -> None:
-        """Take the next run or thought."""
-        self._kept.append(item)
+    def keep(self, run: Run, *, strict: bool) -> None:
+        """Take the next run."""
+        self._strict |= strict
+        self._kept.append(run)
 
-    def resolve(self, *, public: bool, kind: PrivateKind = BeatKind.THOUGHT) -> None:
-        """Write everything that is kept: the runs for everyone if `public`, or else as `kind`."""
+    def keep_private(self, run: Run) -> None:
+        """Take the next run, of which only those are in doubt that come after it."""
+        self._strict = True
+        self._kept.append(Secret(BeatKind.THOUGHT, run.heard))
+
+    def hear(self, secret: Secret) -> None:
+        """Take what was private, and judge by it."""
+        if self._kept and not (secret.clean if self._strict else secret.closed or secret.cut):
+            self.resolve(public=False)
+        self._kept.append(secret)
+        if not self._strict:
+            self.resolve(public=True)
+
+    def resolve(self, *, public: bool) -> None:
+        """Write everything that is kept: the runs for everyone if `public`, or else as thoughts."""
         for item in self._kept:
             if isinstance(item, Secret):
                 self._script.add(item.kind, item.text)
             elif public:
                 item.publish(closed=False)
             else:
-                item.withhold(kind)
+                item.withhold(BeatKind.THOUGHT)
         self._kept.clear()
+        self._strict = False

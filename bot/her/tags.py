@@ -57,9 +57,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """A control token of the model's, spelt out: the turn ends here. `raw` is its spelling."""
+    """A control token of the model's, spelt out: the turn ends here. `raw` is its spelling, empty where there was none.
+
+    `cut`: the model had no room to write on, so what is open may only lack its end.
+    """
 
     raw: str
+    cut: bool = False
 
 
 Token: TypeAlias = Tag | Words | TurnEnd

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.engine.protocol import Dialect, Request
+from bot.engine.protocol import Dialect, FinishReason, Request
 from bot.errors import EngineDied, NoWords
 from bot.her import mind
 from bot.her.beats import BeatKind, PrivateBeat, public
@@ -191,17 +191,19 @@ class Performance:
     ) -> tuple[tuple[Beat, ...], str]:
         raw = [request.prompt.prefill]
         shown: tuple[PublicBeat, ...] = ()
+        cut = False
         async with aclosing(self.engine.generate(request)) as chunks:
             async for chunk in chunks:
                 raw.append(chunk.text)
                 parser.feed(chunk.text)
+                cut = chunk.finish is not None and chunk.finish.reason is FinishReason.LENGTH
                 if (settled := public(parser.beats)) != shown:
                     shown = settled
                     if not before or _goes_on(shown, before):
                         await progress(shown)
                 if parser.stopped:
                     break
-        return parser.close().beats, "".join(raw)
+        return parser.close(cut=cut).beats, "".join(raw)
 
 
 def mind_key(scene: Scene, character: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from hypothesis import strategies as st
+
+Option = TypeVar("Option")
 
 CHARACTER = "Elizabeth Bennet"
 OTHERS = ("Mr. Darcy", "Jane Bennet", "Zoë O’Neil")
@@ -47,7 +50,9 @@ class Written:
         return [(piece.nature, piece.words) for piece in self.role if piece.nature in ("action", "speech")]
 
 
-Fault = Callable[[st.DrawFn, Piece], Piece]
+Fault = Callable[[Piece], list[Piece]]
+"""All that this fault can make of a piece. Pieces without tags have none."""
+
 NAMES = {
     "planning": ("system_thinking", "system_think", "System_Thinking", "system thinking"),
     "thought": ("role_thinking", "role_think", "long_role_thinking", "thought", "ROLE-THINKING", "inner_thoughts"),
@@ -65,11 +70,16 @@ AFTER_THE_END = (
 )
 
 
-@st.composite
-def well_formed(draw: st.DrawFn) -> Written:
+class Pick(Protocol):
+    """Chance: chooses one of several. hypothesis gives it, or a seeded `random.Random().choice`."""
+
+    def __call__(self, options: Sequence[Option], /) -> Option: ...
+
+
+def well_formed_reply(pick: Pick) -> Written:
     """Planning, then thoughts, actions and speech in any order, at least one of them public."""
-    natures = draw(st.lists(st.sampled_from(("thought", "action", "speech")), min_size=0, max_size=5))
-    natures.insert(draw(st.integers(0, len(natures))), draw(st.sampled_from(("action", "speech"))))
+    natures = [pick(("thought", "action", "speech")) for _ in range(pick(range(6)))]
+    natures.insert(pick(range(len(natures) + 1)), pick(("action", "speech")))
     role = []
     for number, nature in enumerate(natures):
         if nature == "thought":
@@ -77,70 +87,82 @@ def well_formed(draw: st.DrawFn) -> Written:
         elif nature == "action":
             role.append(Piece(nature, f"moves{number}x", *TAGS[nature]))
         else:
-            role.append(Piece(nature, f"Say{number}x.", draw(st.sampled_from(("", " ", "\n", "\n\n"))), " "))
-    prefilled = draw(st.booleans())
+            role.append(Piece(nature, f"Say{number}x.", pick(("", " ", "\n", "\n\n")), pick((" ", " ", ""))))
+    prefilled = pick((True, False))
     opener, closer = TAGS["planning"]
     planning = Piece("planning", f"She knows {SECRET}P.", "" if prefilled else opener, closer)
-    return Written(planning, draw(st.sampled_from(CHARACTER_NAMES)), tuple(role), prefilled)
+    return Written(planning, pick(CHARACTER_NAMES), tuple(role), prefilled)
 
 
-def _renamed(draw: st.DrawFn, piece: Piece) -> Piece:
-    name = draw(st.sampled_from(NAMES[piece.nature]))
-    return replace(piece, opener=f"<{name}>" if piece.opener else "", closer=f"</{name}>")
+def spoilt(pick: Pick, written: Written, kinds: dict[str, Fault], at_most: int) -> Written:
+    """The reply with faults of these kinds in up to so many of its pieces."""
+    pieces = [written.planning, *written.role]
+    whole = [index for index, piece in enumerate(pieces) if piece.nature in TAGS]
+    faults = []
+    for _ in range(pick(range(min(at_most, len(whole)) + 1))):
+        whole.remove(index := pick(whole))
+        fault = pick(sorted(kinds))
+        pieces[index] = pick(kinds[fault](pieces[index]))
+        faults.append(f"{pieces[index].nature} {fault}")
+    return replace(written, planning=pieces[0], role=tuple(pieces[1:]), faults=tuple(faults))
 
 
-def _bracketed(draw: st.DrawFn, piece: Piece) -> Piece:
-    bracket = draw(st.sampled_from(BRACKETS))
-    opener = bracket.format(piece.opener[1:-1]) if piece.opener else ""
-    return replace(piece, opener=opener, closer=bracket.format(piece.closer[1:-1]))
+def _renamed(piece: Piece) -> list[Piece]:
+    names = NAMES[piece.nature]
+    return [replace(piece, opener=f"<{name}>" if piece.opener else "", closer=f"</{name}>") for name in names]
 
 
-def _mismatched(draw: st.DrawFn, piece: Piece) -> Piece:
-    return replace(piece, closer=draw(st.sampled_from([closer for closer in ENDINGS if closer != piece.closer])))
+def _bracketed(piece: Piece) -> list[Piece]:
+    inside = piece.opener[1:-1], piece.closer[1:-1]
+    pairs = [[bracket.format(name) if name else "" for name in inside] for bracket in BRACKETS]
+    return [replace(piece, opener=opener, closer=closer) for opener, closer in pairs]
 
 
-def _unclosed(_: st.DrawFn, piece: Piece) -> Piece:
-    return replace(piece, closer="")
+def _mismatched(piece: Piece) -> list[Piece]:
+    return [replace(piece, closer=closer) for closer in ENDINGS if closer != piece.closer]
 
 
-def _unopened(_: st.DrawFn, piece: Piece) -> Piece:
-    return replace(piece, opener="")
+def _unclosed(piece: Piece) -> list[Piece]:
+    return [replace(piece, closer="")]
 
 
-def _opened_twice(_: st.DrawFn, piece: Piece) -> Piece:
-    return replace(piece, opener=piece.opener * 2)
+def _unopened(piece: Piece) -> list[Piece]:
+    return [replace(piece, opener="")]
 
 
-def _closed_twice(_: st.DrawFn, piece: Piece) -> Piece:
-    return replace(piece, closer=piece.closer * 2)
+def _opened_twice(piece: Piece) -> list[Piece]:
+    return [replace(piece, opener=piece.opener * 2)]
 
 
-def _slashless(_: st.DrawFn, piece: Piece) -> Piece:
-    return replace(piece, closer=piece.closer.replace("/", ""))
+def _closed_twice(piece: Piece) -> list[Piece]:
+    return [replace(piece, closer=piece.closer * 2)]
 
 
-def _open_bracket(draw: st.DrawFn, piece: Piece) -> Piece:
-    if draw(st.booleans()) and piece.opener:
-        return replace(piece, opener=piece.opener.replace(">", " "))
-    return replace(piece, closer=piece.closer.replace(">", "\n"))
+def _slashless(piece: Piece) -> list[Piece]:
+    return [replace(piece, closer=piece.closer.replace("/", ""))]
 
 
-def _swapped(_: st.DrawFn, piece: Piece) -> Piece:
-    return replace(piece, opener=piece.closer, closer=TAGS[piece.nature][0])
+def _open_bracket(piece: Piece) -> list[Piece]:
+    closers = [replace(piece, closer=piece.closer.replace(">", "\n"))]
+    return closers + [replace(piece, opener=piece.opener.replace(">", " "))] * bool(piece.opener)
 
 
-def _nesting(_: st.DrawFn, piece: Piece) -> Piece:
+def _swapped(piece: Piece) -> list[Piece]:
+    return [replace(piece, opener=piece.closer, closer=TAGS[piece.nature][0])]
+
+
+def _nesting(piece: Piece) -> list[Piece]:
     if piece.nature != "thought":
-        return piece
+        return [piece]
     inside = f"<role_action>frowns</role_action> {piece.words} <role_thinking>{piece.words}</role_thinking>"
-    return replace(piece, words=f"{piece.words} {inside} {piece.words}")
+    return [replace(piece, words=f"{piece.words} {inside} {piece.words}")]
 
 
-def _quoting(_: st.DrawFn, piece: Piece) -> Piece:
+def _quoting(piece: Piece) -> list[Piece]:
     if piece.nature != "planning":
-        return piece
+        return [piece]
     inside = f"`<role_thinking>`, <role_action>{piece.words}</role_action>, `</system_thinking>`"
-    return replace(piece, words=f"{piece.words} {inside} {piece.words}")
+    return [replace(piece, words=f"{piece.words} {inside} {piece.words}")]
 
 
 ODD: dict[str, Fault] = {"renamed": _renamed, "bracketed": _bracketed, "quoting": _quoting}
@@ -159,18 +181,23 @@ BROKEN: dict[str, Fault] = {
 """Broken in a way that leaves something in doubt."""
 
 SWAPPED: dict[str, Fault] = {"swapped": _swapped}
-"""What can be told only where nothing else is broken, since two wrongs may look like a right."""
+"""What can be told only where no more than one other thing is broken, since three wrongs may look like a right."""
+
+
+@st.composite
+def well_formed(draw: st.DrawFn) -> Written:
+    """Replies without a fault."""
+    return well_formed_reply(_drawing(draw))
 
 
 @st.composite
 def with_faults(draw: st.DrawFn, kinds: dict[str, Fault], at_most: int) -> Written:
-    """A well-formed reply of which some pieces went wrong."""
-    written = draw(well_formed())
-    pieces = [written.planning, *written.role]
-    tagged = [index for index, piece in enumerate(pieces) if piece.nature in TAGS]
-    faults = []
-    for index in draw(st.lists(st.sampled_from(tagged), unique=True, max_size=at_most)):
-        fault = draw(st.sampled_from(sorted(kinds)))
-        pieces[index] = kinds[fault](draw, pieces[index])
-        faults.append(f"{pieces[index].nature} {fault}")
-    return replace(written, planning=pieces[0], role=tuple(pieces[1:]), faults=tuple(faults))
+    """Replies of which some pieces went wrong."""
+    return spoilt(_drawing(draw), draw(well_formed()), kinds, at_most)
+
+
+def _drawing(draw: st.DrawFn) -> Pick:
+    def pick(options: Sequence[Option], /) -> Option:
+        return draw(st.sampled_from(options))
+
+    return pick

@@ -110,7 +110,14 @@ def test_planning_that_is_never_closed_is_private_to_the_end(text: str) -> None:
         ("<role_action>bows</role_speech>Sir.", "a bows | s Sir."),
         ("</role_thinking>Odd.<role_thinking>", "t Odd."),
         ("Sir.</role_thinking>Odd.<role_thinking>Hm.", "t Sir. Odd. Hm."),
-        ("Odd.</role_thinking>Sir.<role_thinking>Hm.</role_thinking>Go.", "t Odd. | s Sir. | t Hm. | s Go."),
+        ("Odd.</role_thinking>Sir. <role_thinking>Hm.</role_thinking>Go.", "t Odd. | s Sir. | t Hm. | s Go."),
+        ("Odd.</role_thinking>Sir.<role_thinking>Hm.</role_thinking>Go.", "t Odd. Sir. Hm. | s Go."),
+        ("Sir. </role_thinking>Odd.<role_thinking>Hm. Lies.</role_thinking>Go.", "t Sir. Odd. Hm. Lies. | s Go."),
+        ("Sir. </role_thinking>Odd.<role_thinking>Hm. bows</role_action>Go.", "t Sir. Odd. Hm. bows | s Go."),
+        ("<role_action>bows</role_thinking>Odd.<role_thinking>Sir.", "t bows Odd. Sir."),
+        ("<role_thinking>Hm.</role_thinking>Odd.<role_thinking>Sir.", "t Hm. Odd. Sir."),
+        ("<role_thinking>Hm.</role_thinking>Sir. <role_thinking>Odd.", "t Hm. | s Sir. | t Odd."),
+        ("<role_thinking>Hm.</role_thinking>Sir.<role_thinking>Odd.</role_thinking>", "t Hm. | s Sir. | t Odd."),
         ("Sir.<think>Odd.</think>Go.", "s Sir. | t Odd. | s Go."),
         ("<role_feelings>Odd.</role_feelings>Sir.", "t Odd. | s Sir."),
         ("role_thinking: Odd.\nrole_action: bows\nSir.", "t Odd. | a bows | s Sir."),
@@ -120,6 +127,21 @@ def test_planning_that_is_never_closed_is_private_to_the_end(text: str) -> None:
 )  # fmt: skip
 def test_of_a_malformed_reply_only_what_is_clearly_public_is_heard(text: str, beats: str) -> None:
     assert told(PLANNED + text) == f"p plan | {beats}"
+
+
+def test_a_reply_that_was_cut_off_in_a_thought_lost_its_closer_for_want_of_room_alone() -> None:
+    parser = ReplyParser("Eliza", prefilled=True)
+    parser.feed("plan</system_thinking><role_thinking>嗯。</role_thinking>你好。<role_thinking>他")
+    assert shown(parser.close(cut=True)) == "p plan | t 嗯。 | s 你好。 | t 他"
+
+
+def test_what_stands_in_a_thought_that_was_cut_off_may_be_part_of_it() -> None:
+    text = f"{PLANNED}Sir. <role_thinking>Odd. <role_action>frowns</role_action> He lies."
+    parser = ReplyParser("Eliza", prefilled=False)
+    parser.feed(text)
+    assert shown(parser.close(cut=True)) == "p plan | s Sir. | t Odd. frowns He lies."
+    assert told(text) == "p plan | s Sir. | t Odd. | a frowns | s He lies."
+    assert told(f"{text} <role_thinking>He") == "p plan | s Sir. | t Odd. frowns He lies. He"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bot.her.beats import Beat, PublicBeat, public
 from bot.her.mind import open_turn, others_history, own_history
 from bot.her.reply import Reply, ReplyParser
+from tests.her.pairs import pieces, with_one_fault, with_two_faults
 from tests.her.replies import (
     AFTER_THE_END,
     BROKEN,
@@ -77,7 +78,7 @@ def test_the_chunks_never_matter_and_what_has_settled_stays(text: str, mode: dic
     assert all(begins(beats, reply.beats) for beats in settled)
 
 
-@given(st.one_of(with_faults({**ODD, **BROKEN}, 4), with_faults(SWAPPED, 1)), st.integers(1, 9))
+@given(st.one_of(with_faults({**ODD, **BROKEN}, 4), with_faults({**BROKEN, **SWAPPED}, 2)), st.integers(1, 9))
 @settings(max_examples=50, deadline=None)
 def test_a_malformed_reply_settles_like_any_other(written: Written, size: int) -> None:
     reply, settled = read(written.text, size, prefilled=written.prefilled)
@@ -88,12 +89,6 @@ def test_a_malformed_reply_settles_like_any_other(written: Written, size: int) -
 @given(with_faults({**ODD, **BROKEN}, 4))
 @settings(max_examples=100, deadline=None)
 def test_no_secret_leaks_from_a_reply_with_several_faults(written: Written) -> None:
-    assert_no_secret_leaks(written)
-
-
-@given(with_faults({**ODD, **BROKEN, **SWAPPED}, 1))
-@settings(max_examples=100, deadline=None)
-def test_no_secret_leaks_from_a_reply_with_one_fault(written: Written) -> None:
     assert_no_secret_leaks(written)
 
 
@@ -151,3 +146,26 @@ def test_a_grammar_lets_words_settle_one_by_one(written: Written, tail: str) -> 
     assert aloud(reply.beats) == aloud(read(text, len(text), prefilled=written.prefilled)[0].beats)
     assert len({aloud(beats) for beats in settled}) > len(written.public)
     assert SECRET not in aloud(reply.beats)
+
+
+def test_no_secret_leaks_from_any_short_reply_with_two_faults() -> None:
+    for written in with_two_faults(2):
+        reply, _ = read(written.text, len(written.text), prefilled=written.prefilled)
+        assert SECRET not in aloud(reply.beats), written
+
+
+@given(with_faults({**ODD, **BROKEN, **SWAPPED}, 2))
+@settings(max_examples=150, deadline=None)
+def test_no_secret_leaks_from_a_longer_reply_with_two_faults(written: Written) -> None:
+    assert_no_secret_leaks(written)
+
+
+def test_what_one_fault_costs_ends_with_the_next_tag() -> None:
+    """What stands between a fault and the next tag may be in doubt. Everything beyond is heard."""
+    for written, place, faulty in with_one_fault(3):
+        heard = aloud(read(faulty.text, len(faulty.text), prefilled=faulty.prefilled)[0].beats)
+        for other, piece in enumerate(pieces(written)):
+            first, last = sorted((place, other))
+            apart = any(between.opener for between in pieces(written)[first + 1 : last])
+            if place and apart and piece.nature in ("action", "speech"):
+                assert piece.words in heard, faulty
