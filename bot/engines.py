@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.options import LocalOptions, SamplingWishes
 from bot.engine.protocol import Dialect, Sampling
 from bot.engine.remote import RemoteEngine, RemoteOptions
 from bot.settings import LocalEngineSettings, RemoteEngineSettings
@@ -25,12 +25,11 @@ def engine_of(chosen: LocalEngineSettings | RemoteEngineSettings) -> Engine:
     options = chosen.options()
     if options.get("dialect"):
         options["dialect"] = Dialect(options["dialect"])
-    if chosen.sampling is not None:
-        options["sampling"] = Sampling(**chosen.sampling.model_dump())
+    wishes = SamplingWishes(**options.pop("sampling", {}))
     if isinstance(chosen, RemoteEngineSettings):
         options["api_key"] = chosen.api_key.get_secret_value() if chosen.api_key else None
-        return RemoteEngine(RemoteOptions(**options))
-    return LocalEngine(LocalOptions(**options))
+        return RemoteEngine(RemoteOptions(**options, sampling=wishes.over(Sampling())))
+    return LocalEngine(LocalOptions(**options, sampling=wishes))
 
 
 def described(info: EngineInfo) -> str:

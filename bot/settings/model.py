@@ -49,13 +49,14 @@ class EngineSettings(Group):
 
 
 class SamplingSettings(Group):
-    """How tokens are drawn, in place of what the model's makers recommend."""
+    """How tokens are drawn. What is left out stays as the model's makers recommend it."""
 
-    temperature: float = Field(default=0.7, ge=0, le=5)
-    top_p: float = Field(default=0.9, gt=0, le=1)
-    top_k: int = Field(default=0, ge=0)
-    min_p: float = Field(default=0.0, ge=0, lt=1)
-    repeat_penalty: float = Field(default=1.0, gt=0, le=3)
+    temperature: float | None = Field(default=None, ge=0, le=5)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    top_k: int | None = Field(default=None, ge=0)
+    min_p: float | None = Field(default=None, ge=0, lt=1)
+    repeat_penalty: float | None = Field(default=None, gt=0, le=3)
+    dry: float | None = Field(default=None, ge=0, le=5, description="holds back phrases that repeat; 0.8 is usual")
 
 
 class LocalEngineSettings(EngineSettings):

@@ -8,7 +8,9 @@ import pytest
 
 from bot.engine.local.engine import LocalEngine
 from bot.engine.local.options import LocalOptions
-from bot.engine.protocol import Dialect
+from bot.engine.protocol import Dialect, Sampling
+from bot.engines import engine_of
+from bot.settings import LocalEngineSettings, SamplingSettings
 from tests.engine.random_model import TINY, make_model
 from tests.engine.talk import listen, request
 
@@ -26,5 +28,17 @@ async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tmp_path:
         assert not engine.info.stand_in
         _, finish = await listen(engine, request("Hello?", planning_tokens=None))
         assert finish.reply_tokens > 0
+    finally:
+        await engine.close()
+
+
+@pytest.mark.model
+async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tmp_path: Path) -> None:
+    model = make_model(tmp_path / "tiny.gguf", TINY)
+    sampling = SamplingSettings(temperature=0.0, dry=0.8)
+    engine = engine_of(LocalEngineSettings(model=str(model), threads=1, minds=1, sampling=sampling))
+    await engine.start()
+    try:
+        assert engine.info.sampling == Sampling(temperature=0.0, top_p=0.9, dry=0.8)
     finally:
         await engine.close()

@@ -236,7 +236,7 @@ class LocalEngine:
             memory=ready.memory,
             warning=ready.warning,
             stand_in=source.stand_in,
-            sampling=self._options.sampling or Sampling(**source.sampling.model_dump()),
+            sampling=self._options.sampling.over(Sampling(**source.sampling.model_dump())),
             well_formed=True,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path  # noqa: TC003 - settings are mapped onto this by its types
 from typing import Literal, TypeAlias
 
@@ -13,13 +13,29 @@ FlashAttention: TypeAlias = Literal["auto", "on", "off"]
 
 
 @dataclass(frozen=True, slots=True)
+class SamplingWishes:
+    """What is to be other than the model's makers recommend; None: nothing."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    min_p: float | None = None
+    repeat_penalty: float | None = None
+    dry: float | None = None
+
+    def over(self, recommended: Sampling) -> Sampling:
+        """Return the recommended sampling with these wishes in its place."""
+        return replace(recommended, **{name: value for name, value in asdict(self).items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True)
 class LocalOptions:
     """Settings of the local engine, each with a default that fits itself to the machine."""
 
     model: str = "demo"  # a name of the catalogue, the path of a GGUF file, or hf:OWNER/REPO/FILE.gguf
     weights: Path | None = None  # the folder weights are kept in; None: Aside's own
     dialect: Dialect | None = None  # None: the catalogue's word for it, else HER
-    sampling: Sampling | None = None  # None: the catalogue's word for it, else HER's
+    sampling: SamplingWishes = SamplingWishes()  # over the catalogue's word for it, else HER's
     context: int | None = None  # tokens of one mind, prompt and reply together; None: as memory allows
     minds: int | None = None  # replies generated at once, each with a context of its own; None: as memory allows
     gpu_layers: int | Literal["auto", "all"] = "auto"  # auto: all that fit on a GPU, where there is one
