@@ -10,7 +10,7 @@ from bot.scenes.turn import TurnKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.scene import Scene
+    from bot.scenes.scene import Part, Scene
     from bot.scenes.turn import Turn
 
 
@@ -30,13 +30,35 @@ def answering(scene: Scene, address: Address, speaker: str, replied: Turn | None
     model's character that spoke last, or the first in the cast. Only characters that the model
     plays and that are on stage answer, and nobody answers itself.
     """
-    named = list(address.characters)
-    if replied is not None and replied.kind is TurnKind.REPLY:
-        named.append(replied.speaker)
+    named = _named(address, replied)
     if not named and address.bot:
         named = _meant(scene, speaker, turns)
     playable = {part.character for part in scene.parts if part.answers} - {speaker}
     return [name for name in dict.fromkeys(named) if name in playable]
+
+
+def silent(scene: Scene, address: Address, speaker: str, replied: Turn | None) -> dict[str, str]:
+    """Return who is spoken to and gives no answer, with a sentence that says why; "" stands for whoever was meant."""
+    spoken_to = [name for name in _named(address, replied) if name != speaker]
+    if not spoken_to and address.bot and not any(part.answers for part in scene.parts):
+        return {"": "The model plays nobody who is on stage, so nobody answers: `/cast list` tells who plays whom."}
+    parts = (scene.part(name) for name in spoken_to)
+    return {part.character: _why_silent(part) for part in parts if not part.answers}
+
+
+def _why_silent(part: Part) -> str:
+    if part.absent:
+        return f"{part.character} is off stage and hears nothing: `/cast enter` brings them back."
+    if part.rests:
+        return f"{part.character} rests, so there is no answer: `/cast wake` has the model play them again."
+    return f"{part.character} is played by a player, so the model gives no answer."
+
+
+def _named(address: Address, replied: Turn | None) -> list[str]:
+    named = list(address.characters)
+    if replied is not None and replied.kind is TurnKind.REPLY:
+        named.append(replied.speaker)
+    return named
 
 
 def _meant(scene: Scene, speaker: str, turns: Sequence[Turn]) -> list[str]:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.errors import PostingError
 from bot.her.people import beats_of, out_of_character
 from bot.scenes import cast, director
+from bot.scenes.director import Address
 from bot.scenes.ports import NewLine
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
     from datetime import datetime
 
-    from bot.scenes.director import Address
+    from bot.her.beats import PublicBeat
     from bot.scenes.ports import Posts, SceneStore
     from bot.scenes.scene import Scene
-    from bot.scenes.theatre import Theatre
+    from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn
+
+_log = logging.getLogger(__name__)
+_PAUSED = "The scene is paused, so nothing is heard: `/scene resume` goes on with it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class Hearing:
         self._store = store
         self._posts = posts
         self._now = now
-        self._told_absent: set[tuple[int, int]] = set()
+        self._told: dict[tuple[int, int, str], str] = {}  # who knows of whom why they give no answer
 
     async def hear(self, scene: Scene, said: Said, address: Address) -> bool:
         """Store what a person said and have it answered; return whether the scene took it.
@@ -58,31 +64,42 @@ class Hearing:
         if running is None or not beats:
             return False
         async with running.lock:
-            if running.scene.state is not SceneState.PLAYING:
-                return False
-            if said.author_id in running.scene.kicked or not await self._on_stage(running.scene, said.author_id):
-                return False
-            speaker = cast.speaker(running.scene, said.author_id, said.display_name)
-            names = await self._answering(running.scene, speaker, address)
-            line = NewLine(said.author_id, speaker, said.message_id, said.text, beats, heard_by=running.scene.audience)
-            begun = running.runner.make_way(names)
-            try:
-                stored = await self._store.add_line(scene.id, line, names, self._now(), begun=begun)
-            finally:
-                if names or running.scene.mode is Mode.AUTO:
-                    running.runner.wake()
-        return bool(stored)
+            unheard = _unheard(running.scene, said.author_id, address)
+            stored, silent = (False, unheard)
+            if silent is None:
+                stored, silent = await self._store_line(running, said, beats, address)
+        await self._explain(scene, said.author_id, silent)
+        return stored
 
-    async def _on_stage(self, scene: Scene, user_id: int) -> bool:
-        """Whether somebody can be heard; who plays a character that is off stage is told, once, that they can't."""
-        part = scene.part_of(user_id)
-        if part is None or not part.absent:
-            self._told_absent.discard((scene.id, user_id))
-            return True
-        if (scene.id, user_id) not in self._told_absent:
-            self._told_absent.add((scene.id, user_id))
-            await self._theatre.tell(scene, f"{part.character} is off stage and not heard: `/cast enter` comes back.")
-        return False
+    async def _store_line(
+        self, running: Running, said: Said, beats: tuple[PublicBeat, ...], address: Address
+    ) -> tuple[bool, Mapping[str, str]]:
+        """Store a line and have it answered; return whether it was new, and who is spoken to in vain, and why."""
+        scene = running.scene
+        speaker = cast.speaker(scene, said.author_id, said.display_name)
+        replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
+        names = await self._answering(scene, speaker, address, replied)
+        line = NewLine(said.author_id, speaker, said.message_id, said.text, beats, heard_by=scene.audience)
+        begun = running.runner.make_way(names)
+        try:
+            stored = await self._store.add_line(scene.id, line, names, self._now(), begun=begun)
+        finally:
+            if names or scene.mode is Mode.AUTO:
+                running.runner.wake()
+        silent = director.silent(scene, address, speaker, replied)
+        for name in {"", speaker, *names} - silent.keys():
+            self._told.pop((scene.id, said.author_id, name), None)
+        return bool(stored), silent
+
+    async def _explain(self, scene: Scene, user_id: int, silent: Mapping[str, str]) -> None:
+        """Tell somebody why there is no answer, once until there is one: an unexplained silence looks like a fault."""
+        for name, sentence in silent.items():
+            if self._told.get((scene.id, user_id, name)) != sentence:
+                self._told[scene.id, user_id, name] = sentence
+                try:
+                    await self._theatre.tell(scene, sentence)
+                except PostingError as error:
+                    _log.warning("Scene %d: nobody could be told why there is no answer: %s", scene.id, error)
 
     async def withdraw(self, scene: Scene, message_id: int) -> None:
         """Take out of the story what a deleted message said, and the answers still owed to it."""
@@ -112,12 +129,22 @@ class Hearing:
         posts = await self._posts.posts(turn.id)
         return any(post.message_id == message_id and post.purpose == "persona" for post in posts)
 
-    async def _answering(self, scene: Scene, speaker: str, address: Address) -> list[str]:
-        store = self._store
-        replied = await store.turn_by_message(address.reply_to) if address.reply_to else None
-        turns = await store.turns(scene.id) if address.bot and not address.characters else []
+    async def _answering(self, scene: Scene, speaker: str, address: Address, replied: Turn | None) -> list[str]:
+        turns = await self._store.turns(scene.id) if address.bot and not address.characters else []
         return director.answering(scene, address, speaker, replied, turns)
 
     async def last_heard(self, scene: Scene) -> int | None:
         """Return the id of the latest message of a person's that this scene has stored."""
         return await self._store.last_message_id(scene.id)
+
+
+def _unheard(scene: Scene, user_id: int, address: Address) -> Mapping[str, str] | None:
+    """Return what is said to somebody who is not heard now, by whom it concerns; None where they are heard."""
+    if scene.state is not SceneState.PLAYING:
+        return {"": _PAUSED} if address != Address() else {}
+    if user_id in scene.kicked:
+        return {}
+    part = scene.part_of(user_id)
+    if part is not None and part.absent:
+        return {part.character: f"{part.character} is off stage and not heard: `/cast enter` comes back."}
+    return None

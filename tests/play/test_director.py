@@ -163,3 +163,50 @@ async def test_what_was_said_while_the_bot_was_away_stands_before_what_is_said_a
         await evening.answer()
         prompt = engine.requests[-1].prompt.text
         assert prompt.index("MARMALADE") < prompt.index("PICKLES")
+
+
+async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_once(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+        await evening.gm.slash(evening.stage, "cast exit", character="Mr Bennet")
+        await evening.gm.slash(evening.stage, "cast rest", character="Mrs Bennet")
+        await evening.kitty.slash(evening.stage, "cast join", character="Elizabeth Bennet")
+        for _ in range(2):
+            for name, why in (
+                ("Mr Bennet", "Mr Bennet is off stage and hears nothing"),
+                ("Mrs Bennet", "Mrs Bennet rests"),
+                ("Elizabeth", "Elizabeth Bennet is played by a player"),
+            ):
+                evening.lizzy.say(evening.stage, f"@{name}, are you there?")
+                await evening.discord.until(lambda why=why: hints(evening, why))  # type: ignore[misc]
+        evening.kitty.say(evening.stage, "@Elizabeth, take heart. // She speaks to herself.")
+        await evening.discord.quiet()
+        assert len(hints(evening)) == 3
+        await evening.gm.slash(evening.stage, "cast enter", character="Mr Bennet")
+        evening.lizzy.say(evening.stage, "@Mr Bennet?")
+        await evening.answer()
+        await evening.gm.slash(evening.stage, "cast exit", character="Mr Bennet")
+        evening.lizzy.say(evening.stage, "@Mr Bennet?")
+        await evening.discord.until(lambda: len(hints(evening, "Mr Bennet is off stage")) == 2)
+
+
+async def test_who_speaks_to_a_character_while_the_scene_rests_or_nobody_plays_is_told_so(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+        await evening.gm.slash(evening.stage, "scene pause")
+        evening.lizzy.say(evening.stage, "Shall we order pizza?")
+        await evening.discord.quiet()
+        assert hints(evening) == []
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.discord.until(lambda: hints(evening, "paused"))
+        await evening.gm.slash(evening.stage, "scene resume")
+        for name in ("Mr Bennet", "Mrs Bennet", "Elizabeth Bennet", "Mr Collins"):
+            await evening.gm.slash(evening.stage, "cast rest", character=name)
+        evening.lizzy.say(evening.stage, f"{evening.discord.world.bot.mention} anybody?")
+        await evening.discord.until(lambda: hints(evening, "plays nobody"))
+
+
+def hints(evening: Evening, text: str = "") -> list[str]:
+    """What was said in small print, as far as this is in it."""
+    said = [message.content for message in evening.stage.messages]
+    return [content for content in said if content.startswith("-# ") and text in content]
