@@ -28,6 +28,8 @@ _PART = re.compile(
     r"(?:[*x]\s*(?P<times>[0-9]+)\s*)?",
     re.IGNORECASE,
 )
+_BLANK = re.compile(r"(?<![0-9])\s+|\s+(?![0-9])")  # but between two numbers, which would be one without
+_SIGNS = str.maketrans("−–×", "--*")  # as keyboards and our own answers write them
 _HOW = "Write something like `2d6+3`, `4d6kh3`, `d20adv` or `d%`."
 
 
@@ -67,7 +69,7 @@ def rolled(text: str, chance: Callable[[int], int]) -> Roll:
     is one of too many dice, sides or signs."""
     if len(text) > LONGEST:
         raise UserInputError(f"A roll may be {LONGEST} characters long: write less.")
-    asked = "".join(text.split()).lower()
+    asked = _BLANK.sub("", text.translate(_SIGNS)).lower()
     parts: list[Part] = []
     at, left = 0, MOST_DICE
     while at < len(asked):

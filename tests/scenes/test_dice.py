@@ -45,6 +45,8 @@ def roll(text: str, *values: int) -> int:
         ("2d4*10", (1, 3), 40),
         ("2d4+1d6-2", (1, 3, 5), 7),
         ("7", (), 7),
+        ("d20 adv + 1", (4, 18), 19),
+        ("2d4×10 − 5–1", (1, 3), 34),
     ],
 )
 def test_the_usual_notation(text: str, values: tuple[int, ...], total: int) -> None:
@@ -63,7 +65,9 @@ def test_too_large_a_roll_is_refused_in_a_sentence(text: str) -> None:
     assert str(refused.value).endswith((".", "`."))
 
 
-@pytest.mark.parametrize("text", ["d", "2d", "", "  ", "2d6+", "2d6 3d6", "six", "2d6+3;", "2d6--3", "٣d6"])
+@pytest.mark.parametrize(
+    "text", ["d", "2d", "", "  ", "2d6+", "2d6 3d6", "six", "2d6+3;", "2d6--3", "٣d6", "2d6 7", "1d2 0", "d 1 0"]
+)
 def test_what_is_no_roll_is_refused_with_one_that_is(text: str) -> None:
     with pytest.raises(UserInputError, match="2d6"):
         rolled(text, lambda most: most)
