@@ -72,7 +72,8 @@ class Plan:
 
     def __str__(self) -> str:
         where = f"{self.gpu_layers} of {self.layers} layers on the GPU" if self.gpu_layers else "on the CPU"
-        return f"{where}, {self.minds} minds of {self.context:,} tokens, {self.cache_type} cache"
+        minds = f"{self.minds} mind{'s' if self.minds > 1 else ''}"
+        return f"{where}, {minds} of {self.context:,} tokens, {self.cache_type} cache"
 
 
 def plans(

@@ -163,3 +163,16 @@ def alive(pid: int | None) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's memory this way")
+async def test_where_memory_runs_out_the_next_smaller_plan_is_taken_and_said_aloud() -> None:
+    loading = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.engine.in_little_memory", "550", "20"), stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await loading.communicate()
+    smaller, none = out.decode().splitlines()
+    plan, warning = smaller.split(" | ")
+    assert "2 minds of 8,192 tokens" in plan
+    assert warning == f"Memory ran out, so a smaller plan was taken: {plan}."
+    assert none.startswith("Memory ran out even for the smallest plan (on the CPU, 1 mind of 4,096 tokens")

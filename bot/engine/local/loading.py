@@ -10,7 +10,7 @@ from bot.engine.local.devices import Device, cores, devices, free_memory, unused
 from bot.engine.local.frames import Ready
 from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
 from bot.engine.local.rpc import borrow
-from bot.errors import ModelFileError
+from bot.errors import EngineStartError, ModelFileError
 from bot.weights import gguf_file
 from bot.weights.plan import BATCH, Plan, Wishes, plans, smallest
 
@@ -43,9 +43,14 @@ class Loader:
         for attempt, plan in enumerate(fitting):
             try:
                 model, context = self._try(plan, gpus)
-            except LoadError:
-                if attempt == len(fitting) - 1 or not _NO_MEMORY.search(self._chatter.text):
+            except LoadError as error:
+                if not _NO_MEMORY.search(self._chatter.text):
                     raise
+                if attempt == len(fitting) - 1:
+                    raise EngineStartError(
+                        f"Memory ran out even for the smallest plan ({plan}): choose a smaller model, fewer minds or a "
+                        "smaller context, or end what else takes memory."
+                    ) from error
                 self._chatter.forget()
                 continue
             first = attempt + self._order.smaller == 0
