@@ -100,7 +100,11 @@ class Aside(commands.Bot):
         store = self._store = await Store.open(settings.store.path)
         library = await asyncio.to_thread(Library, [*settings.library.folders, shipped("personas")])
         stage = self._stage = DiscordStage(
-            self, store, library, unreached=self._unreached, streaming=settings.play.streaming
+            self,
+            *(store, library),
+            unreached=self._unreached,
+            streaming=settings.play.streaming,
+            earlier=await store.newest_turn(),
         )
         limits = Limits(**settings.play.limits())
         performance = Performance(engine, limits, lambda: secrets.randbits(32))

@@ -80,7 +80,7 @@ class Draft:
 
     async def _begin(self, part: int, text: str) -> None:
         self._doubtful.add(self._turn.id)
-        posted = await self._voice.send(self._place, self._persona, self._hook, Outgoing(text + MARK))
+        posted = await self._voice.send(*(self._turn.id, self._place, self._persona, self._hook, Outgoing(text + MARK)))
         row = Post(
             message_id=posted.message_id,
             channel_id=self._place.channel_id,

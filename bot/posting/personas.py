@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.errors import MissingPermission, NoRoom, PostingError
@@ -52,12 +51,13 @@ class _Showing:
 
 
 class PersonaPosts:
-    """Shows takes in the channel, and remembers what it posted."""
+    """Shows takes in the channel, and remembers what it posted. `earlier` is the last turn that another life of the
+    program has begun."""
 
-    def __init__(self, voice: Voice, posts: Posts) -> None:
+    def __init__(self, voice: Voice, posts: Posts, earlier: int) -> None:
         self._voice = voice
         self._posts = posts
-        self._since = datetime.now(UTC)
+        self._earlier = earlier
         self._doubtful: set[int] = set()  # turns of which a part may stand there unremembered
         self._told: set[int] = set()  # channels that know that the bot speaks for the characters
 
@@ -161,7 +161,9 @@ class PersonaPosts:
         view = showing.buttons(part)
         posted = await self._changed(showing, message, view) or await self._found(showing, message, view)
         if posted is None:
-            posted = await self._voice.send(showing.place, showing.persona, showing.hook, message, view)
+            posted = await self._voice.send(
+                showing.turn.id, showing.place, showing.persona, showing.hook, message, view
+            )
         post = Post(
             message_id=posted.message_id,
             channel_id=showing.place.channel_id,
@@ -198,9 +200,9 @@ class PersonaPosts:
 
     async def _lost(self, scene: Scene, turn: Turn, persona: Persona) -> list[discord.Message]:
         """Return what may have been posted of this turn and not remembered: before a crash, or in trouble."""
-        if turn.created_at >= self._since and turn.id not in self._doubtful:
+        if turn.id > self._earlier and turn.id not in self._doubtful:
             return []
-        return await self._voice.lost(scene.place, persona, turn.created_at)
+        return await self._voice.lost(turn.id, scene.place, persona)
 
     async def _drop(self, place: Place, row: Post) -> None:
         await take_away(self._voice, self._posts, place, row)

@@ -61,7 +61,8 @@ class DiscordStage:
     """Shows scenes on Discord: what `bot.scenes.ports.Stage` asks for, and the opening.
 
     `unreached` is told when a game master could not be written to, while there may still be a way to tell them.
-    `streaming`: replies are shown while they are being written. The owner calls `close` in the end.
+    `streaming`: replies are shown while they are being written. `earlier`: the last turn that was begun before the
+    program was started, which may stand there unremembered. The owner calls `close` in the end.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class DiscordStage:
         *,
         unreached: Callable[[Scene, int], Awaitable[None]] | None = None,
         streaming: bool = True,
+        earlier: int = 0,
     ) -> None:
         self._posts = posts
         self._faces = faces
@@ -82,7 +84,7 @@ class DiscordStage:
         self._showing: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by turn, while its posts change
         self._channels = Channels(client)
         self._webhooks = Webhooks(client, posts)
-        self._personas = PersonaPosts(Voice(self._channels, self._webhooks, posts), posts)
+        self._personas = PersonaPosts(Voice(self._channels, self._webhooks, posts), posts, earlier)
         self._directs = Directs(client, posts)
 
     async def close(self) -> None:

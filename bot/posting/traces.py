@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bot.posting.refusals import REFUSED
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import discord
 
     from bot.posting.render import Outgoing
@@ -22,9 +20,6 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Place
 
 _log = logging.getLogger(__name__)
-
-SLACK: Final = 30.0
-"""By how many seconds Discord's clock may differ from ours."""
 
 _LOOKED_AT = 50  # messages, the latest
 
@@ -44,10 +39,9 @@ class Author:
         return message.webhook_id in self.webhook_ids and message.author.name == self.name
 
 
-async def lost(
-    client: discord.Client, posts: Posts, place: Place, author: Author, since: datetime
-) -> list[discord.Message]:
-    """Return the author's messages in a place since then that are stored as posts of no turn, the oldest first.
+async def lost(client: discord.Client, posts: Posts, place: Place, author: Author, after: int) -> list[discord.Message]:
+    """Return the author's messages in a place that came after that one and are stored as posts of no turn, the oldest
+    first. Ids tell what came after, not times: our clock may be wrong.
 
     Where the history may not be read there is nothing to be found, and the log says so.
     """
@@ -57,7 +51,7 @@ async def lost(
     except REFUSED as error:
         _log.warning("Channel %d: its history could not be read to look for posts: %s", place.channel_id, error)
         return []
-    mine = [message for message in reversed(found) if author.wrote(message) and message.created_at >= since]
+    mine = [message for message in reversed(found) if author.wrote(message) and message.id > after]
     remembered = await posts.remembered([message.id for message in mine])
     return [message for message in mine if message.id not in remembered]
 

@@ -6,7 +6,6 @@ import io
 import logging
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import discord
@@ -48,31 +47,33 @@ class Voice:
     webhooks: Webhooks
     posts: Posts
 
-    async def lost(self, place: Place, persona: Persona, since: datetime) -> list[discord.Message]:
-        """Return what stands in a place as the persona's, posted since then, and is no post that was stored."""
+    async def lost(self, turn_id: int, place: Place, persona: Persona) -> list[discord.Message]:
+        """Return what stands in a place as the persona's and may be that turn's: it is no post that was stored, and
+        came after all that was said before the turn."""
         client = self.channels.client
         hooks = frozenset(hook.id for hook in await self.webhooks.known(place))
         author = traces.Author(persona.name, hooks, client.user.id if client.user else 0)
-        return await traces.lost(client, self.posts, place, author, since - timedelta(seconds=traces.SLACK))
+        return await traces.lost(client, self.posts, place, author, await self.posts.heard_before(turn_id))
 
     async def send(
         self,
+        turn_id: int,
         place: Place,
         persona: Persona,
         hook: PersonaWebhook | None,
         outgoing: Outgoing,
         view: discord.ui.View | None = None,
     ) -> Posted:
-        """Post one message, through `hook` or else as the bot, with the buttons of `view`.
+        """Post one message of a turn's, through `hook` or else as the bot, with the buttons of `view`.
 
         Where Discord was in trouble, what it posted all the same counts, and what it posted twice is removed.
         Raises PostingError.
         """
-        began, started = datetime.now(UTC), time.monotonic()
+        started = time.monotonic()
         try:
             message = await self._post(place, persona, hook, outgoing, view)
         except TROUBLE as error:
-            found = await self._copies(place, persona, outgoing, began)
+            found = await self._copies(turn_id, place, persona, outgoing)
             if not found:
                 raise self.channels.refusal(place, error) from error
         except REFUSED as error:
@@ -80,7 +81,7 @@ class Voice:
         else:
             found = [message]
             if time.monotonic() - started > _RETRIED_AFTER:
-                copies = await self._copies(place, persona, outgoing, began)
+                copies = await self._copies(turn_id, place, persona, outgoing)
                 found += [copy for copy in copies if copy.id != message.id]
         for twice in found[1:]:
             await self.remove(place, Posted(twice.id, twice.webhook_id))
@@ -185,10 +186,8 @@ class Voice:
         message = self.channels.at(place).get_partial_message(message_id)
         await self.channels.awake(place, lambda: message.edit(**changed, **_attached(outgoing)))
 
-    async def _copies(
-        self, place: Place, persona: Persona, outgoing: Outgoing, since: datetime
-    ) -> list[discord.Message]:
-        return [message for message in await self.lost(place, persona, since) if traces.shows(message, outgoing)]
+    async def _copies(self, turn_id: int, place: Place, persona: Persona, outgoing: Outgoing) -> list[discord.Message]:
+        return [message for message in await self.lost(turn_id, place, persona) if traces.shows(message, outgoing)]
 
     async def _hook(self, place: Place, webhook_id: int) -> PersonaWebhook | None:
         return next((hook for hook in await self.webhooks.known(place) if hook.id == webhook_id), None)

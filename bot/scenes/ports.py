@@ -237,6 +237,10 @@ class Posts(Protocol):
         """Return those of these messages that are stored as posts, of whatever turn."""
         ...
 
+    async def heard_before(self, turn_id: int) -> int:
+        """Return the highest id of a person's message that its scene had stored before this turn; 0: of none."""
+        ...
+
     async def controlled(self, channel_id: int) -> list[Post]:
         """Return the posts in a channel that have the buttons of the latest reply."""
         ...

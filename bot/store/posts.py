@@ -48,6 +48,22 @@ class PostRepository(Repository):
             )
         return {row["message_id"] for row in rows}
 
+    async def heard_before(self, turn_id: int) -> int:
+        """Return the highest id of a person's message that its scene had stored before this turn; 0: of none."""
+        async with self._database.reading() as reading:
+            found: int | None = await reading.value(
+                "SELECT max(earlier.message_id) FROM turns AS earlier JOIN turns AS this ON this.id = ?"
+                " WHERE earlier.scene_id = this.scene_id AND earlier.id < this.id",
+                turn_id,
+            )
+        return found or 0
+
+    async def newest_turn(self) -> int:
+        """Return the id of the turn that was stored last, whatever has become of it; 0: there was none."""
+        async with self._database.reading() as reading:
+            found: int | None = await reading.value("SELECT seq FROM sqlite_sequence WHERE name = 'turns'")
+        return found or 0
+
     async def forget_post(self, message_id: int) -> None:
         """Forget a message that is gone."""
         async with self._database.transaction() as transaction:

@@ -90,15 +90,18 @@ class TakeRepository(Repository):
         were just being delivered; others leave for good. Return what was undone."""
         async with self._database.transaction() as transaction:
             await _put_back(transaction, turn_ids)
+            # A later moment is a greater one, whatever the clock says: it may have been set back.
+            last = await transaction.value("SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id)
+            moment = max(microseconds(now), (last or 0) + 1)
             await transaction.execute(
                 "UPDATE turns SET state = 'hidden',"
                 " undone_at = iif(state = 'done' OR (state = 'thinking' AND take_id IS NOT NULL), ?, NULL)"
                 " WHERE scene_id = ? AND state <> 'hidden' AND id IN (SELECT value FROM json_each(?))",
-                *(microseconds(now), scene_id, id_list(turn_ids)),
+                *(moment, scene_id, id_list(turn_ids)),
             )
             ids = await transaction.ids(
                 "SELECT id FROM turns WHERE undone_at = ? AND id IN (SELECT value FROM json_each(?))",
-                *(microseconds(now), id_list(turn_ids)),
+                *(moment, id_list(turn_ids)),
             )
             return await read_turns(transaction, ids)
 

@@ -11,8 +11,8 @@ DISCORD_EPOCH = 1_420_070_400_000  # first millisecond of 2015
 class Clock:
     """The wall's time plus whatever a test has added: 15 minutes pass in no time."""
 
-    def __init__(self) -> None:
-        self._added = 0.0
+    def __init__(self, ahead: float = 0.0) -> None:
+        self._added = ahead
         self._last_id = 0
 
     def now(self) -> float:

@@ -63,6 +63,7 @@ class Rest:
     rates: Rates
     description: Description | None
     seen: list[Seen] = field(default_factory=list)
+    fetched: list[str] = field(default_factory=list)  # what was asked of the CDN
     violations: list[Violation] = field(default_factory=list)
     checks_answers: bool = False  # for the loopback's own tests: hold its answers to the description as well
     oddities: list[str] = field(default_factory=list)
@@ -143,6 +144,7 @@ class Rest:
 
     def _file(self, path: str) -> web.Response:
         """What the CDN has: files that somebody attached, and a dot for everybody's face."""
+        self.fetched.append(path)
         for attachment_id, content in self.world.files.items():
             if f"/{attachment_id}/" in path:
                 return web.Response(body=content)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from . import routes, speech
 from .actors import Person
+from .clock import Clock
 from .entities import Overwrite, Privileged
 from .faults import Faults
 from .gateway import Gateway
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import discord
     from aiohttp import web
 
-    from .clock import Clock
     from .conversation import Message
     from .entities import Channel, Guild, Role, User
     from .outcome import Outcome
@@ -46,11 +46,13 @@ class LoopbackDiscord:
     """A Discord to test bots against. Use it as `async with LoopbackDiscord() as discord:`.
 
     `portal` holds the privileged intents that are switched on for the bot; `patience` is how many seconds the waiting
-    verbs wait for a bot that has deferred its answer.
+    verbs wait for a bot that has deferred its answer; `ahead` by how many seconds its clock differs from the bot's.
     """
 
-    def __init__(self, *, portal: frozenset[Privileged] = EVERY_INTENT, patience: float = 10.0) -> None:
-        self.world = World(portal=set(portal))
+    def __init__(
+        self, *, portal: frozenset[Privileged] = EVERY_INTENT, patience: float = 10.0, ahead: float = 0.0
+    ) -> None:
+        self.world = World(portal=set(portal), clock=Clock(ahead))
         self.token = _token(self.bot.id)
         self.gateway = Gateway(self.world, self.token)
         self.faults = Faults()
@@ -79,6 +81,11 @@ class LoopbackDiscord:
     def requests(self) -> list[Seen]:
         """Every request so far, refused or not."""
         return self.rest.seen
+
+    @property
+    def fetched(self) -> list[str]:
+        """The paths of all files that were fetched from the CDN."""
+        return self.rest.fetched
 
     @property
     def refused(self) -> int:

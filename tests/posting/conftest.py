@@ -92,8 +92,8 @@ class House:
             reveal=reveal or RevealPolicy(),
         )
 
-    def turn(self, *, by: str = "Mr Bennet", created_at: datetime | None = None) -> Turn:
-        return Turn(next(self.numbers), 1, TurnKind.REPLY, by, TurnState.THINKING, created_at or datetime.now(UTC))
+    def turn(self, *, by: str = "Mr Bennet") -> Turn:
+        return Turn(next(self.numbers), 1, TurnKind.REPLY, by, TurnState.THINKING, datetime.now(UTC))
 
     def turn_with(self, turn: Turn, take: Take, state: TurnState = TurnState.DONE) -> Turn:
         """Return the turn as it is with that take."""
@@ -105,7 +105,7 @@ class House:
 
     def restarted(self) -> DiscordStage:
         """Return a stage as after a restart: it knows nothing but what is stored."""
-        return DiscordStage(self.client, self.posts, self.portraits)
+        return DiscordStage(self.client, self.posts, self.portraits, earlier=next(self.numbers))
 
     def told(self, channel: Channel | None = None) -> list[tuple[str, str]]:
         """Return who says what in a channel."""

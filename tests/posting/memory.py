@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class MemoryPosts:
     rows: dict[int, Post] = field(default_factory=dict)
     hooks: dict[int, PersonaWebhook] = field(default_factory=dict)
+    heard: int = 0  # the message that was said before every turn
     forgetful: bool = False  # as if the program had died before it could store a post
 
     async def add_post(self, post: Post) -> None:
@@ -28,6 +29,9 @@ class MemoryPosts:
 
     async def remembered(self, message_ids: Sequence[int]) -> set[int]:
         return self.rows.keys() & set(message_ids)
+
+    async def heard_before(self, _turn_id: int) -> int:
+        return self.heard
 
     async def controlled(self, channel_id: int) -> list[Post]:
         return [row for row in self.rows.values() if row.channel_id == channel_id and row.controls]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import PostingError
 from bot.her.beats import planning, thought
-from bot.posting.traces import SLACK
 from bot.scenes.reveal import RevealPolicy, Where
 
 if TYPE_CHECKING:
@@ -79,12 +77,13 @@ async def test_an_equal_reply_to_another_line_is_not_taken_for_the_new_one(house
 async def test_an_equal_reply_from_before_the_store_was_lost_is_not_taken_for_the_new_one(house: House) -> None:
     await house.stage.deliver(house.scene(), house.turn(), house.take("Well."))
     house.posts.rows.clear()
-    turn, take = house.turn(created_at=datetime.now(UTC) + timedelta(seconds=SLACK + 5)), house.take("Well.")
+    house.posts.heard = house.gm.say(house.room, "Mr Bennet?").id
+    turn, take = house.turn(), house.take("Well.")
     house.discord.faults.refuse("execute_webhook", 50013)
     with pytest.raises(PostingError):
         await house.stage.deliver(house.scene(), turn, take)
     await house.stage.deliver(house.scene(), turn, take)
-    assert [text for _, text in house.told()] == ["Well.", "Well."]
+    assert [text for _, text in house.told()] == ["Well.", "Mr Bennet?", "Well."]
 
 
 async def test_another_characters_equal_reply_is_not_taken_for_the_new_one(house: House) -> None:

@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 PATIENCE = 40.0  # seconds for a start or a reply, on a machine that is busy with other things
 
 
-def echo(body: Body, pause: float = 0.004) -> Answer:
+def answer_to(prompt: str) -> str:
     """Answer the last question of a prompt, `Question 7`, by its number."""
-    number = re.findall(r"Question (\d+)", body["prompt"])[-1]
+    number = re.findall(r"Question (\d+)", prompt)[-1]
     pages = " ".join(f"<role_action>turns page {page}</role_action> Page {page} is dull." for page in range(9))
     said = f"Answer {number}. {pages} End {number}."
-    text = reply("Mr Bennet", plan=f"PLAN {number}", thinks=f"SECRET {number}", says=said)
-    return Answer(text, pause=pause)
+    return reply("Mr Bennet", plan=f"PLAN {number}", thinks=f"SECRET {number}", says=said)
+
+
+def echo(body: Body, pause: float = 0.004) -> Answer:
+    """Answer as a completions server does."""
+    return Answer(answer_to(body["prompt"]), pause=pause)
 
 
 @asynccontextmanager
@@ -42,15 +46,34 @@ async def answering(folder: Path, evening: Evening) -> AsyncIterator[Completions
 
 
 @asynccontextmanager
-async def online(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The program, once it hears and is heard."""
+async def started(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The program, as soon as Discord knows it."""
     discord = evening.discord
     before = discord.gateway.identified
     async with running(folder, login(discord)) as process:
         await discord.until(lambda: discord.gateway.identified > before or process.returncode, PATIENCE)
-        await discord.until(lambda: discord.asked("sync_commands"), PATIENCE)
-        await discord.quiet(0.3, PATIENCE)
         yield process
+
+
+@asynccontextmanager
+async def online(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The program, once it hears and is heard."""
+    async with started(folder, evening) as process:
+        await evening.discord.until(lambda: evening.discord.asked("sync_commands"), PATIENCE)
+        await evening.discord.quiet(0.3, PATIENCE)
+        yield process
+
+
+def thoughts(evening: Evening) -> list[int]:
+    """The numbers of the answers whose thoughts the game master was written, in order."""
+    letters = "\n".join(text for letter in evening.gm.dms for text in letter.now.texts())
+    return [int(found) for found in re.findall(r"SECRET (\d+)", letters)]
+
+
+def assert_nothing_private(evening: Evening) -> None:
+    """Nobody but the game master ever saw what is private."""
+    for person in (evening.lizzy, evening.kitty):
+        assert not re.search("SECRET|PLAN", person.ever_saw())
 
 
 def answers(stage: Channel) -> list[int]:
