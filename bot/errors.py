@@ -15,6 +15,7 @@ AsideError                  its text is one sentence for a person: what happened
 │   └── PromptTooLong       the prompt does not fit the context
 ├── WeightsError            a model couldn't be fetched or stored
 ├── StoreError              the database can't be opened or used
+│   └── Unstorable          … just now: it is locked, or its disk full; asking again later is worth it
 ├── NoWords                 the model was asked twice and neither spoke nor acted
 └── PostingError            Discord refused what Aside wanted to post
     ├── Unreachable         … or rather did not answer, so that nobody knows whether it did what it was asked
@@ -89,6 +90,10 @@ class WeightsError(AsideError):
 
 class StoreError(AsideError):
     """The database can't be opened or used."""
+
+
+class Unstorable(StoreError):
+    """The database can't be used just now: it is locked, its disk is full or fails. Asking again is worth it."""
 
 
 class PostingError(AsideError):

@@ -69,8 +69,8 @@ class Listener(commands.Cog):
             if scene.id in self._behind:
                 await self._make_up(scene)
             try:
-                await self._hear(scene, message)
-            except StoreError as error:
+                await self._hear(scene, message, self._address(scene, message))
+            except Exception as error:  # a line is never lost, whatever goes wrong: it is heard with the next one
                 await self._unheard(scene, error)
 
     @commands.Cog.listener()
@@ -115,23 +115,25 @@ class Listener(commands.Cog):
         try:
             await self._catch_up(scene)
             self._behind.discard(scene.id)
-        except (*REFUSED, AsideError) as error:
+        except Exception as error:  # the same
             self._behind.add(scene.id)
-            _log.warning("Scene %d: what was said meanwhile could not be heard: %s", scene.id, error)
+            known = isinstance(error, (*REFUSED, AsideError))
+            _log.warning(
+                "Scene %d: what was said meanwhile could not be heard: %s", scene.id, error, exc_info=not known
+            )
 
-    async def _unheard(self, scene: Scene, error: StoreError) -> None:
+    async def _unheard(self, scene: Scene, error: Exception) -> None:
         """Say, once until it is better, that a line could not be stored."""
-        _log.error("Scene %d: a line could not be stored: %s", scene.id, error)
+        known = isinstance(error, StoreError)
+        _log.error("Scene %d: a line could not be stored: %r", scene.id, error, exc_info=not known)
         if scene.id not in self._behind:
             self._behind.add(scene.id)
             with contextlib.suppress(PostingError):
                 await self._theatre.tell(scene, _UNHEARD)
 
-    async def _hear(self, scene: Scene, message: discord.Message) -> None:
-        words = self._words(message)
-        said = Said(message.author.id, message.author.display_name, message.id, words)
-        stale = discord.utils.utcnow() - message.created_at > _STALE
-        await self._hearing.hear(scene, said, Address() if stale else self._address(scene, message))
+    async def _hear(self, scene: Scene, message: discord.Message, address: Address) -> None:
+        said = Said(message.author.id, message.author.display_name, message.id, self._words(message))
+        await self._hearing.hear(scene, said, address)
 
     def _address(self, scene: Scene, message: discord.Message) -> Address:
         """Return whom a message speaks to: `@name` and character roles in order, the bot, the message replied to."""
@@ -175,7 +177,8 @@ class Listener(commands.Cog):
         after = discord.Object(last) if last else scene.started_at
         async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True):
             if _is_spoken(message):
-                await self._hear(scene, message)
+                stale = discord.utils.utcnow() - message.created_at > _STALE
+                await self._hear(scene, message, Address() if stale else self._address(scene, message))
 
 
 def _is_spoken(message: discord.Message) -> bool:

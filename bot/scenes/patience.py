@@ -1,17 +1,18 @@
-"""Waiting for Discord where it does not answer: what is to be shown is shown when it is back, and nobody asks twice."""
+"""Waiting for Discord, or the database, where it does not answer: what is to be done is done when it is back."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from bot.errors import Unreachable
+from bot.errors import Unreachable, Unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 _log = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
 
 ATTEMPTS: Final = 120
 """How often something is tried: for about an hour."""
@@ -19,19 +20,21 @@ ATTEMPTS: Final = 120
 _LONGEST_PAUSE = 30.0  # seconds
 
 
-async def patiently(show: Callable[[], Awaitable[None]], what: str) -> None:
-    """Show something, once more after a pause that grows for as long as Discord does not answer.
+async def patiently(
+    attempt: Callable[[], Awaitable[_Result]], what: str, *, waits: Callable[[Exception], Awaitable[None]] | None = None
+) -> _Result:
+    """Return what `attempt` gives, tried again after pauses that grow for as long as Discord or the database is away.
 
-    `what` is how the log calls it. Raises Unreachable where all of that was in vain, and at once what else `show`
-    raises.
+    `what` is how the log calls it; `waits` is told of the first failure. Raises Unreachable or Unstorable where all of
+    that was in vain, and at once what else `attempt` raises.
     """
-    for attempt in range(ATTEMPTS - 1):
+    for number in range(ATTEMPTS - 1):
         try:
-            await show()
-        except Unreachable as error:
-            pause = min(_LONGEST_PAUSE, 2.0**attempt)
+            return await attempt()
+        except (Unreachable, Unstorable) as error:
+            pause = min(_LONGEST_PAUSE, 2.0**number)
             _log.warning("%s waits %g seconds: %s", what, pause, error)
+            if waits is not None and number == 0:
+                await waits(error)
             await asyncio.sleep(pause)
-        else:
-            return
-    await show()
+    return await attempt()

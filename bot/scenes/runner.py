@@ -33,6 +33,11 @@ PATIENCE: Final = timedelta(seconds=30)
 
 _UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost: try again."
 
+_UNSTORABLE = (
+    "What {speaker} says can't be written down just now: whoever runs me finds the reason in my log. Nothing has to be "
+    "said twice: it comes as soon as it can be written down."
+)
+
 
 @dataclass(slots=True)
 class _Speaking:
@@ -104,7 +109,7 @@ class Runner:
         speaking = self._speaking
         if speaking is None or speaking.turn.kind is not TurnKind.REPLY or speaking.turn.speaker not in speakers:
             return None
-        if speaking.heard or self._house.now() - speaking.turn.created_at > PATIENCE:
+        if speaking.heard or not timedelta() <= self._house.now() - speaking.turn.created_at <= PATIENCE:
             return speaking.turn.id
         speaking.dropped = True
         speaking.task.cancel()
@@ -118,7 +123,7 @@ class Runner:
         while self._wanted:
             self._wanted = False
             try:
-                for turn in await self._house.store.owed(self._scene().id):
+                for turn in await patiently(self._owed, f"Scene {self._scene().id}"):
                     if self._scene().state is SceneState.PLAYING:
                         await self._settle(turn)
                 if not self._wanted and (name := await self._volunteer()):
@@ -126,6 +131,9 @@ class Runner:
                     self._wanted = True
             except AsideError as error:
                 _log.error("Scene %d rests until it is next spoken to: %s", self._scene().id, error)
+
+    async def _owed(self) -> list[Turn]:
+        return await self._house.store.owed(self._scene().id)
 
     async def _volunteer(self) -> str | None:
         """Return who speaks of its own accord; None where nobody does, or somebody said something meanwhile."""
@@ -202,9 +210,10 @@ class Runner:
         story = [told for told in earlier if told.state is TurnState.DONE]
         async with self._house.stage.thinking(self._scene(), turn):
             performed = await self._performed(turn, story)
+        what = f"Turn {turn.id}"
         if performed.left_out:
-            await self._history_cut()
-        return await self._keep(turn, performed)
+            await patiently(self._history_cut, what)
+        return await patiently(lambda: self._keep(turn, performed), what, waits=lambda _: self._unstorable(turn))
 
     async def _performed(self, turn: Turn, story: Sequence[Turn]) -> Performed:
         performance, scene = self._house.performance, self._scene()
@@ -230,6 +239,13 @@ class Runner:
             return None
         return await self._house.store.keep_take(turn.id, performed.beats, performed.raw, performed.seed)
 
+    async def _unstorable(self, turn: Turn) -> None:
+        """Say why a reply that is ready doesn't come yet."""
+        try:
+            await self._house.stage.tell(self._scene(), _UNSTORABLE.format(speaker=turn.speaker))
+        except PostingError as error:
+            _log.warning("Turn %d can't be stored, and the channel could not be told: %s", turn.id, error)
+
     async def _still_owed(self, turn: Turn) -> bool:
         """Whether the model still has to play this turn; where a player took the part, it is given up."""
         now = await self._house.store.turn(turn.id)
@@ -249,7 +265,7 @@ class Runner:
                 _log.error("Turn %d is not owed any more, and what shows of it stays: %s", turn.id, error)
 
     async def _fail(self, turn: Turn, sentence: str) -> None:
-        failed = await self._house.store.fail(turn.id, sentence)
+        failed = await patiently(lambda: self._house.store.fail(turn.id, sentence), f"The failure of turn {turn.id}")
         try:
             if failed.state is TurnState.DONE:
                 if self._heard:

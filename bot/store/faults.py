@@ -6,7 +6,7 @@ import errno
 import sqlite3
 from typing import TYPE_CHECKING
 
-from bot.errors import StoreError
+from bot.errors import StoreError, Unstorable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +21,10 @@ _SENTENCES = {
     sqlite3.SQLITE_CANTOPEN: "{path} can't be opened: check that its folder exists and that Aside may write there.",
     sqlite3.SQLITE_IOERR: "The disk failed while {path} was in use: check the disk, then start Aside again.",
 }
+_PASSING = (
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL),
+    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR),
+)
 _OS_SENTENCES = {
     errno.EROFS: "{path} is on a read-only disk: name a file on another disk in aside.yaml.",
     errno.ENOSPC: _SENTENCES[sqlite3.SQLITE_FULL],
@@ -34,7 +38,7 @@ def of_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
     """Return the sentence for an error of SQLite's on the database at `path`."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # extended codes keep the primary one in their last byte
     sentence = _SENTENCES.get(code, "{path} refused what Aside wanted to store or read ({error}): please report this.")
-    return StoreError(sentence.format(path=path, error=error))
+    return (Unstorable if code in _PASSING else StoreError)(sentence.format(path=path, error=error))
 
 
 def damaged(path: Path) -> StoreError:

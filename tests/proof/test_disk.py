@@ -1,14 +1,18 @@
-"""A disk that fills up is told to those whose words it takes."""
+"""A disk that fills up, a database that another program keeps for itself: those whose words it takes are told, and what
+was said then comes later."""
 
 from __future__ import annotations
 
 import signal
+import sqlite3
 import sys
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from tests.proof.program import PATIENCE, answered, answering, online
+from tests.play.house import personas
+from tests.proof.program import PATIENCE, answered, answering, answers, online, thoughts
 
 if sys.platform != "linux":
     pytest.skip("only Linux limits another program's files", allow_module_level=True)
@@ -16,9 +20,33 @@ if sys.platform != "linux":
 import resource  # there is none on Windows
 
 if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from tests.play.house import Evening
+
+Trouble: TypeAlias = "Callable[[asyncio.subprocess.Process, Path], AbstractContextManager[None]]"
+TOLD = "written down"
+
+
+@contextmanager
+def full(process: asyncio.subprocess.Process, _folder: Path) -> Iterator[None]:
+    """No file of the program's can grow."""
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    yield
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@contextmanager
+def locked(_process: asyncio.subprocess.Process, folder: Path) -> Iterator[None]:
+    """Another program writes into the database, and does not come to an end."""
+    other = sqlite3.connect(folder / "aside.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield
+    other.execute("ROLLBACK")
+    other.close()
 
 
 async def test_a_full_disk_is_told_in_the_channel_and_the_program_plays_on_once_there_is_room(
@@ -28,17 +56,39 @@ async def test_a_full_disk_is_told_in_the_channel_and_the_program_plays_on_once_
     async with answering(tmp_path, evening) as server, online(tmp_path, evening) as process:
         await evening.begin()
         await discord.quiet(0.3, PATIENCE)
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-        evening.lizzy.say(evening.stage, "@Mr Bennet Question 1?")
-        await discord.until(lambda: "written down" in evening.stage.messages[-1].content, PATIENCE)
-        evening.lizzy.say(evening.stage, "@Mr Bennet Are you there?")
-        await discord.quiet(0.5)
-        assert sum("written down" in message.content for message in evening.stage.messages) == 1
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        with full(process, tmp_path):
+            evening.lizzy.say(evening.stage, "@Mr Bennet Question 1?")
+            await discord.until(lambda: TOLD in evening.stage.messages[-1].content, PATIENCE)
+            evening.lizzy.say(evening.stage, "@Mr Bennet Are you there?")
+            await discord.quiet(0.5)
+            assert sum(TOLD in message.content for message in evening.stage.messages) == 1
         evening.lizzy.say(evening.stage, "@Mr Bennet Question 2?")
         await answered(evening, 2)
         assert "Question 1?" in server.asked[-1]["prompt"]
         assert "Are you there?" in server.asked[-1]["prompt"]
+        process.send_signal(signal.SIGTERM)
+        output, _ = await process.communicate()
+        assert b"Traceback" not in output
+
+
+@pytest.mark.parametrize("trouble", [full, locked])
+async def test_a_reply_that_cannot_be_stored_when_it_ends_comes_by_itself_once_it_can(
+    evening: Evening, tmp_path: Path, trouble: Trouble
+) -> None:
+    discord = evening.discord
+    async with answering(tmp_path, evening) as server, online(tmp_path, evening) as process:
+        await evening.begin()
+        await discord.quiet(0.3, PATIENCE)
+        evening.lizzy.say(evening.stage, "@Mr Bennet Question 1?")
+        await discord.until(lambda: personas(evening.stage), PATIENCE)  # it has begun to show
+        with trouble(process, tmp_path):
+            await discord.until(lambda: TOLD in evening.stage.messages[-1].content, PATIENCE)
+            assert personas(evening.stage)[-1].labels == []
+        await answered(evening, 1)
+        await discord.until(lambda: thoughts(evening), PATIENCE)
+        await discord.quiet(0.5)
+        assert answers(evening.stage) == thoughts(evening) == [1]
+        assert len(server.asked) == 1
         process.send_signal(signal.SIGTERM)
         output, _ = await process.communicate()
         assert b"Traceback" not in output
