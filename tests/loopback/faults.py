@@ -62,6 +62,10 @@ class Faults:
         """Do `action` when the next request has come in, before Discord looks at it: a webhook vanishes just then."""
         self._add(Order(route, 1, meanwhile=action))
 
+    def forget(self) -> None:
+        """Take back every order that no request has met yet."""
+        self._orders.clear()
+
     @property
     def open(self) -> list[Order]:
         """Orders that no request has met yet."""
