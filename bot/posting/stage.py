@@ -24,7 +24,7 @@ from bot.posting.streaming import Pace, Stream
 from bot.posting.voice import Voice
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.ports import Post
-from bot.scenes.reveal import Audience
+from bot.scenes.reveal import Audience, since
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
@@ -186,7 +186,8 @@ class DiscordStage:
         return await self._personas.draft(scene, turn, await self._persona(scene, turn.speaker))
 
     async def _tell_gms(self, scene: Scene, turn: Turn, take: Take, persona: Persona, first: int) -> None:
-        messages = gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
+        new = since(take.beats, turn.lengthens.beats) if turn.lengthens else take.beats
+        messages = gm_messages(turn.speaker, scene.reveal.freed(new, Audience.GM))
         if messages:
             link = f"{self._channels.at(scene.place).jump_url}/{first}"
             for gm_id in await self._directs.send(scene, turn, take, messages, link, persona.address):

@@ -69,3 +69,30 @@ class RevealPolicy:
 def for_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
     """Return all private beats, freed for a game master who asked to see them in private."""
     return tuple(Revealed(beat, Audience.GM) for beat in beats if isinstance(beat, PrivateBeat))
+
+
+def since(beats: tuple[Beat, ...], before: tuple[Beat, ...]) -> tuple[Beat, ...]:
+    """Return the beats of a reply that went on from `before` without the private ones it began with. Two thoughts side
+    by side may have become one meanwhile; blanks don't count."""
+    known = {kind: "".join(_squeezed(beat) for beat in before if beat.kind is kind) for kind in BeatKind}
+    left: list[Beat] = []
+    for beat in beats:
+        if isinstance(beat, PrivateBeat):
+            there, text = known[beat.kind], _squeezed(beat)
+            known[beat.kind] = there.removeprefix(text) if there.startswith(text) else ""
+            if there.startswith(text):
+                continue
+            left.append(PrivateBeat(beat.kind, _behind(beat.text, len(there))) if text.startswith(there) else beat)
+        else:
+            left.append(beat)
+    return tuple(left)
+
+
+def _squeezed(beat: Beat) -> str:
+    return "".join(beat.text.split())
+
+
+def _behind(text: str, letters: int) -> str:
+    """Return what stands in a text behind so many letters that are no blanks."""
+    places = [place for place, letter in enumerate(text) if not letter.isspace()]
+    return text[places[letters] :] if letters < len(places) else ""

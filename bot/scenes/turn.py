@@ -61,7 +61,7 @@ class Turn:
     created_at: datetime
     take: Take | None = None  # None while thinking, or failed
     takes: tuple[int, ...] = ()  # ids of all its takes, the earliest first
-    lengthens: Take | None = None  # for a reply that is being lengthened: the take it goes on from
+    lengthens: Take | None = None  # for a reply that is being lengthened, or just was: what it goes on from
     author_id: int | None = None  # Discord user id of the person who spoke
     message_id: int | None = None  # Discord message the person spoke in
     answers_id: int | None = None  # for a reply: the turn it answers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnState
@@ -26,7 +27,7 @@ class TakeRepository(Repository):
         async with self._database.transaction() as transaction:
             before = await read_turn(transaction, turn_id)
             await add_take(transaction, before.id, beats, raw, seed)
-            return await read_turn(transaction, turn_id)
+            return replace(await read_turn(transaction, turn_id), lengthens=before.lengthens)
 
     async def settle(self, turn_id: int) -> Turn:
         """Mark a turn done: its take stands on Discord. A turn hidden in the meantime stays hidden."""

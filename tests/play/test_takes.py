@@ -69,6 +69,21 @@ async def test_continue_lengthens_a_reply(evening: Evening) -> None:
         await reads(evening, post, "*smiles* You refuse him?")
 
 
+async def test_of_a_reply_that_goes_on_the_gm_is_written_only_what_was_thought_since(evening: Evening) -> None:
+    more = " And why? <role_thinking>SECRET more.</role_thinking><role_action>waits</role_action>"
+    async with evening.online(await ready(FIRST, more, " Well?", more)):
+        await evening.begin()
+        post = await asked(evening)
+        for text in ("And why? *waits*", "And why? *waits* Well?", "And why? *waits* Well? And why? *waits*"):
+            await evening.lizzy.press(post, "Continue")
+            await reads(evening, post, f"*smiles* You refuse him? {text}")
+        first, *later = ["\n".join(message.now.texts()) for message in evening.gm.dms[1:]]
+        assert "SECRET one." in first
+        assert len(later) == 2  # one continuation brought no thoughts
+        assert all("SECRET more." in told and "one." not in told and "PLAN" not in told for told in later)
+        assert later[1].count("SECRET") == 1
+
+
 async def test_a_reply_with_nothing_to_add_stays_as_it_is_and_says_so(evening: Evening) -> None:
     async with evening.online(await ready(FIRST, "")):
         await evening.begin()

@@ -84,7 +84,7 @@ async def test_a_turn_that_is_lengthened_tells_what_it_goes_on_from(store: Store
     assert owed.lengthens == turn.take
     assert (await store.owed(scene.id)) == [owed]
     kept = await store.keep_take(turn.id, (speech("One. And two."),), "One. And two.", 7)
-    assert (text(kept), kept.lengthens) == ("One. And two.", None)
+    assert (text(kept), kept.lengthens) == ("One. And two.", turn.take)
     assert (await store.settle(turn.id)).lengthens is None
     assert (await store.retake(turn.id)).lengthens is None
 
