@@ -45,7 +45,7 @@ class RemoteOptions:
     connect_timeout: float = 10.0  # seconds
     silence_timeout: float = 300.0  # seconds without a token, the first one included
     retry_pause: float = 0.5  # seconds before the second try, twice that before the third
-    check_every: float = 15.0  # seconds between two looks at a server that failed
+    check_every: float = 15.0  # seconds between two looks at each of several servers
     grammar: bool = False  # send grammars along: llama-server takes them, most others don't
 
 
@@ -58,6 +58,7 @@ class RemoteEngine:
         self._session: aiohttp.ClientSession | None = None
         self._info: EngineInfo | None = None
         self._starting = asyncio.Lock()
+        self._watching: asyncio.Task[None] | None = None
 
     @property
     def info(self) -> EngineInfo:
@@ -83,6 +84,10 @@ class RemoteEngine:
 
     async def close(self) -> None:
         """Close the connections. Replies under way end with EngineDied."""
+        if self._watching:
+            self._watching.cancel()
+            await asyncio.wait((self._watching,))
+            self._watching = None
         session, self._session = self._session, None
         servers, self._servers = self._servers, None
         for server in servers or ():
@@ -195,8 +200,14 @@ class RemoteEngine:
         if not models:
             fault = faults[0] if faults else EngineStartError("No completions server is named: set base_url.")
             raise EngineStartError(str(fault)) from fault
+        names = list(dict.fromkeys(model.name for model in models))
+        if len(names) > 1:
+            raise EngineStartError(f"The completions servers have different models: {', '.join(names)}. Name one.")
         contexts = [model.context for model in models if model.context]
         self._servers = servers
+        if len(met) > 1:
+            watch = servers.watch(self._greet, self._options.connect_timeout)
+            self._watching = asyncio.create_task(watch, name="watch over the completions servers")
         self._info = EngineInfo(
             kind="remote",
             model=models[0].name,
@@ -212,7 +223,7 @@ class RemoteEngine:
         """The model that a server has for us, with its context."""
         served = await client.models()
         names = [model.name for model in served]
-        wanted = self._options.model
+        wanted = self._options.model or (self._info.model if self._info else None)
         if wanted is None and len(names) != 1:
             raise EngineStartError(f"Name the model, {client} has several: {', '.join(names[:5])}.")
         chosen = next((model for model in served if wanted in (None, model.name)), None)

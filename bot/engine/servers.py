@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.engine.completions import Transient
+from bot.errors import EngineError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from bot.engine.completions import CompletionsClient
+
+log = logging.getLogger(__name__)
 
 _MINDS_REMEMBERED = 4096
 _BUSIER_AT_MOST = 2  # replies more than the least busy server before a mind moves: its prefix is cached where it was
@@ -36,7 +43,7 @@ class Server:
 
 
 class Servers:
-    """All servers. One that failed is left alone for `rest` seconds, then it is tried again."""
+    """All servers. One that failed is left alone for `rest` seconds, or as long as `watch` finds it silent."""
 
     def __init__(
         self, clients: Sequence[CompletionsClient], *, rest: float, clock: Callable[[], float] = time.monotonic
@@ -67,3 +74,23 @@ class Servers:
     def failed(self, server: Server) -> None:
         """Leave a server alone for a while."""
         server.down_until = self._clock() + self._rest
+
+    async def watch(self, ask: Callable[[CompletionsClient], Awaitable[object]], patience: float) -> None:
+        """Have every server looked at again and again: one that doesn't answer `ask` within `patience` seconds is
+        left alone until it does. Goes on for ever."""
+        while True:
+            await asyncio.sleep(self._rest)
+            await asyncio.gather(*(self._look(server, ask, patience) for server in self._servers))
+
+    async def _look(
+        self, server: Server, ask: Callable[[CompletionsClient], Awaitable[object]], patience: float
+    ) -> None:
+        try:
+            async with asyncio.timeout(patience):
+                await ask(server.client)
+        except (Transient, EngineError, TimeoutError) as error:
+            if server.down_until <= self._clock():
+                log.warning("%s is left alone until it answers again: %s", server.client, error or "it is silent")
+            server.down_until = self._clock() + 2 * self._rest + patience  # beyond the next look
+        else:
+            server.down_until = 0.0

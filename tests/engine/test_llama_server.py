@@ -1,4 +1,4 @@
-"""The remote engine against the real llama-server, where one is present: on PATH, or named by ASIDE_LLAMA_SERVER."""
+"""The remote engine against the real llama-server, where one is present: on PATH, or named by LLAMA_SERVER."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.engine.talk import listen, prompt, request
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-SERVER = os.environ.get("ASIDE_LLAMA_SERVER") or shutil.which("llama-server")
+SERVER = os.environ.get("LLAMA_SERVER") or shutil.which("llama-server")
 
 pytestmark = [pytest.mark.model, pytest.mark.skipif(not SERVER, reason="there is no llama-server")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Request
 
+MINDS = itertools.count()
 NOBODY = "http://127.0.0.1:9/v1"
 
 
@@ -225,6 +227,40 @@ async def test_a_server_that_goes_away_is_left_for_one_that_is_there() -> None:
         assert (await listen(engine, request("Hello?", mind="a")))[0] == "One."
         await one.__aexit__()
         assert (await listen(engine, request("Hello?", mind="a")))[0] == "Two."
+
+
+async def test_a_server_that_has_another_model_now_is_left_alone_until_it_has_ours_again() -> None:
+    one, two = CompletionsServer(["One."]), CompletionsServer(["Two."])
+    async with one, two, asking(one, two, check_every=0.02) as engine:
+        one.models = ("another",)
+        await asyncio.wait_for(until_all_say(engine, {"Two."}), 10)
+        asked = len(one.asked)
+        assert await answers(engine) == {"Two."}
+        assert len(one.asked) == asked
+        one.models = two.models
+        await asyncio.wait_for(until_all_say(engine, {"One.", "Two."}), 10)
+
+
+async def until_all_say(engine: RemoteEngine, said: set[str]) -> None:
+    while await answers(engine) != said:
+        pass
+
+
+async def answers(engine: RemoteEngine) -> set[str]:
+    """What new minds, six at once, are answered."""
+    replies = (listen(engine, request("Hello?", mind=str(next(MINDS)))) for _ in range(6))
+    found = await asyncio.gather(*replies, return_exceptions=True)
+    return {one[0] if isinstance(one, tuple) else str(one) for one in found}
+
+
+async def test_servers_of_different_models_are_told_apart_at_start() -> None:
+    one, two = CompletionsServer(["One."]), CompletionsServer(["Two."], models=("another",))
+    async with one, two:
+        with pytest.raises(EngineStartError, match="different models: HER-32B, another"):
+            async with asking(one, two):
+                pass
+        async with asking(one, two, model="another") as engine:
+            assert await answers(engine) == {"Two."}
 
 
 async def test_one_server_of_two_that_is_not_there_at_start_is_a_warning() -> None:
