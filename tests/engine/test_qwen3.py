@@ -10,6 +10,7 @@ from bot.engine.local.engine import LocalEngine
 from bot.engine.local.options import LocalOptions
 from bot.engine.protocol import Dialect, Sampling
 from bot.engines import engine_of
+from bot.errors import ModelFileError
 from bot.settings import LocalEngineSettings, SamplingSettings
 from tests.engine.random_model import TINY, make_model
 from tests.engine.talk import listen, request
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("model") / "tiny.gguf", TINY)
+
+
 @pytest.mark.model
-async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tmp_path: Path) -> None:
-    model = make_model(tmp_path / "tiny.gguf", TINY)
-    engine = LocalEngine(LocalOptions(model=str(model), threads=1, minds=2))
+async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tiny: Path) -> None:
+    engine = LocalEngine(LocalOptions(model=str(tiny), threads=1, minds=2))
     await engine.start()
     try:
         assert (engine.info.model, engine.info.dialect, engine.info.context) == ("Random Qwen3", Dialect.HER, 512)
@@ -33,12 +38,36 @@ async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tmp_path:
 
 
 @pytest.mark.model
-async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tmp_path: Path) -> None:
-    model = make_model(tmp_path / "tiny.gguf", TINY)
+async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tiny: Path) -> None:
     sampling = SamplingSettings(temperature=0.0, dry=0.8)
-    engine = engine_of(LocalEngineSettings(model=str(model), threads=1, minds=1, sampling=sampling))
+    engine = engine_of(LocalEngineSettings(model=str(tiny), threads=1, minds=1, sampling=sampling))
     await engine.start()
     try:
         assert engine.info.sampling == Sampling(temperature=0.0, top_p=0.9, dry=0.8)
+    finally:
+        await engine.close()
+
+
+@pytest.mark.model
+async def test_a_model_of_an_architecture_nobody_knows_is_an_error_that_says_so(tiny: Path, tmp_path: Path) -> None:
+    model = tmp_path / "strange.gguf"
+    model.write_bytes(tiny.read_bytes().replace(b"qwen3", b"qwen0"))
+    engine = LocalEngine(LocalOptions(model=str(model), threads=1))
+    with pytest.raises(ModelFileError, match=r"strange\.gguf is a model of the architecture qwen0"):
+        await engine.start()
+    await engine.close()
+
+
+@pytest.mark.model
+async def test_a_model_that_knows_no_chatml_plays_with_a_warning(tiny: Path, tmp_path: Path) -> None:
+    model = tmp_path / "plain.gguf"
+    model.write_bytes(tiny.read_bytes().replace(b"<|im_start|>", b"<|xx_start|>"))
+    engine = LocalEngine(LocalOptions(model=str(model), threads=1, minds=1))
+    await engine.start()
+    try:
+        assert engine.info.warning
+        assert "ChatML" in engine.info.warning
+        _, finish = await listen(engine, request("Hello?", planning_tokens=None))
+        assert finish.reply_tokens > 0
     finally:
         await engine.close()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _CHATML = "<|im_start|>"
 _BUILD_HINT = 'build llama-cpp-python for it (CMAKE_ARGS="-DGGML_CUDA=on"), or set gpu_layers to 0'
+_STRANGE = re.compile(r"unknown model architecture: '([^']+)'")
 _NO_MEMORY = re.compile(r"out of memory|failed to allocate|unable to allocate|cudaMalloc failed", re.IGNORECASE)
 
 
@@ -76,7 +77,15 @@ class Loader:
         return fitting[min(order.smaller, len(fitting) - 1) :]
 
     def _try(self, plan: Plan, gpus: Sequence[Device]) -> tuple[Model, Context]:
-        model = Model(self._path, plan.gpu_layers if gpus else 0)
+        try:
+            model = Model(self._path, plan.gpu_layers if gpus else 0)
+        except LoadError as error:
+            if strange := _STRANGE.search(self._chatter.text):
+                raise ModelFileError(
+                    f"{self._path.name} is a model of the architecture {strange[1]}, which the installed llama.cpp "
+                    "doesn't know: choose another model, or a newer Aside."
+                ) from error
+            raise
         if not model.writes_text:
             raise ModelFileError(f"The model in {self._path} can't write text: choose another one.")
         measures = ContextPlan(
