@@ -19,6 +19,7 @@ from bot.posting.stage import DiscordStage
 from bot.posting.wings import Wings
 from bot.scenes.branching import Branching
 from bot.scenes.direction import Direction
+from bot.scenes.forgetting import Forgetting
 from bot.scenes.hearing import Hearing
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.prompter import Prompter
@@ -122,7 +123,7 @@ class Aside(commands.Bot):
             GmCommands(theatre, direction, telling, Prompter(theatre, store, performance, _now), stage),
             PlayCommands(theatre, telling, confidences, store),
             RevealCommands(theatre, stage),
-            MyDataCommands(store),
+            MyDataCommands(store, Forgetting(store, stage, takes)),
             Replies(self, theatre, takes, store),
             story,
             Undelivered(theatre, lambda user_id: stage.undelivered(user_id) or wings.undelivered(user_id)),

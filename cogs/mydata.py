@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from bot.scenes.forgetting import Forgetting
+
 _NOTHING = "Aside keeps nothing that you said."
 
 
@@ -49,17 +51,14 @@ class People(Protocol):
         """Return everything this person said in any scene, in order."""
         ...
 
-    async def forget_person(self, user_id: int) -> int:
-        """Delete everything this person said; return how many lines."""
-        ...
-
 
 class MyDataCommands(commands.GroupCog, group_name="mydata", group_description="What Aside keeps of your words"):
     """The commands under `/mydata`."""
 
-    def __init__(self, people: People) -> None:
+    def __init__(self, people: People, forgetting: Forgetting) -> None:
         super().__init__()
         self._people = people
+        self._forgetting = forgetting
 
     @app_commands.command(description="Get everything you said in scenes, as a file")
     async def export(self, interaction: discord.Interaction) -> None:
@@ -81,6 +80,6 @@ class MyDataCommands(commands.GroupCog, group_name="mydata", group_description="
             await answers.privately(interaction, "Nothing was deleted.")
             return
         await interaction.response.defer(ephemeral=True)
-        lines = await self._people.forget_person(interaction.user.id)
+        lines = await self._forgetting.forget(interaction.user.id)
         count = "One line is" if lines == 1 else f"{lines} lines are"
         await answers.privately(interaction, f"{count} deleted, for good." if lines else _NOTHING)

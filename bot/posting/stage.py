@@ -84,7 +84,8 @@ class DiscordStage:
         self._showing: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by turn, while its posts change
         self._channels = Channels(client)
         self._webhooks = Webhooks(client, posts)
-        self._personas = PersonaPosts(Voice(self._channels, self._webhooks, posts), posts, earlier)
+        self._voice = Voice(self._channels, self._webhooks, posts)
+        self._personas = PersonaPosts(self._voice, posts, earlier)
         self._directs = Directs(client, posts)
 
     async def close(self) -> None:
@@ -159,6 +160,10 @@ class DiscordStage:
         async with self._alone(turn):
             await self._clear_fault(scene.place, turn)
             await self._personas.cover(scene, turn)
+
+    async def erase(self, place: Place, post: Post) -> None:
+        """Take one of our messages away, as far as that is possible."""
+        await self._voice.remove(place, post)
 
     async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
         """Say that a reply failed, with a button to try again; what shows of it goes. Raises PostingError."""

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from bot.scenes.ports import PersonaWebhook, Post
+from bot.scenes.scene import Place
 from bot.store.repository import Repository
 
 if TYPE_CHECKING:
@@ -38,6 +39,19 @@ class PostRepository(Repository):
         async with self._database.reading() as reading:
             rows = await reading.rows("SELECT * FROM posts WHERE channel_id = ? AND controls", channel_id)
         return [_post(row) for row in rows]
+
+    async def posts_of(self, user_id: int) -> list[tuple[Place, Post]]:
+        """Return our messages that show this person's words and nothing else, each with where it stands: what they told
+        by us, and in scenes that have ended what they made of a reply."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows(
+                "SELECT posts.*, scenes.guild_id, scenes.parent_id, scenes.channel_id AS stage FROM posts"
+                " JOIN turns ON turns.id = posts.turn_id JOIN scenes ON scenes.id = scene_id"
+                " LEFT JOIN takes ON takes.id = posts.take_id"
+                " WHERE turns.author_id = ? OR takes.author_id = ? AND scenes.state = 'ended'",
+                *(user_id, user_id),
+            )
+        return [(_place(row), _post(row)) for row in rows]
 
     async def remembered(self, message_ids: Sequence[int]) -> set[int]:
         """Return those of these messages that are stored as posts, of whatever turn."""
@@ -89,6 +103,12 @@ class PostRepository(Repository):
         """Forget a webhook that is gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM webhooks WHERE id = ?", webhook_id)
+
+
+def _place(row: Row) -> Place:
+    """Return where a post stands: in its scene's place, or a direct message."""
+    there = row["channel_id"] == row["stage"]
+    return Place(row["guild_id"], row["channel_id"], row["parent_id"] if there else None)
 
 
 def _post(row: Row) -> Post:
