@@ -24,6 +24,11 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_model(tmp_path_factory.mktemp("model") / "tiny.gguf", TINY)
 
 
+def altered(model: Path, target: Path, old: bytes, new: bytes) -> Path:
+    target.write_bytes(model.read_bytes().replace(old, new))
+    return target
+
+
 @pytest.mark.model
 async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tiny: Path) -> None:
     engine = LocalEngine(LocalOptions(model=str(tiny), threads=1, minds=2))
@@ -50,8 +55,7 @@ async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tiny
 
 @pytest.mark.model
 async def test_a_model_of_an_architecture_nobody_knows_is_an_error_that_says_so(tiny: Path, tmp_path: Path) -> None:
-    model = tmp_path / "strange.gguf"
-    model.write_bytes(tiny.read_bytes().replace(b"qwen3", b"qwen0"))
+    model = altered(tiny, tmp_path / "strange.gguf", b"qwen3", b"qwen0")
     engine = LocalEngine(LocalOptions(model=str(model), threads=1))
     with pytest.raises(ModelFileError, match=r"strange\.gguf is a model of the architecture qwen0"):
         await engine.start()
@@ -60,8 +64,7 @@ async def test_a_model_of_an_architecture_nobody_knows_is_an_error_that_says_so(
 
 @pytest.mark.model
 async def test_a_model_that_knows_no_chatml_plays_with_a_warning(tiny: Path, tmp_path: Path) -> None:
-    model = tmp_path / "plain.gguf"
-    model.write_bytes(tiny.read_bytes().replace(b"<|im_start|>", b"<|xx_start|>"))
+    model = altered(tiny, tmp_path / "plain.gguf", b"<|im_start|>", b"<|xx_start|>")
     engine = LocalEngine(LocalOptions(model=str(model), threads=1, minds=1))
     await engine.start()
     try:
