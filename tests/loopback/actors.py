@@ -143,8 +143,12 @@ class Person(Speaker):
         return [message for message in channel.history if self.can_see(message)]
 
     def ever_saw(self) -> str:
-        """Every text this person could ever have read: all states of all messages, and whatever else shows text."""
-        texts = [text for message in self._readable() for text in message.ever()]
+        """Every text this person could ever have read: all states of all messages with their files, and whatever else
+        shows text."""
+        texts: list[str] = []
+        for message in self._readable():
+            texts += message.ever()
+            texts += [self._world.files[number].decode("utf-8", "replace") for number in message.files()]
         for interaction in self._world.interactions.values():
             if interaction.user is self.user:
                 texts += strings([interaction.choices, interaction.modal])

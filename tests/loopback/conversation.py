@@ -122,6 +122,10 @@ class Message:
         for state in self.states:
             yield from state.texts()
 
+    def files(self) -> set[int]:
+        """The ids of all files that were ever attached to it."""
+        return {int(attached["id"]) for state in self.states for attached in state.attachments}
+
     def __repr__(self) -> str:
         return f"<{self.name} in {self.channel.name}: {self.content!r}{' (deleted)' if self.deleted else ''}>"
 

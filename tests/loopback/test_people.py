@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import discord
@@ -115,13 +116,14 @@ async def test_a_witness_remembers_everything(play: Play) -> None:
     await play.discord.until(lambda: play.bot.get_channel(thread.id))
     seen = play.bot.get_channel(thread.id)
     assert isinstance(seen, discord.Thread)
-    await seen.send("Wickham lied", embed=discord.Embed(title="and Darcy knew"))
+    file = discord.File(io.BytesIO(b"Be not alarmed, madam"), "letter.txt")
+    await seen.send("Wickham lied", embed=discord.Embed(title="and Darcy knew"), file=file)
     await seen.edit(name="Nothing")
     await seen.delete()
     await play.bot.change_presence(activity=discord.Game("whist"))
     await play.discord.until(lambda: play.discord.world.presences)
     saw = play.lizzy.ever_saw()
-    assert all(text in saw for text in ("The letter", "Nothing", "Wickham lied", "and Darcy knew", "whist"))
+    assert all(text in saw for text in ("The letter", "Nothing", "Wickham lied", "and Darcy knew", "alarmed", "whist"))
     assert "Wickham" not in play.discord.person("Stranger").ever_saw()
 
 

@@ -1,0 +1,69 @@
+"""What the README shows works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import discord
+import pytest
+
+from . import payloads, speech
+from .entities import ChannelKind
+from .refusals import Refusal
+from .router import TABLE, Answer, Call, route
+from .stage_bot import StageBot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .conftest import Play
+    from .server import LoopbackDiscord
+
+BLOCKS = re.findall(r"```python\n(.*?)```", Path(__file__).with_name("README.md").read_text("utf-8"), re.DOTALL)
+NAMES: dict[str, Any] = {each.__name__: each for each in (ChannelKind, Refusal, Call, route)}
+NAMES |= {"Answer": Answer, "discord": discord, "payloads": payloads, "speech": speech}
+
+
+def shown(beginning: str) -> str:
+    """The one example that begins like this."""
+    [block] = [each for each in BLOCKS if each.startswith(beginning)]
+    return str(block)
+
+
+@pytest.fixture
+def another_route() -> Iterator[str]:
+    """The route of the README in the table, as long as the test lasts."""
+    example, before = shown("@route"), len(TABLE)
+    exec(example, dict(NAMES))
+    yield example
+    del TABLE[before:]
+
+
+async def test_the_first_test(loopback: LoopbackDiscord) -> None:
+    names = dict(NAMES)
+    exec(shown("async def test_"), names)
+    await names["test_a_bot_waves_back"](loopback)
+
+
+async def test_a_newcomer_adds_a_route_in_ten_lines(loopback: LoopbackDiscord, another_route: str) -> None:
+    assert another_route.count("\n") <= 10
+    guild = loopback.guild()
+    news = loopback.world.channel(guild, "news", ChannelKind.ANNOUNCEMENT)
+    bot = StageBot(loopback.connector())
+    async with loopback.running(bot):
+        channel = bot.get_channel(news.id)
+        assert isinstance(channel, discord.TextChannel)
+        await (await channel.send("Bingley is come.")).publish()
+        assert [each.status for each in loopback.asked("publish_message")] == [200]
+
+
+async def test_which_says_no_as_discord_does(play: Play, another_route: str) -> None:
+    assert "Refusal(50024)" in another_route
+    channel = play.bot.get_channel(play.stage.id)
+    assert isinstance(channel, discord.TextChannel)
+    with pytest.raises(discord.HTTPException) as refused:
+        await (await channel.send("Bingley is come.")).publish()
+    assert refused.value.code == 50024
+    assert [each.code for each in play.discord.forgive()] == [50024]
