@@ -1,0 +1,35 @@
+"""What Discord tells in the wrong order loses nothing, doubles nothing, and is answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.engine.scripted import ScriptedEngine
+from tests.play.house import personas
+from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from tests.play.house import Evening
+
+BENNET = reply("Mr Bennet", says="Well, well.")
+
+
+async def test_lines_told_in_the_wrong_order_are_each_heard_once_in_the_order_of_telling(evening: Evening) -> None:
+    engine = ScriptedEngine([BENNET])
+    await engine.start()
+    async with evening.online(engine):
+        await evening.begin()
+        evening.discord.gateway.reverse("MESSAGE_CREATE", 3)
+        evening.lizzy.say(evening.stage, "@Mr Bennet APPLES?")
+        evening.kitty.say(evening.stage, "PICKLES.")
+        evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
+        await evening.discord.until(lambda: engine.requests and "APPLES" in engine.requests[-1].prompt.text)
+        await evening.answer()
+        await evening.discord.quiet()
+        prompt = engine.requests[-1].prompt.text
+        places = [prompt.index(word) for word in ("MARMALADE", "PICKLES", "APPLES")]
+        assert places == sorted(places)
+        assert [prompt.count(word) for word in ("MARMALADE", "PICKLES", "APPLES")] == [1, 1, 1]
+        assert len(personas(evening.stage)) <= 2
+        history = (await evening.kitty.slash(evening.stage, "scene history")).text
+        assert [history.count(word) for word in ("MARMALADE", "PICKLES", "APPLES")] == [1, 1, 1]
