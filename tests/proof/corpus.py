@@ -4,78 +4,60 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
+from random import Random
+from typing import TYPE_CHECKING
 
 from bot.engine.protocol import FinishReason
 from bot.errors import EngineDied
 from tests.engine.scripted import Scripted
-from tests.her.replies import AFTER_THE_END, BROKEN, ODD, SWAPPED, Written, with_faults
+from tests.her.replies import AFTER_THE_END, BROKEN, ODD, SWAPPED, Written, spoilt, well_formed_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.her.replies import Pick
 
 SEED = int(os.environ.get("PROOF_SEED", "1813"))
-REPLIES = int(os.environ.get("PROOF_REPLIES", "160"))
+REPLIES = int(os.environ.get("PROOF_REPLIES", "320"))
+ALL = 10_000
+"""How many there are: every run reads them all, and plays as many of them as `PROOF_REPLIES` says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A reply, how the engine gives it, and what people do about it then."""
+    """A reply, how the engine gives it, and what it adds where the reply is to go on."""
 
     written: Written
     scripted: Scripted
-    more: Scripted  # what it gives where a reply is to go on
-    deed: str
+    more: Scripted
 
 
-DEEDS = ("", "Retry", "Continue", "◀", "edit", "hide", "rewind", "pry", "read", "reload")
-"""What people do after a reply: nothing, press a button of it, …
+def corpus(count: int) -> Iterator[Hostile]:
+    """Draw so many: any malformation, cut into any chunks, ended anywhere."""
+    chance = Random(SEED)
+    for _ in range(count):
+        yield _hostile(chance.choice)
 
-A pair of tags that changed places comes alone: beside another fault nobody could tell it from a closer too many, and
-what stands clear after a thought that lost its opener would have to be kept private for it."""
 
-
-@st.composite
-def hostile(draw: st.DrawFn) -> Hostile:
-    """Any malformation, cut into any chunks, ended anywhere."""
-    faulty = st.one_of(with_faults({**ODD, **BROKEN}, 4), with_faults({**ODD, **BROKEN, **SWAPPED}, 1))
-    written = draw(faulty)
+def _hostile(pick: Pick) -> Hostile:
+    kinds, at_most = pick((({**ODD, **BROKEN}, 4), ({**ODD, **BROKEN, **SWAPPED}, 2)))
+    written = spoilt(pick, well_formed_reply(pick), kinds, at_most)
     text, error, reason = written.text, None, FinishReason.STOP
-    match draw(st.sampled_from(("whole", "whole", "goes on", "cut", "dies"))):
+    match pick(("whole", "whole", "goes on", "cut", "dies")):
         case "goes on":
-            text += draw(st.sampled_from(AFTER_THE_END))
+            text += pick(AFTER_THE_END)
         case "cut" if not _undecided(written):
-            text, reason = text[: draw(st.integers(0, len(text)))], FinishReason.LENGTH
+            text, reason = text[: pick(range(len(text) + 1))], FinishReason.LENGTH
         case "dies":
-            text, error = text[: draw(st.integers(0, len(text)))], EngineDied("The model's worker died.")
+            text, error = text[: pick(range(len(text) + 1))], EngineDied("The model's worker died.")
         case _:
             pass
-    chunk = draw(st.sampled_from((1, 3, 8, 40, 4000)))
-    pause = draw(st.sampled_from((0.0, 0.0, 0.0005)))
-    scripted = Scripted(text, chunk=chunk, pause=pause, error=error, reason=reason)
+    chunk, pause = pick((1, 3, 8, 40, 4000)), pick((0.0, 0.0, 0.0005))
     more = "".join(piece.text for piece in written.role)
-    return Hostile(written, scripted, Scripted(more, chunk=chunk, pause=pause), draw(st.sampled_from(DEEDS)))
+    scripted = Scripted(text, chunk=chunk, pause=pause, error=error, reason=reason)
+    return Hostile(written, scripted, Scripted(more, chunk=chunk, pause=pause))
 
 
 def _undecided(written: Written) -> bool:
     """Whether some of it is plain words until a tag comes that a cut may take away."""
     return any(fault.endswith((" unopened", " swapped", " open bracket", " bracketed")) for fault in written.faults)
-
-
-def corpus(count: int = REPLIES) -> list[Hostile]:
-    """Draw so many."""
-    drawn: list[Hostile] = []
-
-    @settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @seed(SEED)
-    @given(hostile())
-    def draw_one(reply: Hostile) -> None:
-        drawn.append(reply)
-
-    draw_one()
-    return drawn

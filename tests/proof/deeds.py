@@ -1,0 +1,183 @@
+"""What people do about a reply: whoever it answers, the game master, and a stranger who has no business there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from tests.her.replies import CHARACTER, SECRET
+from tests.proof.acts import PATIENCE, ask, latest
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tests.loopback import Message, Outcome, Person
+    from tests.play.house import Evening
+    from tests.proof.acts import Act
+
+    Deed: TypeAlias = Callable[[Evening, Act, Message], Awaitable[bool]]
+    """Does something about a persona post; False where there was nothing to be done."""
+
+
+async def retry(evening: Evening, act: Act, post: Message) -> bool:
+    if "Retry" in post.labels:
+        await act.player.press(post, "Retry")
+    else:
+        await evening.gm.context_menu(post, "Retry")
+    return True
+
+
+async def try_again(act: Act) -> bool:
+    """Press what stands under the notice of a reply that failed."""
+    notice = latest(act.stage.history)
+    if notice is None or "Try again" not in notice.labels:
+        return False
+    await act.player.press(notice, "Try again")
+    return True
+
+
+async def go_on(_evening: Evening, act: Act, post: Message) -> bool:
+    if "Continue" not in post.labels:
+        return False
+    await act.player.press(post, "Continue")
+    return True
+
+
+async def another_take(evening: Evening, act: Act, post: Message) -> bool:
+    """Have the reply given anew, and go back to the take before, and on again."""
+    if not act.replies or is_notice(act):
+        return False
+    await retry(evening, act, post)
+    if not await has_come_to(evening, act, post, "2/2"):
+        return False
+    await evening.gm.press(post, "◀")
+    if not await has_come_to(evening, act, post, "1/2"):
+        return False
+    await evening.gm.press(post, "1/2 ▶")
+    return True
+
+
+async def has_come_to(evening: Evening, act: Act, post: Message, take: str) -> bool:
+    """Wait until that take shows; False where the reply is not the latest any more, or another one failed."""
+
+    def shows() -> bool:
+        return f"{take} ▶" in post.labels
+
+    def is_over() -> bool:
+        return is_notice(act) or latest(act.stage.history, persona=True) is not post
+
+    await evening.discord.until(lambda: shows() or is_over(), PATIENCE, f"take {take}")
+    return shows()
+
+
+def is_notice(act: Act) -> bool:
+    """Whether the program itself said something last: that a reply failed, say."""
+    last = latest(act.stage.history)
+    return last is not None and not last.webhook and last.author is not act.player.user
+
+
+async def edit(evening: Evening, _act: Act, post: Message) -> bool:
+    form = await evening.gm.context_menu(post, "Edit")
+    if form.modal:
+        await evening.gm.submit_modal(form, {"text": "*curtsies* Hm."})
+    return form.modal is not None
+
+
+async def reword(_evening: Evening, act: Act, _post: Message) -> bool:
+    said = next(each for each in reversed(act.stage.history) if each.author is act.player.user and not each.webhook)
+    act.player.edit(said, act.line("or rather"))
+    return True
+
+
+async def hide(evening: Evening, act: Act, post: Message) -> bool:
+    menu = await evening.gm.context_menu(post, "More…")
+    if menu.messages:
+        await evening.gm.press(menu.message, "Hide")
+        await evening.gm.slash(act.stage, "scene restore")
+    return bool(menu.messages)
+
+
+async def rewind(evening: Evening, _act: Act, post: Message) -> bool:
+    asked = await evening.gm.context_menu(post, "Rewind to here")
+    if not asked.messages or "Rewind" not in asked.message.labels:
+        return False
+    await evening.gm.press(asked.message, "Rewind")
+    return True
+
+
+async def branch(evening: Evening, act: Act, post: Message) -> bool:
+    """Go on from there in a thread, and end that."""
+    menu = await evening.gm.context_menu(post, "More…")
+    if not menu.messages or not act.replies:
+        return False
+    places = evening.discord.world.places
+    before = len(places)
+    await evening.gm.press(menu.message, "Branch")
+    thread = next((place for place in places[before:] if place.parent is act.stage), None)
+    if thread is None:
+        return False
+    await ask(evening, act, "in a branch", thread)
+    await evening.gm.slash(thread, "scene end")
+    return True
+
+
+async def whisper(evening: Evening, act: Act, _post: Message) -> bool:
+    """Say something that the character alone hears, and hear its answer."""
+    text = act.line(f"whispered {SECRET}V")
+    outcome = await act.player.slash(act.stage, "whisper", character=CHARACTER, text=text)
+    await evening.discord.until(lambda: len(outcome.messages) > 1, PATIENCE, "an answer to a whisper")
+    return True
+
+
+async def pry(evening: Evening, act: Act, post: Message) -> bool:
+    """Try to see what only game masters may, as a player and as a stranger."""
+    for person in (act.player, evening.kitty):
+        if not person.can_see(post):
+            continue
+        await person.context_menu(post, "Show thoughts")
+        await person.context_menu(post, "Edit")
+        await person.slash(act.stage, "scene prompt", character=CHARACTER)
+        await person.slash(act.stage, "gm notes")
+        await person.slash(act.stage, "gm think", character=CHARACTER)
+        await person.autocomplete(act.stage, "gm notes", remove="")
+        await read_as(person, act)
+    return True
+
+
+async def read(_evening: Evening, act: Act, _post: Message) -> bool:
+    await read_as(act.player, act)
+    return True
+
+
+async def read_as(person: Person, act: Act) -> list[Outcome]:
+    lines = ("scene history", "scene status", "cast list", "mydata export", "reveal status")
+    return [await person.slash(act.stage, line) for line in lines]
+
+
+async def look(evening: Evening, act: Act, post: Message) -> bool:
+    """Look behind a reply and into the mind, as the game master."""
+    await evening.gm.context_menu(post, "Show thoughts")
+    await evening.gm.slash(act.stage, "gm think", character=CHARACTER)
+    await evening.gm.slash(act.stage, "scene prompt", character=CHARACTER)
+    return True
+
+
+async def reveal(evening: Evening, act: Act, _post: Message) -> bool:
+    """Have the thoughts go elsewhere for a while, never more public than they were."""
+    kept = "off" if act.where[0] != "off" else "gm"
+    for where in (kept, act.where[0]):
+        await evening.gm.slash(act.stage, "reveal thoughts", where=where)
+    return True
+
+
+async def reload(evening: Evening, _act: Act, _post: Message) -> bool:
+    await evening.discord.gateway.close()
+    return True
+
+
+DEEDS: dict[str, Deed] = {
+    deed.__name__: deed
+    for deed in (
+        *(retry, another_take, go_on, edit, reword, hide, rewind, branch, whisper),
+        *(pry, read, look, reveal, reload),
+    )
+}

@@ -1,0 +1,51 @@
+"""All ten thousand hostile replies through what reads them: parser, posts, and everyone else's prompt."""
+
+from __future__ import annotations
+
+import re
+from itertools import cycle, product
+from typing import TYPE_CHECKING
+
+from bot.engine.protocol import FinishReason
+from bot.her.beats import public
+from bot.her.mind import Line, Sheet, messages
+from bot.her.reply import ReplyParser
+from bot.posting.render import public_messages
+from bot.scenes.reveal import RevealPolicy, Where
+from tests.her.replies import CHARACTER, OTHERS, SECRET
+from tests.proof.corpus import ALL, corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.her.beats import Beat
+    from tests.proof.corpus import Hostile
+
+SPOILED = re.compile(r"\|\|.*?\|\|", re.DOTALL)
+POLICIES = [RevealPolicy(*where) for where in product((Where.SPOILER, Where.OFF), repeat=2)]
+EVERYONE_ELSE = Sheet(OTHERS[0], others=((CHARACTER, ""),))
+
+
+def test_no_secret_of_ten_thousand_replies_is_in_a_public_post_or_in_another_prompt() -> None:
+    for hostile, policy in zip(corpus(ALL), cycle(POLICIES), strict=False):
+        for beats in stages(hostile):
+            aloud = "\n".join(beat.text for beat in public(beats))
+            assert SECRET not in aloud, hostile
+        for message in public_messages(policy.shown(beats)):
+            assert SECRET not in SPOILED.sub("", message.text), hostile
+        told = messages(EVERYONE_ELSE, [Line(CHARACTER, public(beats))])
+        assert SECRET not in "\n".join(message.text for message in told), hostile
+
+
+def stages(hostile: Hostile) -> Iterator[tuple[Beat, ...]]:
+    """What had settled each time there was more, and what the whole reply is; no more where the engine died."""
+    scripted = hostile.scripted
+    parser = ReplyParser(CHARACTER, OTHERS, prefilled=True)
+    before: tuple[Beat, ...] = ()
+    yield before
+    for start in range(0, len(scripted.text), scripted.chunk):
+        parser.feed(scripted.text[start : start + scripted.chunk])
+        if parser.beats is not before:
+            yield (before := parser.beats)
+    if scripted.error is None:
+        yield parser.close(cut=scripted.reason is FinishReason.LENGTH).beats
