@@ -93,7 +93,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         taken = await self._theatre.go_on(int(scene[:18]), _place(channel), people, interaction.id)
         opened = await self._open(channel, taken)
         told = await self._theatre.history(opened)
-        await self._stage.tell(opened, f"The story goes on, {len(told)} turns so far: /scene history shows it.")
+        await self._stage.tell(opened, f"The story goes on, {pages.turns(len(told))} so far: /scene history shows it.")
         self._theatre.play_owed()
         await self._tell_starter(interaction, opened, interaction.user.id)
 

@@ -8,7 +8,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting import buttons
+from bot.posting import buttons, pages
 from bot.posting.buttons import Deed
 from bot.posting.threads import branch_thread
 from cogs import answers
@@ -86,7 +86,8 @@ class Story(commands.Cog):
 
     async def _ask(self, interaction: discord.Interaction, turn_id: int) -> None:
         after = await self._undoing.after(turn_id, interaction.user.id)
-        question = f"{_turns(after)} undone, to here. That can be taken back."
+        undone = pages.turns(after).capitalize() if after else "What is being written after it"
+        question = f"Rewind to here? {undone} would be undone. That can be taken back: `/scene restore`."
         await answers.privately(interaction, question, view=buttons.sure_view(turn_id))
 
     async def _rewind(self, interaction: discord.Interaction, turn_id: int) -> None:
@@ -106,7 +107,9 @@ class Story(commands.Cog):
         place = await branch_thread(self._bot, scene, turn.message_id or next(iter(posts), None))
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
         told = len(await self._theatre.history(branch))
-        sentence = f"The story goes on here from there, {told} turns so far: what was said then, everybody knows."
+        sentence = (
+            f"The story goes on here from there, {pages.turns(told)} so far: what was said then, everybody knows."
+        )
         await self._theatre.tell(branch, sentence)
         await answers.privately(interaction, f"The branch goes on in <#{place.channel_id}>.")
 

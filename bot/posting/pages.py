@@ -32,18 +32,23 @@ _PLACES = {
 }
 
 
-def status(scene: Scene, turns: int) -> str:
-    """Return how a scene stands, `turns` being how many its story has, as one message."""
+def status(scene: Scene, told: int) -> str:
+    """Return how a scene stands, `told` being how many turns its story has, as one message."""
     cast = fitted([cast_line(part) for part in scene.parts], _CAST_LIMIT, 1)
     return "\n".join(
         (
-            f"**{name(scene.scenario.title)}** · {_STATES[scene.state]}, {turns} {'turn' if turns == 1 else 'turns'}",
+            f"**{name(scene.scenario.title)}** · {_STATES[scene.state]}, {turns(told)}",
             f"Directed by {listed([f'<@{gm_id}>' for gm_id in scene.gm_ids])}",
             mode(scene),
             revealed(scene),
             *cast,
         )
     )
+
+
+def turns(number: int) -> str:
+    """Return so many turns, in words."""
+    return "one turn" if number == 1 else f"{number} turns"
 
 
 def revealed(scene: Scene) -> str:
@@ -56,8 +61,7 @@ def mode(scene: Scene) -> str:
     """Return who answers in a scene, in words."""
     if scene.mode is Mode.ADDRESSED:
         return "🎭 Characters answer when they are spoken to."
-    turns = "one turn" if scene.budget == 1 else f"{scene.budget} turns"
-    return f"🎭 Characters speak unasked too, at most {turns} after a person's."
+    return f"🎭 Characters speak unasked too, at most {turns(scene.budget)} after a person's."
 
 
 def notes(standing: Sequence[Note]) -> list[str]:

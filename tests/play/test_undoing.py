@@ -20,7 +20,7 @@ async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_bac
         later = await asked(evening, "@Mrs Bennet MARMALADE, Mama?", count=2)
         question = await evening.gm.context_menu(post, "Rewind to here")
         assert question.ephemeral
-        assert "3 turns" in question.text
+        assert "Rewind to here? 3 turns would be undone." in question.text
         assert later.content == "*sobs* My nerves!"
         done = await evening.gm.press(question.message, "Rewind")
         await evening.discord.until(lambda: later.content != "*sobs* My nerves!")

@@ -74,7 +74,7 @@ def test_an_opening_mentions_nobody() -> None:
 
 def test_a_status_tells_how_the_scene_stands() -> None:
     text = pages.status(scene(state=SceneState.PAUSED, reveal=RevealPolicy(Where.SPOILER, Where.OFF)), 1)
-    assert text.startswith("**The Study** · paused, 1 turn\nDirected by <@7>")
+    assert text.startswith("**The Study** · paused, one turn\nDirected by <@7>")
     assert "What characters think goes to everyone, as spoilers." in text
     assert "How they are planned goes to nobody; it is kept." in text
     assert "**Mr Bennet**" in text
