@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from .conftest import Play
     from .server import LoopbackDiscord
 
-BLOCKS = re.findall(r"```python\n(.*?)```", Path(__file__).with_name("README.md").read_text("utf-8"), re.DOTALL)
+HERE = Path(__file__).parent
+README = (HERE / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+THE_LOOPBACKS_OWN = {"__init__", "conftest", "fixtures", "stage_bot", "processes_bot"}  # its tests, and their bots
 NAMES: dict[str, Any] = {each.__name__: each for each in (ChannelKind, Refusal, Call, route)}
 NAMES |= {"Answer": Answer, "discord": discord, "payloads": payloads, "speech": speech}
 
@@ -67,3 +70,15 @@ async def test_which_says_no_as_discord_does(play: Play, another_route: str) -> 
         await (await channel.send("Bingley is come.")).publish()
     assert refused.value.code == 50024
     assert [each.code for each in play.discord.forgive()] == [50024]
+
+
+def test_the_rule_that_is_shown_stands_there() -> None:
+    assert shown("def _embed_faults") in (HERE / "rules" / "messages.py").read_text("utf-8")
+
+
+def test_every_file_is_in_the_table() -> None:
+    named = set(re.findall(r"`(\w+)\.py`", README))
+    there = {path.stem for path in HERE.glob("*.py") if not path.stem.startswith("test_")}
+    assert there - named == THE_LOOPBACKS_OWN - named
+    assert named <= there | {"test_rules"}
+    assert all((HERE / folder).is_dir() for folder in re.findall(r"`(\w+)/`", README))
