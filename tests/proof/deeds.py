@@ -128,6 +128,27 @@ async def whisper(evening: Evening, act: Act, _post: Message) -> bool:
     return True
 
 
+async def narrate(evening: Evening, act: Act, _post: Message) -> bool:
+    """Have the model tell what happens around them."""
+    before = len(act.stage.history)
+    await evening.gm.slash(act.stage, "gm narrate")
+    told = "Rain falls. A door creaks."
+    await evening.discord.until(
+        lambda: any(told in each.content for each in act.stage.history[before:]), PATIENCE, "a narration"
+    )
+    return True
+
+
+async def unasked(evening: Evening, act: Act, _post: Message) -> bool:
+    """Say something to nobody where somebody speaks of their own accord."""
+    before = act.directed
+    await evening.gm.slash(act.stage, "scene mode", mode="auto", budget=1)
+    act.player.say(act.stage, act.line("and nobody"))
+    await evening.discord.until(lambda: act.directed > before, PATIENCE, "a guess who speaks next")
+    await evening.gm.slash(act.stage, "scene mode", mode="addressed")
+    return True
+
+
 async def pry(evening: Evening, act: Act, post: Message) -> bool:
     """Try to see what only game masters may, as a player and as a stranger."""
     for person in (act.player, evening.kitty):
@@ -177,7 +198,7 @@ async def reload(evening: Evening, _act: Act, _post: Message) -> bool:
 DEEDS: dict[str, Deed] = {
     deed.__name__: deed
     for deed in (
-        *(retry, another_take, go_on, edit, reword, hide, rewind, branch, whisper),
+        *(retry, another_take, go_on, edit, reword, hide, rewind, branch, whisper, narrate, unasked),
         *(pry, read, look, reveal, reload),
     )
 }
