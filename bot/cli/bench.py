@@ -20,6 +20,7 @@ bench = typer.Typer(help="Measure the engine and the bot.", no_args_is_help=True
 _ROWS = (
     "one stream, tokens/s",
     "all streams, tokens/s",
+    "held to HER's form, tokens/s",
     "all, asked at once, tokens/s",
     "reading, tokens/s",
     "first word, s",
@@ -111,7 +112,8 @@ def _print_figures(report: EngineReport) -> None:
 
 def _cells(figures: Figures) -> list[str]:
     numbers = [
-        *(figures.write_one, figures.write_many, figures.answer_many, figures.read, figures.first_word),
+        *(figures.write_one, figures.write_many, figures.write_held),
+        *(figures.answer_many, figures.read, figures.first_word),
         *(figures.return_new, figures.return_read, figures.return_stored, figures.rotation),
     ]
     return ["" if number is None else f"{number:.3g}" for number in numbers]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.engine.bench.report import Figures, median
 from bot.engine.protocol import Request
+from bot.her.grammar import her_grammar
 from bot.her.prompt import Control, Prompt, Text
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """A reply, and when each piece of it came, in seconds since it was asked for."""
+    """A reply: when it was asked for, when each piece of it came, and how many characters that had."""
 
     finish: Finish
     began: float
     pieces: tuple[float, ...]
+    lengths: tuple[int, ...]
 
     @property
     def first(self) -> float:
@@ -47,9 +49,10 @@ class _Timed:
         return self.pieces[-1] - self.began
 
     def tokens(self, start: float, end: float) -> float:
-        """Tokens that came after `start`, until `end`: pieces are of one token, or of a few."""
-        within = sum(start < piece <= end for piece in self.pieces)
-        return self.finish.reply_tokens * within / len(self.pieces)
+        """Tokens that came after `start`, until `end`: pieces are of one token, or of a few, told by their length."""
+        timed = zip(self.pieces, self.lengths, strict=True)
+        within = sum(length for piece, length in timed if start < piece <= end)
+        return self.finish.reply_tokens * within / max(1, sum(self.lengths))
 
 
 @dataclass
@@ -61,6 +64,7 @@ class Measuring:
     name: str
     _ones: list[float] = field(default_factory=list)
     _many: list[float] = field(default_factory=list)
+    _held: list[float] = field(default_factory=list)
     _answers: list[float] = field(default_factory=list)
     _reads: list[float] = field(default_factory=list)
     _firsts: list[float] = field(default_factory=list)
@@ -76,6 +80,8 @@ class Measuring:
         many = await self._all("many", 20, turn)
         self._many += _rates(many)
         self._answers.append(sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began))
+        if self.engine.info.well_formed:
+            self._held += _rates(await self._all("held", 20, turn, grammar=her_grammar("Miss")))
         await self._long(turn)
         began = time.perf_counter()
         await self._all("scene", self.course.history, turn, tokens=8)
@@ -89,6 +95,7 @@ class Measuring:
             name=self.name,
             write_one=median(self._ones),
             write_many=median(self._many),
+            write_held=median(self._held),
             answer_many=median(self._answers),
             streams=self.course.streams,
             read=median(self._reads),
@@ -118,18 +125,23 @@ class Measuring:
         common = Prompt(tuple(one for one, other in zip(before.parts, after.parts, strict=False) if one == other))
         return again.finish.prompt_tokens - await self.engine.count(common), again.finish.prompt_tokens_read
 
-    async def _all(self, name: str, size: int, turn: int, tokens: int | None = None) -> list[_Timed]:
+    async def _all(
+        self, name: str, size: int, turn: int, tokens: int | None = None, grammar: str | None = None
+    ) -> list[_Timed]:
         """A reply of each stream's mind, all at once, to prompts of about `size` tokens and `turn` more lines."""
         minds = [f"{name} {number}" for number in range(self.course.streams)]
-        return await asyncio.gather(*(self._reply(mind, _prompt(mind, size, turn), tokens) for mind in minds))
+        return await asyncio.gather(*(self._reply(mind, _prompt(mind, size, turn), tokens, grammar) for mind in minds))
 
-    async def _reply(self, mind: str, prompt: Prompt, tokens: int | None = None) -> _Timed:
-        request = Request(prompt, mind, max_tokens=tokens or self.course.tokens, planning_tokens=None, seed=1)
-        began, pieces = time.perf_counter(), []
+    async def _reply(self, mind: str, prompt: Prompt, tokens: int | None = None, grammar: str | None = None) -> _Timed:
+        limit = tokens or self.course.tokens
+        request = Request(prompt, mind, max_tokens=limit, planning_tokens=None, seed=1, grammar=grammar)
+        began = time.perf_counter()
+        pieces, lengths = [], []
         async for chunk in self.engine.generate(request):
             pieces.append(time.perf_counter())
+            lengths.append(len(chunk.text))
             if chunk.finish:
-                return _Timed(chunk.finish, began, tuple(pieces))
+                return _Timed(chunk.finish, began, tuple(pieces), tuple(lengths))
         raise AssertionError("an engine's last chunk carries its finish")
 
 

@@ -25,6 +25,7 @@ class Figures(BaseModel):
     name: str
     write_one: float | None = None  # tokens a second while one stream writes
     write_many: float | None = None  # tokens a second while all streams write, together
+    write_held: float | None = None  # the same, held to HER's form by a grammar
     streams: int = 0
     answer_many: float | None = None  # tokens a second of all streams from being asked to their end, together
     read: float | None = None  # prompt tokens a second
@@ -77,6 +78,7 @@ class EngineReport(BaseModel):
             (f"one stream, of {written}", 0.97, False, self.ratio("write_one", OURS, written)),
             (f"all streams, of {written}", 0.93, False, self.ratio("write_many", OURS, written)),
             (f"all streams asked at once, of {SERVER}", 1.0, False, self.ratio("answer_many", OURS, SERVER)),
+            ("all streams held to HER's form, of free ones", 0.97, False, self._held()),
             ("rotation, times as fast as one at a time", 5.0, False, self.ratio("rotation", ALONE, OURS)),
             ("return to a known mind, tokens read of new ones", 1.0, True, self._read_again()),
             ("return from main memory, of reading again", 0.1, True, self._of(OURS, "return_stored")),
@@ -91,6 +93,10 @@ class EngineReport(BaseModel):
         """Return how many times `ours` has `baseline`'s figure `what`; None where either lacks it."""
         one, other = self._of(ours, what), self._of(baseline, what)
         return one / other if one and other else None
+
+    def _held(self) -> float | None:
+        held, free = self._of(OURS, "write_held"), self._of(OURS, "write_many")
+        return held / free if held and free else None
 
     def _read_again(self) -> float | None:
         new, read = self._of(OURS, "return_new"), self._of(OURS, "return_read")
