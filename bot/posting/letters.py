@@ -1,4 +1,4 @@
-"""Text as Discord counts it and people see it: its width, its letters that must stay whole, what of it is visible."""
+"""Text as Discord counts it and people see it: its width, and its letters that must stay whole."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ _REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_UNSEEN_KINDS = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Mn", "Me"))
-_UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters by category, blank by sight
 
 
 def width(text: str) -> int:
@@ -32,11 +30,6 @@ def width(text: str) -> int:
 def clean(text: str) -> str:
     """Return text with one kind of line end, and without control characters and halves of characters."""
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _LINE_ENDS.sub("\n", text)))
-
-
-def is_blank(text: str) -> bool:
-    """Whether nothing of this text can be seen. Discord refuses messages that are blank."""
-    return all(unicodedata.category(letter) in _UNSEEN_KINDS or letter in _UNSEEN for letter in text)
 
 
 def clusters(text: str) -> Iterator[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.posting.letters import clean, is_blank, shortened, width
+from bot.library.spelling import is_blank
+from bot.posting.letters import clean, shortened, width
 from bot.posting.markdown import NOBODY
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, PublicBeat
-from bot.posting.letters import is_blank, width
+from bot.library.spelling import is_blank
+from bot.posting.letters import width
 from bot.posting.markdown import literal
 from bot.posting.speech import speech_runs
 from bot.posting.split import LIMIT, Mark, Run, pack

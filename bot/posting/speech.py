@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.posting.letters import clean, is_blank
+from bot.library.spelling import is_blank
+from bot.posting.letters import clean
 from bot.posting.markdown import apart, neutral
 from bot.posting.split import Mark, Run
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from bot.posting.letters import NOTHING, clusters, is_blank, width
+from bot.library.spelling import is_blank
+from bot.posting.letters import NOTHING, clusters, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PostingError
 from bot.her.people import beats_of, out_of_character
+from bot.library.spelling import is_blank
 from bot.scenes import cast, director
 from bot.scenes.director import Address
 from bot.scenes.ports import NewLine
@@ -60,7 +61,7 @@ class Hearing:
         Lines out of character, empty ones and what is said while the scene rests are left alone.
         """
         running = self._theatre.running(scene.id)
-        beats = () if out_of_character(said.text) else beats_of(said.text)
+        beats = () if is_blank(said.text) or out_of_character(said.text) else beats_of(said.text)
         if running is None or not beats:
             return False
         async with running.lock:
@@ -114,8 +115,8 @@ class Hearing:
     async def reword(self, scene: Scene, message_id: int, text: str) -> None:
         """Give a person's line the text its author edited it to. It is not answered anew."""
         async with self._turn_to_change(scene, message_id) as turn:
-            if turn is not None and turn.kind is TurnKind.LINE and (beats := beats_of(text)):
-                await self._store.reword_line(turn.id, text, beats)
+            if turn is not None and turn.kind is TurnKind.LINE and not is_blank(text):
+                await self._store.reword_line(turn.id, text, beats_of(text))
 
     @asynccontextmanager
     async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
+from bot.library.spelling import is_blank
 from bot.scenes import cast
 from bot.scenes.ports import NewNote
 from bot.scenes.reveal import Audience, for_gm
@@ -39,7 +40,7 @@ class Prompter:
         """Have a character, or with None all of them, bear something in mind until it is removed."""
         directs(scene, by)
         character = cast.find(scene, name).character if name else None
-        if not text.strip() or len(text.strip()) > LONGEST_NOTE:
+        if is_blank(text) or len(text.strip()) > LONGEST_NOTE:
             raise Refused(f"A note has 1 to {LONGEST_NOTE} characters: it stands in every prompt.")
         if len(await self._store.notes(scene.id)) >= MOST_NOTES:
             raise Refused(f"There are {MOST_NOTES} notes already: `/gm notes` removes one.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.errors import PostingError, Refused
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, public
 from bot.her.people import beats_of
+from bot.library.spelling import is_blank
 from bot.scenes.rights import reached, stands
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
@@ -68,12 +69,7 @@ class Takes:
             if not 0 <= place < len(turn.takes):
                 raise Refused("There is no other take in that direction: Retry makes one.")
             await self._store.choose_take(turn_id, turn.takes[place])
-        try:
-            await self.align(running.scene, turn_id)
-        except PostingError:
-            if turn.take is not None:  # what is remembered is what can be read
-                await self._store.choose_take(turn_id, turn.take.id)
-            raise
+        await self._changed(running.scene, turn)
 
     async def found(self, message_id: int, by: int) -> Turn:
         """Return the turn that a message shows. For game masters, and whom the reply answers."""
@@ -103,7 +99,7 @@ class Takes:
         anything has changed. For game masters."""
         turn, running = await reached(self._theatre, self._store, turn_id, by)
         beats = beats_of(text)
-        if not beats:
+        if is_blank(text) or not beats:
             raise Refused("A reply can't be empty: Hide takes it out of the story.")
         async with running.lock:
             turn = await self._given(turn)
@@ -112,8 +108,17 @@ class Takes:
             if beats == beats_of(written(public(turn.take.beats))):
                 return False
             await self._store.rewrite(turn_id, rewritten(turn.take.beats, beats), text, by)
-        await self.align(running.scene, turn_id)
+        await self._changed(running.scene, turn)
         return True
+
+    async def _changed(self, scene: Scene, before: Turn) -> None:
+        """Have the channel show another take of a turn; where it refuses, the one it shows is remembered."""
+        try:
+            await self.align(scene, before.id)
+        except PostingError:
+            if before.take is not None:
+                await self._store.choose_take(before.id, before.take.id)
+            raise
 
     async def align(self, scene: Scene, turn_id: int) -> None:
         """Make the channel show what becomes of a turn: its current take, or that it is out of the story.

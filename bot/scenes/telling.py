@@ -14,6 +14,7 @@ from bot.her.beats import speech
 from bot.her.people import beats_of
 from bot.library.names import addressed, spoken_names
 from bot.library.scenario import NARRATOR
+from bot.library.spelling import is_blank
 from bot.scenes import cast
 from bot.scenes.dice import rolled
 from bot.scenes.ports import NewLine
@@ -214,7 +215,7 @@ class Telling:
 
 def _said(text: str) -> str:
     said = text.strip()
-    if not said:
+    if is_blank(said):
         raise Refused("There is nothing in that: write what is to be told.")
     if len(said) > LONGEST:
         raise Refused(f"That is longer than the {LONGEST:,} characters of a message: tell it in parts.")

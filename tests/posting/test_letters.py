@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.posting.letters import clean, clusters, is_blank, shortened, width
+from bot.library.spelling import is_blank
+from bot.posting.letters import clean, clusters, shortened, width
 from tests.posting.texts import marked, some
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.posting.letters import is_blank, width
+from bot.library.spelling import is_blank
+from bot.posting.letters import width
 from bot.posting.names import LONGEST, webhook_name, webhook_names
 from tests.posting.texts import some
 

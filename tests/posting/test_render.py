@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, action, planning, speech, thought
-from bot.posting.letters import is_blank, width
+from bot.library.spelling import is_blank
+from bot.posting.letters import width
 from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages, told
 from bot.posting.split import LIMIT
 from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm

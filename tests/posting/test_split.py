@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.posting.letters import NOTHING, is_blank, width
+from bot.library.spelling import is_blank
+from bot.posting.letters import NOTHING, width
 from bot.posting.markdown import literal
 from bot.posting.speech import speech_runs
 from bot.posting.split import LIMIT, Mark, Run, pack

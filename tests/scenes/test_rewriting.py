@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import Refused
+from bot.errors import MissingPermission, Refused
 from bot.her.beats import action, planning, speech, thought
 from bot.her.people import beats_of
 from bot.scenes.takes import rewritten, written
@@ -96,3 +96,23 @@ def test_other_beats_than_before_stand_behind_what_was_thought() -> None:
         speech("No."),
     )
     assert rewritten(before, (speech("No."),)) == (planning("P"), thought("T"), speech("No."))
+
+
+async def test_a_rewritten_text_that_cannot_be_shown_is_not_remembered_either(tmp_path: Path) -> None:
+    async with a_house(tmp_path, FIRST) as house:
+        scene, turn = await answered(house)
+        take, _ = await house.takes.text(turn.id, GM)
+        house.stage.refusal = MissingPermission("Aside lacks Send Messages in #study.")
+        with pytest.raises(MissingPermission):
+            await house.takes.rewrite(turn.id, take.id, "MARMALADE", GM)
+        assert await said(house, scene) == REFUSES
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b\u200b", "\x00", "\u2800"])
+async def test_a_text_of_which_nothing_can_be_seen_rewrites_nothing(tmp_path: Path, text: str) -> None:
+    async with a_house(tmp_path, FIRST) as house:
+        scene, turn = await answered(house)
+        take, _ = await house.takes.text(turn.id, GM)
+        with pytest.raises(Refused, match="can't be empty"):
+            await house.takes.rewrite(turn.id, take.id, text, GM)
+        assert await said(house, scene) == REFUSES

@@ -191,13 +191,14 @@ async def test_while_a_scene_is_paused_nothing_is_told(tmp_path: Path) -> None:
                 await paused
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "x" * 2001])
+@pytest.mark.parametrize("text", ["", "  \n", "\u200b", "\x00\u3164", "x" * 2001])
 async def test_nothing_and_too_much_are_refused(tmp_path: Path, text: str) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.begin()
         for refused in (
             directed.telling.narrate(scene, text, GM),
             directed.telling.say(scene, "Mr Bennet", text, GM),
+            directed.telling.set(scene, [("Place", text)], GM),
             directed.telling.whisper(scene, "Mr Bennet", text, ALICE_HERSELF),
             directed.prompter.note(scene, None, text, GM),
         ):
