@@ -11,6 +11,7 @@ from discord.ext import commands
 from bot.posting import buttons, pages
 from bot.posting.buttons import Deed
 from bot.posting.threads import branch_thread
+from bot.scenes.turn import TurnKind
 from cogs import answers
 
 if TYPE_CHECKING:
@@ -70,9 +71,7 @@ class Story(commands.Cog):
         elif deed is Deed.REWIND_SURELY:
             await self._rewind(interaction, turn_id)
         elif deed is Deed.HIDE:
-            undone = await self._undoing.hide(turn_id, interaction.user.id)
-            await self._answer(interaction, "That is out of the story, and out of everyone's mind.", undone)
-            await self._undoing.show(undone)
+            await self._hide(interaction, turn_id)
         else:
             await self._branch(interaction, turn_id)
 
@@ -95,6 +94,14 @@ class Story(commands.Cog):
         done = sum(turn.undone_at is not None for turn in undone.turns)
         await self._answer(interaction, f"{_turns(done)} undone.", undone)
         await self._theatre.tell(undone.scene, f"The story was taken back: {_turns(done).lower()} undone.")
+        await self._undoing.show(undone)
+
+    async def _hide(self, interaction: discord.Interaction, turn_id: int) -> None:
+        undone = await self._undoing.hide(turn_id, interaction.user.id)
+        await self._answer(interaction, "That is out of the story, and out of everyone's mind.", undone)
+        for turn in undone.turns:
+            if turn.kind is TurnKind.LINE:  # a person's message stays as it is, so that nothing shows it
+                await self._theatre.tell(undone.scene, f"A line of {turn.speaker}'s is no part of the story any more.")
         await self._undoing.show(undone)
 
     async def _answer(self, interaction: discord.Interaction, text: str, undone: Undone) -> None:

@@ -126,7 +126,7 @@ class Theatre:
         turn = await self._house.store.turn_by_message(message_id)
         scene = await self._house.store.scene(turn.scene_id) if turn else None
         if turn is None or scene is None or turn.kind is not TurnKind.REPLY or turn.take is None:
-            raise Refused("That message is no character's reply, so there are no thoughts behind it.")
+            raise Refused("That is no character's reply, or none that stands yet, so there are no thoughts behind it.")
         if scene.is_gm(by):
             behind = Behind(turn.speaker, Audience.GM, for_gm(turn.take.beats))
         else:

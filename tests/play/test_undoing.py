@@ -89,6 +89,8 @@ async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message
             hidden = await evening.gm.press(menu.message, "Hide")
             assert hidden.ephemeral
         await evening.discord.until(lambda: post.content.startswith("-#"))
+        told = [message.content for message in evening.stage.messages if "no part of the story" in message.content]
+        assert told == ["-# A line of Lizzy (player)'s is no part of the story any more."]  # nothing else shows it
         assert (line.content, line.deleted) == ("I like PICKLES.", False)
         assert len(line.states) == 1
         await asked(evening, "@Mrs Bennet Mama?", count=2)
