@@ -45,20 +45,25 @@ def partner_of(chooser: Chooser, scenario: Scenario, free: Sequence[str], given:
     return chooser.one("Who answers you?", "--character", [(name, name) for name in free], named, given)
 
 
-def person_of(chooser: Chooser, keyboard: Keyboard, scenario: Scenario, partner: str, given: str | None) -> str:
-    """Return who the person is: a character's name, or their own."""
-    playable = [one.name for one in scenario.characters if one.playable and one.name != partner]
+def person_of(
+    chooser: Chooser, keyboard: Keyboard, scenario: Scenario, others: Sequence[str], given: str | None
+) -> str:
+    """Return who the person is: a character's name, none of those of `others`, the first of whom answers, or their
+    own."""
+    playable = [one.name for one in scenario.characters if one.playable and one.name not in others]
     if given is None and not keyboard.interactive:
         return VISITOR
     listed = [*((name, name) for name in playable), ("yourself, under your own name", "")]
-    found = chooser.one("Who are you?", "--as", listed, lambda name: _person(scenario, partner, name), given)
+    found = chooser.one("Who are you?", "--as", listed, lambda name: _person(scenario, others, name), given)
     return found or plain_name((keyboard.ask("Your name: ") or "").strip() or VISITOR)
 
 
-def _person(scenario: Scenario, partner: str, name: str) -> str:
+def _person(scenario: Scenario, others: Sequence[str], name: str) -> str:
     names = spoken_names(scenario.characters)
     if character := names.get(normal(name)):
-        if character == partner:
+        if character in others[1:]:
+            raise UserInputError(f"{character} is played by somebody on Discord: choose another one.")
+        if character in others:
             raise UserInputError(f"{character} answers you, so you can't be {character}: choose another one.")
         if not scenario.character(character).playable:
             raise UserInputError(f"{character} is not a part for players in this scenario: choose another one.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import random
 import secrets
+import shlex
 import signal
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from bot import logs
 from bot.cli import casting
 from bot.cli.options import library_of
 from bot.engines import cautioned, create_engine
+from bot.scenes import cast
 from bot.scenes.hearing import Hearing
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.scene import AT_TERMINAL, Place
@@ -95,7 +97,7 @@ def play(settings: Settings, wishes: Wishes) -> None:
         if screen.gone:
             raise BrokenPipeError(errno.EPIPE, "nobody reads what is written")
         if wishes.kept:
-            again = f"aside chat --store {path} --continue {seat.scene_id}"
+            again = f"aside chat --store {shlex.quote(str(path))} --continue {seat.scene_id}"
             screen.line(f"Kept in {path}: `{again}` goes on, and on Discord `/scene continue`.", QUIET)
 
 
@@ -128,28 +130,36 @@ def _seated(backstage: Backstage, house: House, settings: Settings, wishes: Wish
     terminal, own = Place(AT_TERMINAL, -time.time_ns()), None
     if wishes.scene_id is None:
         scenario = casting.scenario_of(chooser, library_of(settings), wishes.scenario)
-        free = [character.name for character in scenario.characters]
+        free, taken = [character.name for character in scenario.characters], []
     else:
         scene = backstage.run(theatre.visit(wishes.scene_id, terminal))
         scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
         free = [part.character for part in scene.parts if part.answers]
+        taken = [part.character for part in scene.parts if part.player_id not in (None, scene.gm_ids[0])]
     partner = casting.partner_of(chooser, scenario, free, wishes.partner)
     kept = own.character if own and wishes.person is None else None
-    person = kept or casting.person_of(chooser, keyboard, scenario, partner, wishes.person)
+    person = kept or casting.person_of(chooser, keyboard, scenario, (partner, *taken), wishes.person)
     if wishes.scene_id is None:
         scene = backstage.run(theatre.start(terminal, scenario, AT_TERMINAL))
-    backstage.run(_take_part(theatre, scene, person))
+    if backstage.run(_take_part(theatre, scene, person)):
+        house.screen.line(f"{person} comes on stage.", QUIET)
     return Seat(scene.id, scene.gm_ids[0], person, partner)
 
 
-async def _take_part(theatre: Theatre, scene: Scene, person: str) -> None:
-    """Have who sits here play the character of that name, or none where it is their own name."""
+async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
+    """Have who sits here play the character of that name, or none where it is their own name; return whether the
+    character was off stage, where nothing of theirs would be heard."""
     user_id = scene.gm_ids[0]
     own = scene.part_of(user_id)
     if own is not None and own.character != person:
         await theatre.leave(scene, user_id)
     if any(part.character == person for part in scene.parts) and (own is None or own.character != person):
-        await theatre.join(scene, user_id, person)
+        scene = await theatre.join(scene, user_id, person)
+    own = scene.part_of(user_id)
+    absent = own is not None and own.absent
+    if absent:
+        await theatre.change(scene, lambda now: cast.move(now, user_id, None, absent=False)[0])
+    return absent
 
 
 def _talk(backstage: Backstage, chat: Chat, house: House, seat: Seat, keyboard: Keyboard) -> None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from bot.errors import AsideError, Refused
 from bot.her.people import out_of_character
 from bot.library.names import addressed, spoken_names
-from bot.library.spelling import normal
+from bot.scenes import cast
 from bot.scenes.director import Address
 from bot.scenes.hearing import Said
 from bot.scenes.reveal import for_gm
 from bot.scenes.turn import TurnKind, TurnState
 from bot.terminal import pages
-from bot.terminal.commands import LEAVE, command_in
+from bot.terminal.commands import LEAVE, command_in, in_our_words
 from bot.terminal.screen import FAULT, QUIET
 from bot.terminal.transcript import transcript, write
 
@@ -99,7 +99,7 @@ class Chat:
             else:
                 await self._commands[command.word](command)
         except AsideError as error:
-            self._house.screen.line(str(error), FAULT)
+            self._house.screen.line(in_our_words(str(error)), FAULT)
         return True
 
     async def catch_up(self) -> None:
@@ -126,11 +126,11 @@ class Chat:
             self._note("Out of character: nobody on stage heard it.")
             return
         characters = addressed(line, self._names) or (self._seat.partner,)
-        said = Said(self._seat.user_id, self._seat.name, self._new_id(), line)
+        said, told = Said(self._seat.user_id, self._seat.name, self._new_id(), line), self._house.stage.told
         await self._house.hearing.hear(self.scene, said, Address(characters))
         await self._running.runner.rest()
         turns = await self._house.store.turns(self._seat.scene_id)
-        if turns and turns[-1].kind is TurnKind.LINE:
+        if turns and turns[-1].kind is TurnKind.LINE and self._house.stage.told == told:
             self._note("Nobody answers: whom you spoke to is not played by the model.")
 
     def _new_id(self) -> int:
@@ -153,6 +153,8 @@ class Chat:
 
     async def _clear(self, _command: Command) -> None:
         hidden = await self._house.theatre.clear(self.scene, self._seat.user_id)
+        if not hidden:
+            raise Refused("Nothing has been said yet.")
         turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
         self._note(f"The story begins anew: {turns} out of everyone's mind.")
 
@@ -177,7 +179,7 @@ class Chat:
         stage.reveal(freed)
 
     async def _prompt(self, command: Command) -> None:
-        name = command.rest or self._seat.partner
+        name = command.rest.removeprefix("@") or self._seat.partner
         self._house.screen.line(await self._house.theatre.prompt(self.scene, name, self._seat.user_id))
 
     async def _save(self, command: Command) -> None:
@@ -190,12 +192,12 @@ class Chat:
         self._note(f"Written to {path}.")
 
     async def _last_reply(self, name: str) -> Turn:
-        """Return the latest reply, or that character's latest. Raises Refused where there is none."""
-        who = self._names.get(normal(name), name)
+        """Return the latest reply, or that character's latest. Raises Refused where there is none, and UnknownName."""
+        who = cast.find(self.scene, name.removeprefix("@")).character if name else ""
         for turn in reversed(await self._house.store.turns(self._seat.scene_id)):
             if turn.kind is TurnKind.REPLY and who in ("", turn.speaker):
                 return turn
-        raise Refused(f"{who or 'Nobody'} has not replied yet.")
+        raise Refused(f"{who} has not replied yet." if who else "Nobody has replied yet.")
 
     def _note(self, text: str) -> None:
         self._house.screen.line(text, QUIET)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,8 @@ HELP: Final = {
 LEAVE: Final = frozenset({"quit", "exit", "q"})
 SHOWN: Final = frozenset({"on", "off", "all"})
 _WORDS = {*HELP, *LEAVE}
+# Commands on Discord, and what does here what they do there.
+_OURS = {"/cast list": "cast", "/scene history": "history", "/scene clear": "clear", "/scene prompt": "prompt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,23 @@ def command_in(line: str, names: Collection[str]) -> Command | None:
     return None
 
 
+def in_our_words(sentence: str) -> str:
+    """Return a sentence that was written for Discord with its commands called as here; what is said of those that there
+    are not here is left out."""
+    for theirs, ours in _OURS.items():
+        sentence = sentence.replace(f"`{theirs}`", f"`{ours}`")
+    kept: list[str] = []
+    leaving = False
+    for clause in re.split(r"(?<=[.!?:;,]) ", sentence):
+        leaving |= "`/" in clause
+        if not leaving:
+            kept.append(clause)
+        elif clause.endswith((".", "!", "?")):
+            leaving = False
+            kept[-1:] = [re.sub(r"[:;,]\Z", ".", last) for last in kept[-1:]]
+    return " ".join(kept) or sentence
+
+
 def _fits(command: Command, names: Collection[str]) -> bool:
     rest = command.rest
     if not rest:
@@ -63,7 +83,7 @@ def _fits(command: Command, names: Collection[str]) -> bool:
         case "thoughts":
             return rest.casefold() in SHOWN
         case "prompt" | "retry":
-            return normal(rest) in names
+            return normal(rest.removeprefix("@")) in names
         case "save":
             return " " not in rest and any(mark in rest.strip(".!?…") for mark in "./\\~")
         case _:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import BeatKind, public
 from bot.scenes.reveal import for_gm
+from bot.terminal.commands import in_our_words
 from bot.terminal.screen import ACTION, FAULT, NAME, PRIVATE, QUIET
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class TerminalStage:
         self._screen = screen
         self._spoken: Spoken | None = None
         self.showing = frozenset(showing)
+        self.told = 0
+        """How often something of Aside's own was said."""
 
     @asynccontextmanager
     async def thinking(self, _scene: Scene, turn: Turn) -> AsyncIterator[None]:
@@ -65,12 +68,13 @@ class TerminalStage:
     async def fail(self, _scene: Scene, _turn: Turn, sentence: str) -> None:
         """Say that a reply failed, and how to try again."""
         self._spoken = None
-        self._screen.line(f"⚠ {sentence} (`retry` asks once more.)", FAULT)
+        self._screen.line(f"⚠ {in_our_words(sentence)} (`retry` asks once more.)", FAULT)
 
     async def tell(self, _scene: Scene, sentence: str) -> None:
         """Say something of Aside's own."""
         self._spoken = None
-        self._screen.line(sentence, QUIET)
+        self.told += 1
+        self._screen.line(in_our_words(sentence), QUIET)
 
     def retell(self, turn: Turn) -> None:
         """Show a turn of the story again; what was whispered on Discord is nobody's business here."""

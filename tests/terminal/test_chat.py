@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import EngineBusy
+from bot.scenes import cast
 from tests.engine.scripted import Scripted
 from tests.scenes.house import ALICE, GM, a_house, reply
 from tests.terminal.house import an_evening
@@ -38,9 +39,23 @@ async def test_who_speaks_to_themselves_is_told_that_nobody_answers(tmp_path: Pa
         assert evening.engine.requests == []
 
 
+async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_and_of_no_command_of_discords(
+    tmp_path: Path,
+) -> None:
+    async with an_evening(tmp_path, BENNET) as evening:
+        scene, theatre = evening.chat.scene, evening.house.theatre
+        await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=True))
+        assert await evening.types("@Mrs Bennet Mama?") == "Mrs Bennet rests, so there is no answer.\n"
+        assert "Nobody answers" in await evening.types("@Mrs Bennet Mama!")
+        await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=False))
+        await evening.types("@Papa?")
+        await theatre.change(scene, lambda now: cast.rest(now, "Mr Bennet", rests=True))
+        assert await evening.types("retry") == "The model does not speak for Mr Bennet now: `cast` tells who does.\n"
+
+
 async def test_thoughts_show_beneath_a_reply_when_asked_for(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
-        assert "has not replied yet" in await evening.types("thoughts")
+        assert await evening.types("thoughts") == "Nobody has replied yet.\n"
         await evening.types("Papa?")
         assert await evening.types("thoughts") == "  📝 PLAN\n  💭 SECRET\n"
         await evening.types("thoughts on")
@@ -58,6 +73,10 @@ async def test_retry_gives_the_last_reply_anew(tmp_path: Path) -> None:
         assert await evening.types("retry") == "Mr Bennet: *smiles* You take him?\n"
         await evening.types("@Mrs Bennet Mama?")
         assert await evening.types("retry papa") == SPOKEN
+        assert await evening.types("retry @Mr Bennet") == SPOKEN
+        assert "You are Mrs Bennet" in await evening.types("prompt @Mrs Bennet")
+        assert "Nobody in this scene is called “Wickham”" in await evening.types("/retry Wickham")
+        assert await evening.types("/retry Elizabeth") == "Elizabeth Bennet has not replied yet.\n"
         assert (await evening.types("history")).splitlines() == [
             "Elizabeth Bennet: Papa?",
             "Mr Bennet: *smiles* You refuse him?",
@@ -74,6 +93,7 @@ async def test_a_reply_that_failed_is_said_to_have_and_is_tried_again(tmp_path: 
 
 async def test_clear_takes_everything_out_of_the_story(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
+        assert await evening.types("clear") == "Nothing has been said yet.\n"
         await evening.types("MARMALADE?")
         assert "2 turns are out" in await evening.types("clear")
         assert "Nothing has been said" in await evening.types("history")

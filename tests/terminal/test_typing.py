@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.scenes import cast
 from tests.engine.completions import Answer, CompletionsServer
-from tests.scenes.house import reply
+from tests.scenes.house import ALICE, GM, a_house, reply
 from tests.terminal.typist import CTRL_C, CTRL_D, UP, Typist, at_a_terminal
 from tests.waiting import until
 
@@ -159,6 +160,25 @@ async def test_what_is_kept_goes_on(tmp_path: Path) -> None:
         await typist.reads("Written to")
         assert "MARMALADE" in server.asked[0]["prompt"]
     assert "Not at all." in (tmp_path / "story.md").read_text()
+
+
+async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part_is_offered(tmp_path: Path) -> None:
+    async with a_house(tmp_path, BENNET) as house:
+        scene = await house.theatre.join(await house.begin(), GM, "Elizabeth Bennet")
+        await house.theatre.join(scene, ALICE, "Mrs Bennet")
+        await house.theatre.change(scene, lambda now: cast.move(now, GM, None, absent=True)[0])
+    going_on = ("--store", "aside.db", "--continue", "1", "--character", "Mr Bennet")
+    async with chatting(tmp_path, *going_on) as (typist, _):
+        await typist.reads("Elizabeth Bennet comes on stage.")
+        await typist.reads(PROMPT)
+        typist.types("Papa?")
+        await typist.reads("Well, well.")
+    async with a_house(tmp_path, BENNET) as house:
+        await house.theatre.leave(house.theatre.here(10), GM)
+    async with chatting(tmp_path, *going_on) as (typist, _):
+        shown = await typist.reads("yourself")
+        assert "Elizabeth Bennet" in shown
+        assert "  Mrs Bennet" not in shown
 
 
 @pytest.mark.model
