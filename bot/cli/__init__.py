@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli import streams
 from bot.cli.bench import bench
 from bot.cli.chat import chat
 from bot.cli.doctor import doctor
@@ -40,4 +41,5 @@ app.add_typer(bench, name="bench")
 
 def main() -> None:
     """Run the command line and exit with its status: 0, 1, 2 or 130."""
+    streams.opened()
     app(prog_name="aside")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 import traceback
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OWN_FAULT, USERS_FAULT = 1, 2
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class SentencesGroup(TyperGroup):
@@ -42,6 +44,9 @@ def _tell(error: Exception, *, debug: bool) -> int:
     if isinstance(error, AsideError):
         typer.echo(f"aside: {error}", err=True)
         return USERS_FAULT if isinstance(error, UserInputError) else OWN_FAULT
+    if isinstance(error, OSError) and error.errno in _FULL:
+        typer.echo("aside: there is no room left where this is written to: free some, then try again.", err=True)
+        return OWN_FAULT
     where = "the traceback stands above" if debug else _recorded(error)
     typer.echo(f"aside: something went wrong inside Aside ({type(error).__name__}): {where}.", err=True)
     return OWN_FAULT

@@ -1,0 +1,41 @@
+"""Commands whose standard streams are closed, or lead nowhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FULL = Path("/dev/full")
+
+
+def aside(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `aside` with these arguments from a shell that redirects what is said."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "bot", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_works_without_the_streams_that_are_closed(closed: str) -> None:
+    ran = aside(closed, "scenarios", "list")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ("pride-and-prejudice" in ran.stdout) is (">&-" not in closed.replace("2>&-", ""))
+
+
+def test_a_closed_input_is_one_that_has_ended() -> None:
+    ran = aside("<&-", "chat")
+    assert ran.returncode == 2
+    assert "--scenario" in ran.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_in_a_sentence() -> None:
+    ran = aside(f">{FULL}", "prompt", "pride-and-prejudice", "Mr Bennet")
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+    assert "no room left" in ran.stderr
