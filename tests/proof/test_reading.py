@@ -6,6 +6,8 @@ import re
 from itertools import cycle, product
 from typing import TYPE_CHECKING
 
+import pytest
+
 from bot.engine.protocol import FinishReason
 from bot.her.beats import public
 from bot.her.mind import Line, Sheet, messages
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from bot.her.beats import Beat
     from tests.proof.corpus import Hostile
 
+pytestmark = pytest.mark.timeout(600)
 SPOILED = re.compile(r"\|\|.*?\|\|", re.DOTALL)
 POLICIES = [RevealPolicy(*where) for where in product((Where.SPOILER, Where.OFF), repeat=2)]
 EVERYONE_ELSE = Sheet(OTHERS[0], others=((CHARACTER, ""),))
