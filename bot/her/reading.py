@@ -19,11 +19,12 @@ Runs (text outside tags)
  6. A run followed by an opener or by the reply's end is public. A run followed by a closer that has no opener is
     private back to the last tag, be it an action's closer: what was opened wrongly can't be known.
     Such a closer and an opener of its family after it may have changed places. The run between the two is public only
-    if the two stand where they would in a well-formed reply (words before the closer and at once, white space before
-    the opener), and if every thought until a public tag or the end is well-formed. What stands between the first of
+    if the two stand where they would in a well-formed reply (a word directly before the closer, white space before the
+    opener), and if every thought until a public tag or the end is well-formed. What stands between the first of
     those thoughts and the next ones waits for them too.
-    The same may be so behind a thought, or an action with a thought's closer: an opener is lost before it. The run
-    between it and the next thought is public if the tags stand where they would, and otherwise if that one is closed.
+    The same may be so where a thought or an action lost its own closer and the next thought's was taken for it. The
+    run from a closed thought, or from an action that a thought's closer ended, to the next thought is public if the
+    tags stand where they would, or else if that thought is closed.
  7. A run that spells `role_thinking` or `system_thinking` out without brackets is private. In public text another's
     `Name:` at the beginning of a line or run ends the reply there; the character's own is taken off (see names.py).
     `*…*` is an action (see inline.py).

@@ -16,8 +16,7 @@
 A bot in another process: give it `discord.environment()`, and discord.py `proxy=discord.proxy_url`.
 Misfortune: `discord.faults.fail("execute_webhook", after_work=True)`, `await discord.gateway.close()`, …
 Time: `discord.clock.advance(15 * 60)`. Secrets: `lizzy.ever_saw()` has every text in every state she could have read.
-Where to look: `entities.py` and `conversation.py` what there is, `actors.py` what people do, `routes/` what bots may do
-(`router.py` shows how to add to it), `rules/` and `openapi.py` what is refused, `gateway.py`, `faults.py`.
+Where to look: `README.md` has a table, and how to add a route, a rule or a misfortune.
 """
 
 from .actors import Person
