@@ -17,6 +17,7 @@ _SPECIAL = str.maketrans({**{mark: f"\\{mark}" for mark in "\\*_~`["}, "|": f"\\
 _ADDRESS = re.compile(r"(https?://[^\s<\\]+)")
 _IN_ADDRESS = str.maketrans({"|": f"|{NOTHING}", "*": "%2A", "`": "%60"})
 _LINE_START = re.compile(r"^([ \t]*)(?:(#{1,3}|-#|>>>|[>+-])|(\d+)\.)(?=\s|$)", re.MULTILINE)
+_COMMAND = re.compile(r"(`(?:/|aside )[a-z]+(?: [a-z]+)*`)")
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 NOBODY = "Someone"
 """What a person or character is called whose name has nothing to see in it."""
@@ -39,6 +40,13 @@ def literal(text: str) -> str:
     pieces[::2] = (piece.translate(_SPECIAL) for piece in pieces[::2])
     pieces[1::2] = (address.translate(_IN_ADDRESS) for address in pieces[1::2])
     return neutral(_LINE_START.sub(_escaped_start, "".join(pieces)))
+
+
+def sentence(text: str) -> str:
+    """Return a sentence of our own as `literal` text, with the commands it names as Discord shows code."""
+    pieces = _COMMAND.split(text)
+    pieces[::2] = map(literal, pieces[::2])
+    return "".join(pieces)
 
 
 def name(text: str) -> str:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from bot.errors import MissingPermission, NoRoom, PostingError
 from bot.her.beats import public
-from bot.posting import traces
+from bot.posting import markdown, traces
 from bot.posting.buttons import reply_view
 from bot.posting.drafts import LEAVING, MARK, PERSONA, Draft, take_away
-from bot.posting.markdown import literal, name
+from bot.posting.markdown import name
 from bot.posting.render import covered_messages, public_messages
 from bot.posting.voice import Posted
 from bot.scenes.ports import Post
@@ -127,7 +127,7 @@ class PersonaPosts:
         except (MissingPermission, NoRoom) as error:
             if place.channel_id not in self._told:
                 await self._voice.channels.say(
-                    place, f"-# {literal(str(error))} Until then, characters speak through me."
+                    place, f"-# {markdown.sentence(str(error))} Until then, characters speak through me."
                 )
                 self._told.add(place.channel_id)
             return None

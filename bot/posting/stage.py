@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
-from bot.posting import opening
+from bot.posting import markdown, opening
 from bot.posting.buttons import retry_view
 from bot.posting.channels import Channels
 from bot.posting.directs import Directs
 from bot.posting.letters import shortened
-from bot.posting.markdown import literal
 from bot.posting.names import webhook_name, webhook_names
 from bot.posting.personas import PersonaPosts
 from bot.posting.refusals import REFUSED, Code
@@ -170,13 +169,13 @@ class DiscordStage:
         if turn.take is None:
             await self.withdraw(scene, turn)
         await self._clear_fault(scene.place, turn)
-        text = shortened(f"⚠️ {literal(sentence)}", LIMIT)
+        text = shortened(f"⚠️ {markdown.sentence(sentence)}", LIMIT)
         message = await self._channels.say(scene.place, text, view=retry_view(turn.id))
         await self._posts.add_post(Post(message.id, scene.place.channel_id, turn.id, None, 0, FAULT))
 
     async def tell(self, scene: Scene, sentence: str) -> None:
         """Say something of Aside's own, in small print. Raises PostingError."""
-        await self._channels.say(scene.place, shortened(f"-# {literal(sentence)}", LIMIT))
+        await self._channels.say(scene.place, shortened(f"-# {markdown.sentence(sentence)}", LIMIT))
 
     async def _persona(self, scene: Scene, speaker: str) -> Persona:
         names = webhook_names(character.name for character in scene.scenario.characters)

@@ -13,6 +13,7 @@ import discord
 from bot.errors import PostingError
 from bot.her.beats import action, public
 from bot.library.scenario import NARRATOR
+from bot.posting import markdown
 from bot.posting.buttons import retry_view
 from bot.posting.channels import NO_MENTIONS, Channels
 from bot.posting.directs import Directs
@@ -127,7 +128,7 @@ class Wings:
         if turn.kind is not TurnKind.WHISPER:
             await self._stage.fail(scene, turn, sentence)
         elif turn.listener_id is not None and turn.listener_id not in self._undelivered:
-            text = shortened(f"⚠️ {literal(sentence)}", LIMIT)
+            text = shortened(f"⚠️ {markdown.sentence(sentence)}", LIMIT)
             try:
                 await self._tell_alone(scene, turn, [Outgoing(text)], retry_view(turn.id))
             except PostingError as error:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 
 from bot.posting.letters import clean, width
-from bot.posting.markdown import NOBODY, literal, name, neutral
+from bot.posting.markdown import NOBODY, literal, name, neutral, sentence
 from tests.posting.reader import BLOCK, everything, kinds
 from tests.posting.texts import marked, some
 
@@ -80,3 +80,10 @@ def test_who_has_no_visible_name_is_called_someone(nothing: str) -> None:
 
 def test_a_message_of_marks_grows_by_no_more_than_three() -> None:
     assert width(literal("|*_`" * 100)) <= 3 * 400
+
+
+def test_a_sentence_of_ours_names_its_commands_as_such_and_shows_the_rest_as_it_is() -> None:
+    written = sentence("*Bob*`x` is off stage: `/cast enter` helps, or `aside run`. @everyone `/a||b`")
+    assert written.startswith("\\*Bob\\*\\`x\\` is off stage: `/cast enter` helps, or `aside run`.")
+    assert "@everyone" not in written
+    assert "||" not in written
