@@ -62,6 +62,6 @@ def taken(discord: LiveDiscord, town: Town) -> list[str]:
         "speak": any(message.author_id in people for message in messages),
         "answer": any(message.webhook_id for message in messages),
         "reveal": "reveal" in commands,
-        "menu": not commands.isdisjoint(town.menus()),
+        "menu": "Show thoughts" in commands,
     }
     return [step for step, over in done.items() if over]

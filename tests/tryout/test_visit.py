@@ -10,7 +10,7 @@ from tests.engine.scripted import Scripted, ScriptedEngine
 from tests.scenes.house import reply
 from tests.tryout.chromium import PROGRAM, browser
 from tests.tryout.test_play import house
-from tests.tryout.visit import Newcomer
+from tests.tryout.visit import WINDOW, Newcomer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,7 @@ async def test_a_newcomer_plays_a_scene_in_the_browser(tmp_path: Path) -> None:
 
         await newcomer.commands("scene start", choice="Mr Bennet")
         await newcomer.reads("Rain runs down the library window")
+        assert "-#" not in await page.evaluate(f"document.querySelector('{WINDOW}').contentDocument.body.innerText")
 
         await newcomer.become("ada")
         await newcomer.commands("cast join", choice="Elizabeth Bennet")

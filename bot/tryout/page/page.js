@@ -153,7 +153,7 @@ async function poll() {
     $("status").classList.remove("fault");
   } catch (error) {
     $("status").classList.add("fault");
-    $("status").textContent = error instanceof TypeError ? "Aside has stopped. Start it again with `aside try`, and open the new link." : error.message;
+    $("status").textContent = error instanceof TypeError ? "Aside has stopped. Start it again as you did before, and open the new link." : error.message;
   }
   setTimeout(poll, POLL);
 }

@@ -69,6 +69,17 @@ function named() {
     const better = text.replace(/<#(\d+)>/g, (mention, id) => (aside.nameOf(id) ? `#${aside.nameOf(id)}` : mention));
     if (better !== text) texts.currentNode.data = better;
   }
+  small();
+}
+
+// Small print, which simcord knows in messages and not in what is in a frame.
+function small() {
+  const texts = document.createTreeWalker(document.getElementById("channel-message-list"), NodeFilter.SHOW_TEXT);
+  const marked = [];
+  while (texts.nextNode()) if (texts.currentNode.data.startsWith("-# ")) marked.push(texts.currentNode);
+  for (const text of marked) {
+    text.replaceWith(Object.assign(document.createElement("small"), { textContent: text.data.slice(3) }));
+  }
 }
 new MutationObserver(named).observe(document.getElementById("channel-message-list"), { childList: true, subtree: true });
 document.addEventListener("click", (event) => {
