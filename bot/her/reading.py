@@ -24,7 +24,7 @@ Runs (text outside tags)
     those thoughts and the next ones waits for them too.
     The same may be so where a thought or an action lost its own closer and the next thought's was taken for it. The
     run from a closed thought, or from an action that a thought's closer ended, to the next thought is public if the
-    tags stand where they would, or else if that thought is closed.
+    tags stand where they would, or else if that thought says something and is closed.
  7. A run that spells `role_thinking` or `system_thinking` out without brackets is private. In public text another's
     `Name:` at the beginning of a line or run ends the reply there; the character's own is taken off (see names.py).
     `*…*` is an action (see inline.py).

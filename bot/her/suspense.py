@@ -31,7 +31,7 @@ class Suspense:
     """Keeps such runs, and the thoughts between them, in order until the thoughts tell what the runs are.
 
     `strict`, of the first run that is kept: every thought until a public tag or the end must be well-formed.
-    Otherwise it is enough that the next one is closed.
+    Otherwise it is enough that the next one says something and is closed.
     """
 
     def __init__(self, script: Script) -> None:
@@ -54,7 +54,8 @@ class Suspense:
 
     def hear(self, secret: Secret) -> None:
         """Take what was private, and judge by it."""
-        if self._kept and not (secret.clean if self._strict else secret.closed or secret.cut):
+        told = secret.cut or (secret.closed and bool(secret.text.strip()))
+        if self._kept and not (secret.clean if self._strict else told):
             self.resolve(public=False)
         self._kept.append(secret)
         if not self._strict:
