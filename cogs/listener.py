@@ -100,6 +100,14 @@ class Listener(commands.Cog):
                 await self._theatre.end(scene, 0, moderates=True)
 
     @commands.Cog.listener()
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """End the scenes of a server that sent Aside away. They stay stored: it may have been a mistake."""
+        _log.info("The server %d sent Aside away: `aside forget %d` deletes its stories.", guild.id, guild.id)
+        for scene in self._theatre.scenes():
+            if scene.place.guild_id == guild.id:
+                await self._theatre.end(scene, 0, moderates=True)
+
+    @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
         """End the scene whose thread is gone."""
         if (scene := self._theatre.at(payload.thread_id)) is not None:

@@ -11,6 +11,7 @@ from bot.cli.bench import bench
 from bot.cli.chat import chat
 from bot.cli.doctor import doctor
 from bot.cli.failures import SentencesGroup
+from bot.cli.forget import forget
 from bot.cli.lend import lend
 from bot.cli.models import models
 from bot.cli.prompt import prompt
@@ -31,7 +32,7 @@ def aside(
     """HER characters on Discord: they speak in the channel and think where the game master decides."""
 
 
-for command in (setup, run, chat, doctor, render, prompt, lend, version):
+for command in (setup, run, chat, doctor, render, prompt, lend, forget, version):
     app.command()(command)
 app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")

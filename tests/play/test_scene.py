@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bot.scenes.scene import SceneState
+from bot.store.store import Store
 from tests.engine.scripted import Scripted, ScriptedEngine
 from tests.play.house import Evening, personas
 from tests.scenes.house import reply
@@ -242,3 +244,17 @@ async def test_ending_a_scene_takes_its_roles_down(evening: Evening) -> None:
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         await evening.discord.quiet()
         assert personas(evening.stage) == []
+
+
+async def test_a_server_that_sends_aside_away_has_its_scenes_ended_and_kept(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+        requests = len(evening.discord.requests)
+        evening.discord.world.leave(evening.guild, evening.discord.world.bot)
+        await evening.discord.quiet()
+        assert len(evening.discord.requests) == requests, "there is nobody to tell"
+    async with await Store.open(evening.settings.store.path) as store:
+        assert await store.open_scenes() == []
+        scene = await store.scene(1)
+        assert scene
+        assert scene.state is SceneState.ENDED
