@@ -24,6 +24,11 @@ Model = TypeVar("Model", bound=BaseModel)
 Complaint = TypeVar("Complaint", bound="DocumentError")
 Steps = tuple[str | int, ...]
 
+MOST_FAULTS = 100
+"""How many faults of one document are told: whoever has mended these may ask again."""
+
+_MOST_PLACES = 10
+
 
 def read_document(
     path: Path, model: type[Model], error: type[DocumentError], defaults: Mapping[str, object] | None = None
@@ -52,7 +57,7 @@ def check(tree: Tree, model: type[Model]) -> Model | list[Fault]:
     try:
         return model.model_validate(tree.data)
     except ValidationError as error:
-        return _faults(tree, Shape(model), error.errors(include_url=False))
+        return _faults(tree, Shape(model), error.errors(include_url=False)[:MOST_FAULTS])
 
 
 def _fill(tree: Tree, data: dict[str, object], defaults: Mapping[str, object], spot: Spot) -> None:
@@ -70,7 +75,9 @@ def complaint(faults: Sequence[Fault], error: type[Complaint]) -> Complaint:
         return error(texts[0], texts)
     places = (f"line {fault.spot.line}" if fault.spot.line else fault.spot.source for fault in others)
     more = "1 more fault" if len(others) == 1 else f"{len(others)} more faults"
-    return error(f"{texts[0].removesuffix('.')} ({more}: {', '.join(dict.fromkeys(places))}).", texts)
+    named = list(dict.fromkeys(places))
+    named[_MOST_PLACES:] = ["…"] if named[_MOST_PLACES:] else []
+    return error(f"{texts[0].removesuffix('.')} ({more}: {', '.join(named)}).", texts)
 
 
 def _faults(tree: Tree, shape: Shape, errors: Sequence[Any]) -> list[Fault]:

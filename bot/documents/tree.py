@@ -20,6 +20,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 MAX_DEPTH = 40
 MAX_WEIGHT = 10 * 1024 * 1024  # characters, and 16 for each value, once every alias has been written out
+LONGEST_NUMBER = 64  # characters; what is longer is text, since base 60 would have Python reckon for hours
 LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _CORE = "tag:yaml.org,2002:"
@@ -190,7 +191,7 @@ def _value(event: yaml.ScalarEvent, spot: Spot, constructor: yaml.constructor.Sa
     kind = tag.removeprefix(_CORE)
     if event.tag not in (None, "!") and kind not in _PLAIN:
         raise _meaningless_tag(spot, event.tag)
-    if kind not in _PLAIN:
+    if kind not in _PLAIN or len(event.value) > LONGEST_NUMBER:
         return event.value
     try:
         value: object = constructor.construct_object(yaml.ScalarNode(tag, event.value))

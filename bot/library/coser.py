@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 64 * 1024 * 1024
+MAX_VALUES = 1_000_000  # of a file: a test set of 200 scenes has some thousands; each takes a hundred bytes of memory
+_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _TITLE, _SUMMARY = 90, 200  # characters
 
 Words = Annotated[str, BeforeValidator(lambda value: value or "")]  # null and nothing are the same here
@@ -60,13 +62,19 @@ def read_scenes(path: Path) -> list[Scenario | ScenarioError]:
 
 
 def _json(path: Path) -> object:
+    text = read_text(path, MAX_BYTES)
+    bare = _QUOTED.sub("", text)
+    if sum(map(bare.count, ",[{")) > MAX_VALUES:
+        raise Fault(Spot(str(path)), f"more than {MAX_VALUES:,} values stand in it: this is no file of scenes")
     try:
-        found: object = json.loads(read_text(path, MAX_BYTES))
+        found: object = json.loads(text)
     except json.JSONDecodeError as error:
         spot = Spot(str(path), error.lineno, error.colno)
         raise Fault(spot, f"this is no JSON ({error.msg}): save the file of scenes anew") from None
     except RecursionError:
         raise Fault(Spot(str(path)), "lists lie too deep inside each other: this is no file of scenes") from None
+    except ValueError:
+        raise Fault(Spot(str(path)), "a number in it has thousands of digits: this is no file of scenes") from None
     return found
 
 
