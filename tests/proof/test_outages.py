@@ -1,18 +1,12 @@
-"""What the program stands on goes away: Discord, the model's worker, the database."""
+"""What the program stands on goes away: Discord, and the database."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sqlite3
-import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
 from tests.engine.scripted import Scripted, ScriptedEngine
 from tests.play.house import personas
 from tests.play.test_program import login, running
@@ -60,27 +54,6 @@ async def test_what_is_said_while_discord_has_lost_the_bot_is_heard_afterwards(e
         await evening.answer(within=30)
         await discord.quiet(0.3)
         assert len(personas(evening.stage)) == 1
-
-
-@pytest.mark.model
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("blow", ["SIGKILL", "SIGSTOP"])
-async def test_the_models_worker_dies_or_freezes_in_the_middle_of_a_reply(evening: Evening, blow: str) -> None:
-    engine = LocalEngine(LocalOptions(context=2048, minds=2, hung_after=3.0))
-    await engine.start()
-    try:
-        async with evening.online(engine):
-            await evening.begin()
-            evening.lizzy.say(evening.stage, "@Mr Bennet You sent for me?")
-            await evening.discord.until(lambda: evening.discord.asked("start_typing"), PATIENCE)
-            await asyncio.sleep(0.5)
-            assert engine.worker_pid is not None
-            os.kill(engine.worker_pid, getattr(signal, blow))
-            await evening.discord.until(lambda: [post for post in personas(evening.stage) if post.labels], 60)
-            assert len(personas(evening.stage)) == 1
-            assert "||" not in evening.lizzy.ever_saw()
-    finally:
-        await engine.close()
 
 
 async def one_sentence(folder: Path, evening: Evening) -> str:

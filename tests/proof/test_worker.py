@@ -1,0 +1,117 @@
+"""The model's worker is killed, aborts, freezes or stays away: on Discord one reply comes of it, or a word and a way to
+try again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from bot.engine.protocol import Dialect
+from bot.errors import EngineDied
+from bot.her.prompt import Prompt, Text
+from bot.posting.drafts import MARK
+from bot.settings import LibrarySettings, PlaySettings
+from bot.weights.find import resolve
+from tests.library.shelves import put
+from tests.play.house import personas
+from tests.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.loopback import Message
+    from tests.play.house import Evening
+
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
+]
+PATIENCE = 120.0  # seconds for a reply, on a machine that is busy with other things
+
+
+@asynccontextmanager
+async def playing(evening: Evening, folder: Path, **options: Any) -> AsyncIterator[LocalEngine]:
+    """The real engine behind the bot, with a scene that has begun: a small one, which is read quickly."""
+    made_small(evening, folder)
+    engine = LocalEngine(LocalOptions(**{"context": 2048, "minds": 2, "threads": 1, **options}))
+    await engine.start()
+    try:
+        async with evening.online(engine):
+            await evening.gm.slash(evening.stage, "scene start", scenario="party")
+            yield engine
+    finally:
+        await engine.close()
+
+
+def made_small(evening: Evening, folder: Path) -> None:
+    """Have the bot know a scenario `party` that is read quickly, and keep replies short."""
+    put(folder, "party")
+    library, short = LibrarySettings(folders=(folder,)), PlaySettings(max_tokens=64, planning_tokens=16)
+    evening.settings = evening.settings.model_copy(update={"play": short, "library": library})
+
+
+def whole(evening: Evening) -> list[Message]:
+    """The replies that stand there to their end; only the latest has buttons."""
+    return [post for post in personas(evening.stage) if not post.content.endswith(MARK)]
+
+
+async def replied(evening: Evening, count: int) -> None:
+    """Wait until so many replies stand, the last with its buttons."""
+    await evening.discord.until(
+        lambda: len(whole(evening)) >= count and whole(evening)[-1].labels, PATIENCE, f"{count} replies"
+    )
+
+
+async def answers(engine: LocalEngine) -> bool:
+    """Whether there is a worker that takes orders."""
+    with suppress(EngineDied):
+        return bool(await engine.count(Prompt((Text("Well?"),))))
+    return False
+
+
+async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(evening: Evening, tmp_path: Path) -> None:
+    """Each reply after the first is also the one that a new worker gives."""
+    async with playing(evening, tmp_path / "shelf", hung_after=4.0) as engine:
+        for number, blow in enumerate((signal.SIGKILL, signal.SIGABRT, signal.SIGSTOP), start=1):
+            evening.lizzy.say(evening.stage, "@Hatter May I sit?")
+            await evening.discord.until(lambda count=number: len(personas(evening.stage)) == count, PATIENCE)
+            assert engine.worker_pid is not None
+            os.kill(engine.worker_pid, blow)
+            await replied(evening, number)
+        evening.kitty.say(evening.stage, "@Hatter And I?")
+        await replied(evening, 4)
+        await evening.discord.quiet()
+        assert len(personas(evening.stage)) == 4
+        assert "||" not in evening.lizzy.ever_saw()
+
+
+async def test_a_worker_that_stays_away_is_told_and_the_reply_comes_once_it_is_back(
+    evening: Evening, tmp_path: Path
+) -> None:
+    model = tmp_path / "model.gguf"
+    model.symlink_to(resolve("demo").path)
+    model_here = {"model": str(model), "dialect": Dialect.STAND_IN, "ready_within": 0.5}
+    async with playing(evening, tmp_path / "shelf", **model_here) as engine:
+        model.unlink()
+        assert engine.worker_pid is not None
+        os.kill(engine.worker_pid, signal.SIGKILL)
+        evening.lizzy.say(evening.stage, "@Hatter May I sit?")
+        notice = await evening.discord.until(
+            lambda: [message for message in evening.stage.messages if "Try again" in message.labels], PATIENCE
+        )
+        assert personas(evening.stage) == []
+        model.symlink_to(resolve("demo").path)
+        await until(lambda: answers(engine), within=PATIENCE)
+        await evening.lizzy.press(notice[0], "Try again")
+        await replied(evening, 1)
+        assert len(personas(evening.stage)) == 1
+        await evening.discord.until(lambda: notice[0].deleted)
