@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bot.her.beats import public
+from bot.her.beats import action, public
 from bot.posting.markdown import literal, name
 from bot.posting.opening import cast_line, fitted
 from bot.posting.permissions import listed
@@ -12,10 +12,12 @@ from bot.posting.render import told
 from bot.posting.split import LIMIT, Run, pack
 from bot.scenes.reveal import Where
 from bot.scenes.scene import Mode, SceneState
+from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bot.her.beats import PublicBeat
     from bot.scenes.ports import Note
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
@@ -97,6 +99,13 @@ def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[Run]]:
     for turn in reversed(turns):
         if length > enough:
             return
-        runs = told(public(turn.take.beats)) if turn.take else []
+        runs = told(_read(turn)) if turn.take else []
         length += sum(len(run.text) for run in runs)
         yield [Run(f"**{name(turn.speaker)}** "), *runs, Run("\n\n")] if runs else []
+
+
+def _read(turn: Turn) -> list[PublicBeat]:
+    """Return what is public of a turn as it is read: what the environment does in italics, and to the letter."""
+    beats = public(turn.take.beats) if turn.take else ()
+    tells = turn.kind in (TurnKind.NARRATION, TurnKind.SETTING)
+    return [action(beat.text) if tells else beat for beat in beats]

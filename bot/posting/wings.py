@@ -177,8 +177,11 @@ class Wings:
     async def _tell_gms(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Write a whisper to the game masters who have not heard it anyhow."""
         others = tuple(gm_id for gm_id in scene.gm_ids if gm_id not in (turn.author_id, turn.listener_id))
+        words = public(take.beats)
+        if turn.speaker == NARRATOR:
+            words = tuple(action(beat.text) for beat in words)
         messages = [
-            *(Outgoing(one.text, author=_overheard(turn)) for one in public_messages(public(take.beats))),
+            *(Outgoing(one.text, author=_overheard(turn)) for one in public_messages(words)),
             *gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM)),
         ]
         link = self._channels.at(scene.place).jump_url

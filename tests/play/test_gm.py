@@ -166,6 +166,18 @@ async def test_dice_are_seen_by_all_or_by_the_gm_and_a_billion_of_them_by_nobody
         assert "1d20-4" not in engine.requests[0].prompt.text
 
 
+async def test_a_name_with_marks_in_it_formats_no_roll_that_is_read_later(evening: Evening) -> None:
+    marked = evening.discord.person("__x__", evening.guild)
+    async with evening.online(await ready()):
+        await evening.begin()
+        await marked.slash(evening.stage, "roll", dice="d6")
+        await marked.slash(evening.stage, "roll", dice="d8", secret=True)
+        history = await evening.gm.slash(evening.stage, "scene history")
+        assert "*\\_\\_x\\_\\_ rolls d6" in history.text
+        await evening.discord.until(lambda: evening.gm.dms[1:])
+        assert "\\_\\_x\\_\\_ rolls d8" in "\n".join(evening.gm.dms[1].now.texts())
+
+
 async def test_players_may_do_nothing_that_is_the_gms(evening: Evening) -> None:
     engine = await ready()
     async with evening.online(engine):
