@@ -1,0 +1,133 @@
+"""Floods: what one person or one server asks for too much of costs little, and nobody else waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.engine.local.engine import LocalEngine
+from bot.engine.local.options import LocalOptions
+from tests.play.house import ALLOWED, finished, personas
+from tests.proof.test_abuse import assert_answered, ready
+from tests.proof.test_worker import made_small
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.loopback import Channel, Person
+    from tests.play.house import Evening
+
+CROWD = 40
+
+
+def rows(evening: Evening) -> dict[str, int]:
+    """How many rows each table has."""
+    with sqlite3.connect(evening.settings.store.path) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        counts = {name: database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables}
+    database.close()
+    return counts
+
+
+def tasks_of_the_bot() -> int:
+    """How many tasks there are besides the loopback's, which has one for each open connection."""
+    return sum("RequestHandler" not in repr(task) for task in asyncio.all_tasks())
+
+
+async def test_a_crowd_that_takes_and_gives_back_a_part_leaves_nothing_behind(evening: Evening) -> None:
+    discord, engine = evening.discord, await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        crowd = [discord.person(f"Guest {number}", evening.guild) for number in range(CROWD)]
+        await discord.quiet()
+        before, tasks, requests = rows(evening), tasks_of_the_bot(), len(discord.requests)
+
+        async def come_and_go(person: Person) -> None:
+            for line in ("join", "leave"):
+                options = {"character": "Mr Bennet"} if line == "join" else {}
+                assert_answered(await person.slash(evening.stage, f"cast {line}", **options), line)
+
+        await asyncio.gather(*(come_and_go(person) for person in crowd))
+        await discord.quiet()
+        assert rows(evening) == before
+        assert len(discord.requests) - requests <= 2 * CROWD, "one answer each"
+        assert tasks_of_the_bot() <= tasks
+        assert engine.requests == []
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+
+
+async def test_people_and_servers_that_come_and_go_cost_nothing(evening: Evening) -> None:
+    discord, engine = evening.discord, await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        await discord.quiet()
+        before, tasks, requests = rows(evening), tasks_of_the_bot(), len(discord.requests)
+        for number in range(CROWD):
+            discord.person(f"Guest {number}", evening.guild).leave(evening.guild)
+            elsewhere = discord.guild(f"Inn {number}", bot_permissions=ALLOWED)
+            discord.text_channel(elsewhere, "parlour")
+            discord.world.leave(elsewhere, discord.bot)
+        await discord.quiet()
+        assert rows(evening) == before
+        assert len(discord.requests) == requests
+        assert tasks_of_the_bot() <= tasks
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.answer()
+
+
+async def test_a_button_that_is_pressed_without_end_is_answered_each_time_and_asks_the_model_once(
+    evening: Evening,
+) -> None:
+    discord, engine = evening.discord, await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        post = await evening.answer()
+        await discord.quiet()
+        engine.gate.clear()
+        pressed = await asyncio.gather(*(evening.lizzy.press(post, "Retry") for _ in range(CROWD)))
+        for outcome in pressed:
+            assert_answered(outcome, "Retry")
+        await discord.quiet()
+        engine.gate.set()
+        await discord.until(lambda: "2/2 ▶" in post.labels)
+        await discord.quiet()
+        assert len(engine.requests) == 2
+        assert len(personas(evening.stage)) == 1
+
+
+@pytest.mark.model
+@pytest.mark.timeout(300)
+async def test_a_server_that_asks_for_much_does_not_make_another_one_wait(evening: Evening, tmp_path: Path) -> None:
+    """The real engine writes one reply at a time and lets two wait; seven scenes of one server ask before another's."""
+    discord = evening.discord
+    made_small(evening, tmp_path / "shelf")
+    elsewhere = discord.guild("Netherfield", bot_permissions=ALLOWED)
+    ballroom, caroline = discord.text_channel(elsewhere, "ballroom"), discord.person("Caroline", elsewhere)
+    rooms = [discord.text_channel(evening.guild, f"room-{number}") for number in range(7)]
+    engine = LocalEngine(LocalOptions(context=2048, minds=1, queue=2, threads=1))
+    await engine.start()
+    try:
+        async with evening.online(engine):
+            for room in rooms:
+                await evening.gm.slash(room, "scene start", scenario="party")
+            await caroline.slash(ballroom, "scene start", scenario="party")
+            for room in rooms:
+                evening.lizzy.say(room, "@Hatter May I sit?")
+            await discord.until(lambda: told(rooms))  # as many wait as may
+            caroline.say(ballroom, "@Hatter And I?")
+            await discord.until(lambda: ballroom.messages[-1].author is not caroline.user, 120)
+            assert not [text for text in told([ballroom]) if "wait already" in text]
+            assert sum(bool(finished(room)) for room in rooms) <= 2
+    finally:
+        await engine.close()
+
+
+def told(rooms: list[Channel]) -> list[str]:
+    """What was said of replies that could not be given."""
+    messages = [message for room in rooms for message in room.messages if "Try again" in message.labels]
+    return [message.content for message in messages]
