@@ -53,9 +53,9 @@ async def playing(evening: Evening, folder: Path, **options: Any) -> AsyncIterat
 
 
 def made_small(evening: Evening, folder: Path) -> None:
-    """Have the bot know a scenario `party` that is read quickly, and keep replies short."""
+    """Have the bot know a scenario `party` that is read quickly, and plan little."""
     put(folder, "party")
-    library, short = LibrarySettings(folders=(folder,)), PlaySettings(max_tokens=64, planning_tokens=16)
+    library, short = LibrarySettings(folders=(folder,)), PlaySettings(max_tokens=256, planning_tokens=16)
     evening.settings = evening.settings.model_copy(update={"play": short, "library": library})
 
 
@@ -71,6 +71,11 @@ async def replied(evening: Evening, count: int) -> None:
     )
 
 
+async def begun(evening: Evening, count: int) -> None:
+    """Wait until so many replies show, the last of them perhaps not whole."""
+    await evening.discord.until(lambda: len(personas(evening.stage)) == count, PATIENCE, f"{count} replies begun")
+
+
 async def answers(engine: LocalEngine) -> bool:
     """Whether there is a worker that takes orders."""
     with suppress(EngineDied):
@@ -83,7 +88,7 @@ async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(evening: Even
     async with playing(evening, tmp_path / "shelf", hung_after=4.0) as engine:
         for number, blow in enumerate((signal.SIGKILL, signal.SIGABRT, signal.SIGSTOP), start=1):
             evening.lizzy.say(evening.stage, "@Hatter May I sit?")
-            await evening.discord.until(lambda count=number: len(personas(evening.stage)) == count, PATIENCE)
+            await begun(evening, number)
             assert engine.worker_pid is not None
             os.kill(engine.worker_pid, blow)
             await replied(evening, number)
