@@ -27,7 +27,7 @@ async def test_it_tells_what_runs_where(engine: LocalEngine) -> None:
     assert engine.info.context == CONTEXT
     assert engine.info.device == "CPU"
     assert (engine.info.layers_offloaded, engine.info.layers) == (0, 31)
-    assert engine.info.sampling == Sampling(temperature=0.5, top_p=1.0, min_p=0.1, repeat_penalty=1.15)
+    assert engine.info.sampling == Sampling(temperature=0.5, top_p=1.0, min_p=0.1, repeat_penalty=1.15, dry=0.8)
 
 
 async def test_a_reply_streams_in_pieces(engine: LocalEngine) -> None:

@@ -135,3 +135,14 @@ async def test_dry_holds_back_phrases_that_repeat(narrow: LocalEngine) -> None:
         set(zip(plain.split(), plain.split()[1:], plain.split()[2:], strict=False))
     )
     assert dry != plain
+
+
+async def test_dry_holds_back_phrases_of_the_prompt_too(narrow: LocalEngine) -> None:
+    said = "The rain falls on the old grey house by the sea. " * 4 + "The rain falls on the old"
+    plain, dry = [
+        (await listen(narrow, request(said, mind=f"said {strength}", max_tokens=8, sampling=sampling)))[0]
+        for strength in (0.0, 2.0)
+        for sampling in [Sampling(temperature=0.0, top_p=1.0, dry=strength)]
+    ]
+    assert "grey house by the sea" in plain
+    assert "grey house by the sea" not in dry

@@ -70,6 +70,7 @@ class Batch:
         except GrammarError as error:
             self._tell(Failed(id=order.id, fault="other", text=f"The reply can't be held to its form: {error}."))
             return
+        draw.heard(prompt)
         self._expected.pop(order.mind, None)
         self._line.join(Reply(order, prompt or self._model.encode("\n"), draw, self._model, limit))
 

@@ -85,9 +85,17 @@ class Draw:
     def __init__(self, model: Model, sampling: Sampling, seed: int, grammar: str | None) -> None:
         self._grammar = Grammar(model, grammar) if grammar else None
         self._tail = Tail(sampling)
-        self._penalties = _chain(_penalties(model, sampling))
+        self._dry = _dry(model, sampling)
+        self._penalties = _chain([*_penalties(model, sampling), *self._dry])
         self._chain = _chain(_samplers(sampling, seed, top_p=not self._tail.cuts_nucleus))
         self._ids = np.arange(model.size, dtype=np.int32)
+
+    def heard(self, prompt: Sequence[int]) -> None:
+        """Hold back phrases that stand in the prompt already, where phrases that repeat are held back at all. Call it
+        before anything is drawn."""
+        for dry in self._dry:
+            for token in prompt[-_DRY_LOOKS_BACK:]:
+                lib.llama_sampler_accept(dry, token)
 
     def next(self, logits: Logits) -> int:
         """Draw one token. Raises GrammarError where no token fits."""
@@ -162,14 +170,19 @@ def _penalties(model: Model, sampling: Sampling) -> list[Any]:
     samplers = []
     if sampling.repeat_penalty != 1.0:
         samplers.append(lib.llama_sampler_init_penalties(model.size, _PENALISED, sampling.repeat_penalty, 0.0, 0.0))
-    if sampling.dry > 0:
-        breakers = (ctypes.c_char_p * len(_DRY_BREAKERS))(*_DRY_BREAKERS)
-        samplers.append(
-            lib.llama_sampler_init_dry(
-                model.vocabulary, sampling.dry, _DRY_BASE, _DRY_LENGTH, _DRY_LOOKS_BACK, breakers, len(_DRY_BREAKERS)
-            )
-        )
     return samplers
+
+
+def _dry(model: Model, sampling: Sampling) -> list[Any]:
+    """The sampler that holds back phrases that repeat, where one is asked for; it belongs to the chain it is put in."""
+    if sampling.dry <= 0:
+        return []
+    breakers = (ctypes.c_char_p * len(_DRY_BREAKERS))(*_DRY_BREAKERS)
+    return [
+        lib.llama_sampler_init_dry(
+            model.vocabulary, sampling.dry, _DRY_BASE, _DRY_LENGTH, _DRY_LOOKS_BACK, breakers, len(_DRY_BREAKERS)
+        )
+    ]
 
 
 def _samplers(sampling: Sampling, seed: int, *, top_p: bool) -> list[Any]:
