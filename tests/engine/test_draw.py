@@ -28,6 +28,8 @@ SAMPLINGS = (
     Sampling(temperature=0.0),
     Sampling(repeat_penalty=1.5, top_k=40),
     Sampling(repeat_penalty=1.5),
+    Sampling(repeat_penalty=1.15, top_p=1.0, min_p=0.1, temperature=0.5),
+    Sampling(repeat_penalty=3.0, top_p=1.0, min_p=0.05),
 )
 
 

@@ -99,7 +99,7 @@ class Draw:
 
     def next(self, logits: Logits) -> int:
         """Draw one token. Raises GrammarError where no token fits."""
-        token = self._pick(logits, self._tail.within(logits))
+        token = self._pick(*self._near(logits))
         if self._grammar and not self._grammar.allows(token):
             token = self._again(logits)
         self.accept(token)
@@ -137,17 +137,30 @@ class Draw:
             fitting = self._grammar.mask(_candidates(self._ids, logits))
         if not len(fitting):
             raise GrammarError("the grammar allows no token of this model")
-        return self._pick(logits, fitting["id"])
+        return self._pick(fitting["id"], self._penalised(logits, fitting["id"]))
 
-    def _pick(self, logits: Logits, ids: Tokens) -> int:
-        """Draw one of the tokens `ids`."""
-        values = logits[ids]
-        if self._penalties:
-            penalised = _candidates(ids, values)
-            lib.llama_sampler_apply(self._penalties, _array(penalised))
-            values = np.ascontiguousarray(penalised["logit"])
-        kept = self._tail.kept(values)
-        array = _array(_candidates(ids, values) if kept is None else _candidates(ids[kept], values[kept]))
+    def _near(self, logits: Logits) -> tuple[Tokens, Logits]:
+        """The tokens that count, and their logits with their penalties."""
+        best = logits.max()
+        for reach in self._tail.reaches:
+            ids = np.flatnonzero(logits > best - reach)
+            penalised = self._penalised(logits, ids)
+            if self._tail.enough(penalised, reach, best):
+                break
+        return ids, penalised
+
+    def _penalised(self, logits: Logits, ids: Tokens) -> Logits:
+        """The logits of `ids`, lowered where they repeat what was said."""
+        if not self._penalties:
+            return logits[ids]
+        candidates = _candidates(ids, logits[ids])
+        lib.llama_sampler_apply(self._penalties, _array(candidates))
+        return np.ascontiguousarray(candidates["logit"])
+
+    def _pick(self, ids: Tokens, logits: Logits) -> int:
+        """Draw one of the tokens `ids` by their logits."""
+        kept = self._tail.kept(logits)
+        array = _array(_candidates(ids, logits) if kept is None else _candidates(ids[kept], logits[kept]))
         lib.llama_sampler_apply(self._chain, array)
         return int(array.contents.data[array.contents.selected].id)
 
