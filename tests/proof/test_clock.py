@@ -78,9 +78,9 @@ async def test_a_clock_that_is_set_back_and_forth_while_a_scene_is_played(tmp_pa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("hours", [-1, 1])
-async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(tmp_path: Path, hours: int) -> None:
-    """As on machines whose clock is only right once the network is there: every start begins with a wrong one."""
+async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(tmp_path: Path) -> None:
+    """Three hours ahead of Discord when it dies, two when it starts again: as on machines whose clock is only right
+    once the network is there."""
     async with LoopbackDiscord(ahead=-2 * HOUR) as discord:
         evening = an_evening(discord, tmp_path)
         async with answering(tmp_path, evening):
@@ -90,7 +90,7 @@ async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(tm
                 evening.lizzy.say(evening.stage, "@Mr Bennet Question 1?")
                 await process.wait()
             assert len(personas(evening.stage)) == 1
-            shift(tmp_path / "aside.db", "created_at", hours)
+            shift(tmp_path / "aside.db", "created_at", 1)
             async with started(tmp_path, evening) as process:
                 await answered(evening, 1)
                 await discord.until(lambda: thoughts(evening), PATIENCE)

@@ -55,7 +55,7 @@ async def playing(evening: Evening, folder: Path, **options: Any) -> AsyncIterat
 def made_small(evening: Evening, folder: Path) -> None:
     """Have the bot know a scenario `party` that is read quickly, and plan little."""
     put(folder, "party")
-    library, short = LibrarySettings(folders=(folder,)), PlaySettings(max_tokens=256, planning_tokens=16)
+    library, short = LibrarySettings(folders=(folder,)), PlaySettings(max_tokens=192, planning_tokens=16)
     evening.settings = evening.settings.model_copy(update={"play": short, "library": library})
 
 
@@ -85,7 +85,7 @@ async def answers(engine: LocalEngine) -> bool:
 
 async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(evening: Evening, tmp_path: Path) -> None:
     """Each reply after the first is also the one that a new worker gives."""
-    async with playing(evening, tmp_path / "shelf", hung_after=4.0) as engine:
+    async with playing(evening, tmp_path / "shelf", hung_after=3.0) as engine:
         for number, blow in enumerate((signal.SIGKILL, signal.SIGABRT, signal.SIGSTOP), start=1):
             evening.lizzy.say(evening.stage, "@Hatter May I sit?")
             await begun(evening, number)
