@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import StoreError
 from bot.her.beats import speech
-from bot.scenes.ports import PersonaWebhook, Post
+from bot.scenes.ports import NewLine, PersonaWebhook, Post
 from tests.store.conftest import NOON
 
 if TYPE_CHECKING:
@@ -88,3 +89,15 @@ async def test_a_webhook_that_is_gone_is_forgotten(store: Store) -> None:
     await store.save_webhook(PersonaWebhook(1, "secret", 500))
     await store.forget_webhook(1)
     assert await store.webhooks(500) == []
+
+
+async def test_what_was_said_before_a_turn_is_known_by_its_number_whatever_the_clock_said(
+    store: Store, scene: Scene
+) -> None:
+    before = await store.newest_turn()
+    early = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
+    said = (speech("Papa?"),)
+    await store.add_line(scene.id, NewLine(3, "Lizzy", 700, "Papa?", said), (), NOON - timedelta(hours=1))
+    late = await store.add_reply(scene.id, "Mrs Bennet", None, NOON - timedelta(hours=2))
+    assert (await store.heard_before(early.id), await store.heard_before(late.id)) == (0, 700)
+    assert before < early.id < late.id == await store.newest_turn()
