@@ -51,9 +51,9 @@ async def test_a_program_that_is_none_is_told(tmp_path: Path) -> None:
 
 def test_what_was_missed_is_told_and_what_was_not_measured_is_not() -> None:
     figures = (
-        Figures(name=OURS, write_one=9.0, write_many=99.0, answer_many=40.0, return_new=8, return_read=9),
-        Figures(name=BARE, write_one=1.0, write_many=1.0),
-        Figures(name=BATCHED, write_one=10.0, write_many=100.0),
+        Figures(name=OURS, rounds=((9.0, 99.0),), answer_many=40.0, return_new=8, return_read=9),
+        Figures(name=BARE, rounds=((1.0, 1.0),)),
+        Figures(name=BATCHED, rounds=((10.0, 100.0),)),
         Figures(name=SERVER, answer_many=40.0),
     )
     report = EngineReport(model="m", device="CPU", history=1, rounds=1, figures=figures)

@@ -32,7 +32,7 @@ async def test_it_tells_what_runs_where(engine: LocalEngine) -> None:
 
 async def test_a_reply_streams_in_pieces(engine: LocalEngine) -> None:
     pieces = [chunk async for chunk in engine.generate(request("Tell me about the sea."))]
-    assert len(pieces) > 10
+    assert len(pieces) > 4
     assert all(piece.finish is None for piece in pieces[:-1])
     finish = pieces[-1].finish
     assert finish is not None

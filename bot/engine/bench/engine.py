@@ -59,11 +59,14 @@ async def bench_engine(
             remote = await stack.enter_async_context(rivals.serving(programs.server, grounds))
             sides.append(Measuring(remote, course, SERVER))
         for turn in range(course.rounds):
+            told(f"round {turn + 1} of {course.rounds}: writing")
+            await sides[0].write(turn)
+            await decoders.round()  # beside ours, so that both find the machine alike
+            for side in sides[1:]:
+                await side.write(turn)
             for side in sides:
-                told(f"round {turn + 1} of {course.rounds}: {side.name}")
-                await side.round(turn)
-            told(f"round {turn + 1} of {course.rounds}: llama.cpp alone")
-            await decoders.round()
+                told(f"round {turn + 1} of {course.rounds}: reading and coming back, {side.name}")
+                await side.remember(turn)
         info = engine.info
     told("Llama, one request at a time")
     figures = [*(side.figures() for side in sides), *decoders.figures(), await rivals.alone(grounds)]

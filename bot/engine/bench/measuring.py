@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -57,7 +58,7 @@ class _Timed:
 
 @dataclass
 class Measuring:
-    """One engine, started, going through the course round by round."""
+    """One engine, started, going through the course round by round: `write`, then `remember`."""
 
     engine: Engine
     course: Course
@@ -72,16 +73,20 @@ class Measuring:
     _rotations: list[float] = field(default_factory=list)
     _returned: tuple[int, int] = (0, 0)
 
-    async def round(self, turn: int) -> None:
-        """Go through the course once; `turn` counts from 0."""
-        for one in range(_ONES):
-            self._ones += _rates([await self._reply(f"one {turn} {one}", _prompt("one", 20, turn))])
+    async def write(self, turn: int) -> None:
+        """Have one stream written, and all at once, free and held to HER's form; `turn` counts the rounds from 0."""
+        ones = [await self._reply(f"one {turn} {one}", _prompt("one", 20, turn)) for one in range(_ONES)]
+        if rates := [rate for one in ones for rate in _rates([one])]:
+            self._ones.append(statistics.median(rates))
         began = time.perf_counter()
         many = await self._all("many", 20, turn)
         self._many += _rates(many)
         self._answers.append(sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began))
         if self.engine.info.well_formed:
             self._held += _rates(await self._all("held", 20, turn, grammar=her_grammar("Miss")))
+
+    async def remember(self, turn: int) -> None:
+        """Have long prompts read, and come back to them."""
         await self._long(turn)
         began = time.perf_counter()
         await self._all("scene", self.course.history, turn, tokens=8)
@@ -95,6 +100,7 @@ class Measuring:
             name=self.name,
             write_one=median(self._ones),
             write_many=median(self._many),
+            rounds=tuple(zip(self._ones, self._many, strict=False)),
             write_held=median(self._held),
             answer_many=median(self._answers),
             streams=self.course.streams,
@@ -149,7 +155,8 @@ async def measure(engine: Engine, course: Course, name: str) -> Figures:
     """Return the figures of an engine that has been started."""
     measuring = Measuring(engine, course, name)
     for turn in range(course.rounds):
-        await measuring.round(turn)
+        await measuring.write(turn)
+        await measuring.remember(turn)
     return measuring.figures()
 
 

@@ -26,6 +26,7 @@ class Figures(BaseModel):
     write_one: float | None = None  # tokens a second while one stream writes
     write_many: float | None = None  # tokens a second while all streams write, together
     write_held: float | None = None  # the same, held to HER's form by a grammar
+    rounds: tuple[tuple[float, float], ...] = ()  # one and many of each round
     streams: int = 0
     answer_many: float | None = None  # tokens a second of all streams from being asked to their end, together
     read: float | None = None  # prompt tokens a second
@@ -75,8 +76,8 @@ class EngineReport(BaseModel):
         """What was promised of our engine, as far as it was measured."""
         written = BATCHED if self._has(BATCHED) else BARE
         wanted = (
-            (f"one stream, of {written}", 0.97, False, self.ratio("write_one", OURS, written)),
-            (f"all streams, of {written}", 0.93, False, self.ratio("write_many", OURS, written)),
+            (f"one stream, of {written}", 0.97, False, self._by_round(0, written)),
+            (f"all streams, of {written}", 0.93, False, self._by_round(1, written)),
             (f"all streams asked at once, of {SERVER}", 1.0, False, self.ratio("answer_many", OURS, SERVER)),
             ("all streams held to HER's form, of free ones", 0.97, False, self._held()),
             ("rotation, times as fast as one at a time", 5.0, False, self.ratio("rotation", ALONE, OURS)),
@@ -93,6 +94,14 @@ class EngineReport(BaseModel):
         """Return how many times `ours` has `baseline`'s figure `what`; None where either lacks it."""
         one, other = self._of(ours, what), self._of(baseline, what)
         return one / other if one and other else None
+
+    def _by_round(self, which: int, baseline: str) -> float | None:
+        """The median of the ratios of each round: a machine that is slow for a while is so for both."""
+        ours, theirs = self._rounds(OURS), self._rounds(baseline)
+        return median([one[which] / other[which] for one, other in zip(ours, theirs, strict=False) if other[which]])
+
+    def _rounds(self, name: str) -> tuple[tuple[float, float], ...]:
+        return next((figures.rounds for figures in self.figures if figures.name == name), ())
 
     def _held(self) -> float | None:
         held, free = self._of(OURS, "write_held"), self._of(OURS, "write_many")

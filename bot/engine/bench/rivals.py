@@ -79,7 +79,7 @@ async def alone(grounds: Grounds) -> Figures:
 def decoding(name: str, rounds: Sequence[tuple[float, float]], streams: int) -> Figures:
     """Return the medians of what only decodes."""
     one, many = (median([speeds[which] for speeds in rounds]) for which in (0, 1))
-    return Figures(name=name, write_one=one, write_many=many, streams=streams)
+    return Figures(name=name, write_one=one, write_many=many, streams=streams, rounds=tuple(rounds))
 
 
 @dataclass
