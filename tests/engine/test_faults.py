@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from contextlib import asynccontextmanager
@@ -97,7 +98,7 @@ async def test_a_worker_that_hangs_is_ended_and_replaced() -> None:
 
 async def test_a_worker_that_never_comes_back_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     model = tmp_path / "gone.gguf"
-    model.symlink_to(resolve("demo").path)
+    shutil.copyfile(resolve("demo").path, model)
     async with running(model=str(model), ready_within=1.0) as engine:
         model.unlink()
         strike(engine, signal.SIGKILL)
