@@ -20,8 +20,10 @@ from bot.scenes.hearing import Said
 from bot.scenes.scene import SceneState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bot.scenes.hearing import Hearing
-    from bot.scenes.scene import Scene
+    from bot.scenes.scene import Place, Scene
     from bot.scenes.theatre import Theatre
 
 _log = logging.getLogger(__name__)
@@ -95,23 +97,24 @@ class Listener(commands.Cog):
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
         """End the scene whose channel is gone, and those in its threads."""
-        for scene in self._theatre.scenes():
-            if channel.id in (scene.place.channel_id, scene.place.parent_id):
-                await self._theatre.end(scene, 0, moderates=True)
+        await self._end(lambda place: channel.id in (place.channel_id, place.parent_id))
 
     @commands.Cog.listener()
     async def on_guild_remove(self, guild: discord.Guild) -> None:
         """End the scenes of a server that sent Aside away. They stay stored: it may have been a mistake."""
         _log.info("The server %d sent Aside away: `aside forget %d` deletes its stories.", guild.id, guild.id)
-        for scene in self._theatre.scenes():
-            if scene.place.guild_id == guild.id:
-                await self._theatre.end(scene, 0, moderates=True)
+        await self._end(lambda place: place.guild_id == guild.id)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
         """End the scene whose thread is gone."""
-        if (scene := self._theatre.at(payload.thread_id)) is not None:
-            await self._theatre.end(scene, 0, moderates=True)
+        await self._end(lambda place: place.channel_id == payload.thread_id)
+
+    async def _end(self, gone: Callable[[Place], bool]) -> None:
+        """End the scenes whose place is gone."""
+        for scene in self._theatre.scenes():
+            if gone(scene.place):
+                await self._theatre.end(scene, 0, moderates=True)
 
     def _go_on(self, scene: Scene) -> None:
         """Let in what waited to be heard after what was missed."""

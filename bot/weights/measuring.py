@@ -126,9 +126,8 @@ def _published_soon(repo: str, patience: float) -> Dimensions:
 
     threading.Thread(target=ask, daemon=True).start()
     deadline = time.monotonic() + patience
-    importlib.import_module(
-        "bot.weights.quantiser"
-    )  # needed next, and slow to load: it may as well be loaded meanwhile
+    # Needed next, and slow to load: it may as well be loaded meanwhile.
+    importlib.import_module("bot.weights.quantiser")
     try:
         found = answer.get(timeout=max(0.05, deadline - time.monotonic()))
     except queue.Empty as error:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from gguf import GGMLQuantizationType
 
+from bot import children
 from bot.errors import UserInputError, WeightsError
 from bot.weights import gguf_file
 from bot.weights.gguf_file import GgufFile, Tensor
@@ -42,9 +43,7 @@ _TENSOR = re.compile(
     r"\[ *(?P<number>\d+)/ *(?P<all>\d+)\] +(?P<name>\S+) +- \[(?P<shape>[ \d,]+)\], type = +(?P<kind>\w+), "
     r"(?:.*\((?P<becomes>\w+)\)|.*)"
 )
-_ROOT = Path(__file__).resolve().parents[2]
 _LAST_WORDS = 5
-_SECRETS = ("TOKEN", "KEY", "SECRET", "PASSWORD")
 
 
 def quantisation_named(text: str) -> str:
@@ -104,10 +103,10 @@ def quantise(source: Path, target: Path, quantisation: str, progress: Progress |
 def _quantiser(*order: str) -> Iterator[str]:
     """Yield what the quantiser says. Raises WeightsError where it failed."""
     command = [sys.executable, "-m", "bot.weights.quantiser", *order]
-    environ = {name: value for name, value in os.environ.items() if not any(one in name.upper() for one in _SECRETS)}
-    environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
     words: list[str] = []
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environ)  # noqa: S603
+    process = subprocess.Popen(  # noqa: S603 - ours
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=children.environment()
+    )
     try:
         assert process.stdout is not None  # noqa: S101 - it was asked for
         for raw in process.stdout:

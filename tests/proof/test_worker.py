@@ -4,6 +4,7 @@ try again."""
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from contextlib import asynccontextmanager, suppress
@@ -102,11 +103,11 @@ async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(evening: Even
 async def test_a_worker_that_stays_away_is_told_and_the_reply_comes_once_it_is_back(
     evening: Evening, tmp_path: Path
 ) -> None:
-    model = tmp_path / "model.gguf"
-    model.symlink_to(resolve("demo").path)
+    model, away = tmp_path / "model.gguf", tmp_path / "away.gguf"
+    shutil.copyfile(resolve("demo").path, model)
     model_here = {"model": str(model), "dialect": Dialect.STAND_IN, "ready_within": 0.5}
     async with playing(evening, tmp_path / "shelf", **model_here) as engine:
-        model.unlink()
+        model.rename(away)
         assert engine.worker_pid is not None
         os.kill(engine.worker_pid, signal.SIGKILL)
         evening.lizzy.say(evening.stage, "@Hatter May I sit?")
@@ -114,7 +115,7 @@ async def test_a_worker_that_stays_away_is_told_and_the_reply_comes_once_it_is_b
             lambda: [message for message in evening.stage.messages if "Try again" in message.labels], PATIENCE
         )
         assert personas(evening.stage) == []
-        model.symlink_to(resolve("demo").path)
+        away.rename(model)
         await until(lambda: answers(engine), within=PATIENCE)
         await evening.lizzy.press(notice[0], "Try again")
         await replied(evening, 1)

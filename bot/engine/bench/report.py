@@ -74,7 +74,7 @@ class EngineReport(BaseModel):
     @property
     def targets(self) -> tuple[Target, ...]:
         """What was promised of our engine, as far as it was measured."""
-        written = BATCHED if self._has(BATCHED) else BARE
+        written = BATCHED if self._side(BATCHED).rounds else BARE
         wanted = (
             (f"one stream, of {written}", 0.97, False, self._by_round(0, written)),
             (f"all streams, of {written}", 0.93, False, self._by_round(1, written)),
@@ -97,11 +97,8 @@ class EngineReport(BaseModel):
 
     def _by_round(self, which: int, baseline: str) -> float | None:
         """The median of the ratios of each round: a machine that is slow for a while is so for both."""
-        ours, theirs = self._rounds(OURS), self._rounds(baseline)
+        ours, theirs = self._side(OURS).rounds, self._side(baseline).rounds
         return median([one[which] / other[which] for one, other in zip(ours, theirs, strict=False) if other[which]])
-
-    def _rounds(self, name: str) -> tuple[tuple[float, float], ...]:
-        return next((figures.rounds for figures in self.figures if figures.name == name), ())
 
     def _held(self) -> float | None:
         held, free = self._of(OURS, "write_held"), self._of(OURS, "write_many")
@@ -112,10 +109,12 @@ class EngineReport(BaseModel):
         return read / new if new and read is not None else None
 
     def _of(self, name: str, what: str) -> float | None:
-        return next((getattr(figures, what) for figures in self.figures if figures.name == name), None)
+        found: float | None = getattr(self._side(name), what)
+        return found
 
-    def _has(self, name: str) -> bool:
-        return any(figures.name == name for figures in self.figures)
+    def _side(self, name: str) -> Figures:
+        """A side's figures; empty ones where it was not measured."""
+        return next((figures for figures in self.figures if figures.name == name), Figures(name=name))
 
 
 def median(values: Sequence[float]) -> float | None:

@@ -9,9 +9,9 @@ import logging
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot import children
 from bot.engine.local.frames import EVENTS, HEAD, pack
 from bot.engine.local.waiting import spin_briefly
 
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_ROOT = Path(__file__).resolve().parents[3]
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows ends a process by the latter
 _LAST_WORDS = 40
-_SECRETS = ("TOKEN", "KEY", "SECRET", "PASSWORD")
 
 
 class WorkerProcess:
@@ -100,8 +98,7 @@ class WorkerProcess:
 
 
 def environment() -> dict[str, str]:
-    """Return the bot's environment without its secrets, with its own code to be found and threads that wait well."""
-    kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in _SECRETS)}
-    kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+    """Return the environment of a worker: that of all children, with threads that wait well."""
+    kept = children.environment()
     spin_briefly(kept)
     return kept
