@@ -81,3 +81,15 @@ def test_a_seed_draws_what_native_samplers_draw_from_the_whole_vocabulary(sampli
     for one, other, logits in zip(ours, native(sampling, 11, rounds), rounds, strict=True):
         ranks = np.argsort(np.argsort(-logits))
         assert abs(ranks[one] - ranks[other]) <= 1, "the same, or its neighbour where sums were rounded otherwise"
+
+
+def test_where_a_penalty_lowers_the_best_token_far_those_that_were_far_below_it_count_too() -> None:
+    logits = np.full(SIZE, -30.0, np.float32)
+    logits[0], logits[1:9] = 20.0, np.linspace(5.0, 6.5, 8)
+    sampling = Sampling(temperature=1.0, top_p=1.0, min_p=0.05, repeat_penalty=3.0)
+    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # all that is needed of a model
+    drawn = [draw.next(logits) for _ in range(30)]
+    draw.free()
+    assert drawn == native(sampling, 11, [logits] * 30)
+    assert drawn[0] == 0
+    assert len(set(drawn)) > 3
