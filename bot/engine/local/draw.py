@@ -141,13 +141,14 @@ class Draw:
 
     def _near(self, logits: Logits) -> tuple[Tokens, Logits]:
         """The tokens that count, and their logits with their penalties."""
-        best = logits.max()
-        for reach in self._tail.reaches:
-            ids = np.flatnonzero(logits > best - reach)
+        best, reach = float(logits.max()), self._tail.reach
+        while True:
+            ids = np.flatnonzero(logits >= best - reach)
             penalised = self._penalised(logits, ids)
-            if self._tail.enough(penalised, reach, best):
-                break
-        return ids, penalised
+            needed = best - float(penalised.max()) + self._tail.cut
+            if needed <= reach:
+                return ids, penalised
+            reach = needed
 
     def _penalised(self, logits: Logits, ids: Tokens) -> Logits:
         """The logits of `ids`, lowered where they repeat what was said."""

@@ -23,31 +23,29 @@ CANDIDATE: Final = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.f
 # need be looked at.
 _REACH: Final = 20.0
 _REACH_CUT: Final = 12.0
-_LOWERED: Final = 3.0  # by how much penalties usually lower the best logit, at most
+_LOWERED: Final = 3.0  # by how much penalties usually lower the best logit, at most; where by more, it is looked again
 
 
 class Tail:
-    """What may be left out with these samplers."""
+    """What may be left out with these samplers: whatever is further below the best logit than `cut`, once those that
+    repeat what was said have been lowered; `reach` is how far to look before."""
 
     def __init__(self, sampling: Sampling) -> None:
         self._top_k = sampling.top_k
         self._top_p = sampling.top_p
-        cuts = sampling.top_p < 1.0 or sampling.min_p > 0.0 or sampling.top_k > 0
-        furthest = _REACH_CUT if cuts else _REACH * max(1.0, sampling.temperature)
-        # What min-p keeps follows from the best logit alone, so that next to nothing need be looked at.
-        by_best = sampling.min_p > 0.0 and sampling.top_p >= 1.0 and not sampling.top_k
-        self._cut = -math.log(sampling.min_p) if by_best else furthest
-        self.reaches = (self._cut + _LOWERED, furthest + _LOWERED) if by_best else (furthest,)
+        if sampling.min_p > 0.0 and sampling.top_p >= 1.0 and not sampling.top_k:
+            self.cut = -math.log(sampling.min_p)  # what min-p keeps follows from the best logit alone
+        elif sampling.top_p < 1.0 or sampling.top_k > 0:
+            self.cut = _REACH_CUT
+        else:
+            self.cut = _REACH * max(1.0, sampling.temperature)
+        penalised = sampling.repeat_penalty != 1.0 or sampling.dry > 0
+        self.reach = self.cut + (_LOWERED if penalised else 0.0)
 
     @property
     def cuts_nucleus(self) -> bool:
         """Whether `kept` does all that top-p does, so that no native sampler has to."""
         return self._top_p < 1.0 and not self._top_k
-
-    def enough(self, logits: Logits, reach: float, best: float) -> bool:
-        """Whether tokens within one of the `reaches` are all that count. `logits` are theirs with their penalties,
-        `best` is the best without."""
-        return reach == self.reaches[-1] or bool(logits.max() - self._cut >= best - reach)
 
     def kept(self, logits: Logits) -> Tokens | None:
         """Places of those of `logits` that top-k or top-p keep, the likeliest first; None: all, as they are.
