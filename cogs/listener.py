@@ -49,14 +49,20 @@ class Listener(commands.Cog):
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Play what was owed, and hear what was said while nobody listened, before what is said now."""
+        """Play what was owed, and hear what was said while nobody listened, before what is said now.
+
+        A scene whose place went away meanwhile is ended.
+        """
         self._theatre.play_owed()
         behind = self._theatre.scenes()
         for scene in behind:
             self._caught_up.setdefault(scene.id, asyncio.Event())
         try:
             for scene in behind:
-                await self._make_up(scene)
+                if await self._is_gone(scene.place):
+                    await self._theatre.end(scene, 0, moderates=True)
+                else:
+                    await self._make_up(scene)
                 self._go_on(scene)
         finally:
             for scene in behind:
@@ -115,6 +121,22 @@ class Listener(commands.Cog):
         for scene in self._theatre.scenes():
             if gone(scene.place):
                 await self._theatre.end(scene, 0, moderates=True)
+
+    async def _is_gone(self, place: Place) -> bool:
+        """Whether the server sent Aside away, or the channel is gone. Where Discord can't say, it is there."""
+        if self._bot.get_guild(place.guild_id) is None:
+            return True
+        try:
+            await self._channel(place)
+        except discord.NotFound:
+            return True
+        except REFUSED:
+            return False
+        return False
+
+    async def _channel(self, place: Place) -> object:
+        """Return the channel; threads that are archived have to be asked for."""
+        return self._bot.get_channel(place.channel_id) or await self._bot.fetch_channel(place.channel_id)
 
     def _go_on(self, scene: Scene) -> None:
         """Let in what waited to be heard after what was missed."""
@@ -181,7 +203,7 @@ class Listener(commands.Cog):
     async def _catch_up(self, scene: Scene) -> None:
         if scene.state is not SceneState.PLAYING:
             return
-        channel = self._bot.get_channel(scene.place.channel_id) or await self._bot.fetch_channel(scene.place.channel_id)
+        channel = await self._channel(scene.place)
         if not isinstance(channel, discord.TextChannel | discord.Thread):
             return
         last = await self._hearing.last_heard(scene)

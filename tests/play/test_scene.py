@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import pytest
+
 from bot.scenes.scene import SceneState
 from bot.store.store import Store
 from tests.engine.scripted import Scripted, ScriptedEngine
 from tests.play.house import Evening, personas
 from tests.scenes.house import reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.loopback import Channel
 
 BENNET = reply("Mr Bennet", plan="PLAN he stays dry.", thinks="SECRET dear Lizzy.", does="smiles", says="Well, well.")
 
@@ -246,13 +255,45 @@ async def test_ending_a_scene_takes_its_roles_down(evening: Evening) -> None:
         assert personas(evening.stage) == []
 
 
-async def test_a_server_that_sends_aside_away_has_its_scenes_ended_and_kept(evening: Evening) -> None:
+def _sends_aside_away(evening: Evening, _stage: Channel) -> None:
+    evening.discord.world.leave(evening.guild, evening.discord.world.bot)
+
+
+def _deletes_the_stage(evening: Evening, stage: Channel) -> None:
+    evening.discord.world.delete_channel(stage)
+
+
+def _deletes_what_the_thread_is_in(evening: Evening, stage: Channel) -> None:
+    assert stage.parent
+    evening.discord.world.delete_channel(stage.parent)
+
+
+@pytest.mark.parametrize("seen", [True, False], ids=["online", "while Aside is away"])
+@pytest.mark.parametrize(
+    ("in_thread", "goes"),
+    [
+        (False, _sends_aside_away),
+        (False, _deletes_the_stage),
+        (True, _deletes_the_stage),
+        (True, _deletes_what_the_thread_is_in),
+    ],
+)
+async def test_a_scene_whose_place_is_gone_is_ended_and_kept(
+    evening: Evening, in_thread: bool, goes: Callable[[Evening, Channel], None], seen: bool
+) -> None:
+    stage = evening.gm.start_thread(evening.stage, "by the fire") if in_thread else evening.stage
     async with evening.online(await ready()):
-        await evening.begin()
-        requests = len(evening.discord.requests)
-        evening.discord.world.leave(evening.guild, evening.discord.world.bot)
-        await evening.discord.quiet()
-        assert len(evening.discord.requests) == requests, "there is nobody to tell"
+        await evening.begin(stage)
+        if seen:
+            requests = len(evening.discord.requests)
+            goes(evening, stage)
+            await evening.discord.quiet()
+            assert len(evening.discord.requests) == requests, "there is nobody to tell"
+    if not seen:
+        goes(evening, stage)
+        async with evening.online(await ready()):
+            await evening.discord.quiet()
+        evening.discord.forgive(10003)
     async with await Store.open(evening.settings.store.path) as store:
         assert await store.open_scenes() == []
         scene = await store.scene(1)
