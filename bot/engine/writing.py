@@ -30,11 +30,14 @@ class Stops:
 
     def __init__(self, stops: tuple[str, ...]) -> None:
         self._stops = tuple(stop for stop in stops if stop)
+        self._begins = frozenset(stop[0] for stop in self._stops)
         self._held = ""
         self.reached = False
 
     def feed(self, text: str) -> str:
         """Take text and return what surely belongs to the reply."""
+        if not self._held and self._begins.isdisjoint(text):
+            return text
         self._held += text
         found = [at for stop in self._stops if (at := self._held.find(stop)) >= 0]
         if found:

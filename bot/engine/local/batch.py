@@ -27,7 +27,7 @@ _STEP_BESIDE_OTHERS = 0.15  # seconds a step may take for reading while replies 
 _STEP_ALONE = 1.0  # … while none is: larger slices are read faster, but who comes meanwhile waits for their end
 _FIRST_SLICE = 64
 _LEAST_SLICE = 16
-_TELL_EVERY = 0.04  # seconds between pieces of a reply: each costs the bot, on the cores that also compute
+_TELL_EVERY = 0.08  # seconds between pieces of a reply: each costs the bot, on the cores that also compute
 _EVEN_SLICE = 64  # larger slices are multiples of it: matrices are multiplied in tiles
 
 
@@ -128,6 +128,8 @@ class Batch:
         writers = [(seat, seat.reply) for seat in self._seats if seat.reply and seat.reply.writing]
         readers = [(seat, seat.reply) for seat in self._seats if seat.reply and not seat.reply.writing]
         drawing = [(seat, self._add(seat, reply, len(reply.todo))) for seat, reply in writers]
+        if not readers:
+            return drawing, 0
         slice_size = budget = min(self._slice(beside_others=bool(writers)), self._context.room)
         for position, (seat, reply) in enumerate(readers):
             share = min(len(reply.todo), max(1, budget // (len(readers) - position)))

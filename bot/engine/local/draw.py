@@ -7,20 +7,23 @@ and only where the grammar refuses it are the likeliest tokens masked, and all o
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import TYPE_CHECKING, Any
 
 import llama_cpp as lib
 import numpy as np
 
-from bot.engine.local.tail import CANDIDATE, Tail
+from bot.engine.local.candidates import Candidates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bot.engine.local.candidates import Logits, Tokens
     from bot.engine.local.llama import Model
-    from bot.engine.local.tail import Candidates, Logits, Tokens
     from bot.engine.protocol import Sampling
 
+_CUT = 20.0
+_CUT_OF_TAIL = 10.0  # where the tail is cut anyway, less of it counts: some thousandths even in a flat distribution
 _LIKELY = 256  # tokens that are asked about before the whole vocabulary is
 _PENALISED = 64  # latest tokens that the repetition penalty looks at
 _DRY_BASE = 1.75  # its author's values
@@ -41,7 +44,8 @@ class Grammar:
         self._sampler: Any = lib.llama_sampler_init_grammar(model.vocabulary, text.encode(), b"root")
         if not self._sampler:
             raise GrammarError("the grammar doesn't parse")
-        self._one = np.zeros(1, CANDIDATE)
+        self._one: Any = lib.llama_token_data(0, 0.0, 0.0)
+        self._array = ctypes.pointer(lib.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False))
 
     def allows(self, token: int) -> bool:
         """Whether `token` may come next."""
@@ -59,11 +63,10 @@ class Grammar:
         finally:
             lib.llama_sampler_free(trial)
 
-    def mask(self, candidates: Candidates) -> Candidates:
-        """Return those of `candidates` that may come next."""
-        lib.llama_sampler_apply(self._sampler, _array(candidates))
-        fitting: Candidates = candidates[np.isfinite(candidates["logit"])]
-        return fitting
+    def mask(self, candidates: Candidates) -> bool:
+        """Leave only those of `candidates` that may come next; whether any is left."""
+        candidates.apply(self._sampler)
+        return candidates.drop_impossible()
 
     def accept(self, token: int) -> None:
         """Go on by `token`, which must be allowed: llama.cpp aborts otherwise."""
@@ -74,21 +77,25 @@ class Grammar:
         lib.llama_sampler_free(self._sampler)
 
     def _allows(self, sampler: Any, token: int) -> bool:
-        self._one[0] = (token, 0.0, 0.0)
-        lib.llama_sampler_apply(sampler, _array(self._one))
-        return bool(np.isfinite(self._one["logit"][0]))
+        self._one.id, self._one.logit = token, 0.0
+        lib.llama_sampler_apply(sampler, self._array)
+        return math.isfinite(self._one.logit)
 
 
 class Draw:
-    """Draws the tokens of one reply. `free` must be called when it has ended."""
+    """Draws the tokens of one reply. `free` must be called when it has ended.
+
+    Native samplers take milliseconds for a whole vocabulary, and next to nothing for the few tokens that have a chance.
+    So those far below the best are left out before: a seed draws the same as with them, but for what they add up to.
+    """
 
     def __init__(self, model: Model, sampling: Sampling, seed: int, grammar: str | None) -> None:
         self._grammar = Grammar(model, grammar) if grammar else None
-        self._tail = Tail(sampling)
+        self._cut = _cut(sampling)
         self._dry = _dry(model, sampling)
         self._penalties = _chain([*_penalties(model, sampling), *self._dry])
-        self._chain = _chain(_samplers(sampling, seed, top_p=not self._tail.cuts_nucleus))
-        self._ids = np.arange(model.size, dtype=np.int32)
+        self._chain = _chain(_samplers(sampling, seed))
+        self._candidates = Candidates()
 
     def heard(self, prompt: Sequence[int]) -> None:
         """Hold back phrases that stand in the prompt already, where phrases that repeat are held back at all. Call it
@@ -99,9 +106,11 @@ class Draw:
 
     def next(self, logits: Logits) -> int:
         """Draw one token. Raises GrammarError where no token fits."""
-        token = self._pick(*self._near(logits))
+        self._look_near(logits)
+        self._candidates.apply(self._chain)
+        token = self._candidates.drawn
         if self._grammar and not self._grammar.allows(token):
-            token = self._again(logits)
+            token = self._again(self._grammar, logits)
         self.accept(token)
         return token
 
@@ -129,54 +138,44 @@ class Draw:
             lib.llama_sampler_free(self._penalties)
         lib.llama_sampler_free(self._chain)
 
-    def _again(self, logits: Logits) -> int:
-        assert self._grammar is not None  # noqa: S101 - for the type checker
-        likely = np.argpartition(logits, -_LIKELY)[-_LIKELY:] if len(logits) > _LIKELY else self._ids
-        fitting = self._grammar.mask(_candidates(likely, logits[likely]))
-        if not len(fitting):
-            fitting = self._grammar.mask(_candidates(self._ids, logits))
-        if not len(fitting):
-            raise GrammarError("the grammar allows no token of this model")
-        return self._pick(fitting["id"], self._penalised(logits, fitting["id"]))
-
-    def _near(self, logits: Logits) -> tuple[Tokens, Logits]:
-        """The tokens that count, and their logits with their penalties."""
-        best, reach = float(logits.max()), self._tail.reach
+    def _look_near(self, logits: Logits) -> None:
+        """Have the tokens that have a chance as candidates, lowered where they repeat what was said."""
+        best = float(np.maximum.reduce(logits))
+        reach = self._cut
         while True:
-            ids = np.flatnonzero(logits >= best - reach)
-            penalised = self._penalised(logits, ids)
-            needed = best - float(penalised.max()) + self._tail.cut
+            self._consider((logits >= best - reach).nonzero()[0], logits)
+            if not self._penalties:
+                return
+            self._candidates.apply(self._penalties)
+            needed = best - self._candidates.best + self._cut
             if needed <= reach:
-                return ids, penalised
+                return
             reach = needed
 
-    def _penalised(self, logits: Logits, ids: Tokens) -> Logits:
-        """The logits of `ids`, lowered where they repeat what was said."""
-        if not self._penalties:
-            return logits[ids]
-        candidates = _candidates(ids, logits[ids])
-        lib.llama_sampler_apply(self._penalties, _array(candidates))
-        return np.ascontiguousarray(candidates["logit"])
+    def _again(self, grammar: Grammar, logits: Logits) -> int:
+        """Draw from what the grammar lets come next: of the likeliest tokens, or of all where none of those may."""
+        likely = np.argpartition(logits, -_LIKELY)[-_LIKELY:] if len(logits) > _LIKELY else np.arange(len(logits))
+        self._consider(likely, logits)
+        if not grammar.mask(self._candidates):
+            self._consider(np.arange(len(logits)), logits)
+            if not grammar.mask(self._candidates):
+                raise GrammarError("the grammar allows no token of this model")
+        if self._penalties:
+            self._candidates.apply(self._penalties)
+        self._candidates.apply(self._chain)
+        return self._candidates.drawn
 
-    def _pick(self, ids: Tokens, logits: Logits) -> int:
-        """Draw one of the tokens `ids` by their logits."""
-        kept = self._tail.kept(logits)
-        array = _array(_candidates(ids, logits) if kept is None else _candidates(ids[kept], logits[kept]))
-        lib.llama_sampler_apply(self._chain, array)
-        return int(array.contents.data[array.contents.selected].id)
-
-
-def _candidates(ids: Tokens, logits: Logits) -> Candidates:
-    candidates = np.zeros(len(ids), CANDIDATE)
-    candidates["id"] = ids
-    candidates["logit"] = logits
-    return candidates
+    def _consider(self, ids: Tokens, logits: Logits) -> None:
+        self._candidates.fill(ids, logits[ids])
 
 
-def _array(candidates: Candidates) -> Any:
-    """What native samplers take. It keeps `candidates` alive."""
-    data = ctypes.pointer(lib.llama_token_data.from_buffer(candidates.data))
-    return ctypes.pointer(lib.llama_token_data_array(data, len(candidates), -1, False))
+def _cut(sampling: Sampling) -> float:
+    """How far below the best logit a token has no chance worth counting."""
+    if sampling.min_p > 0.0 and sampling.top_p >= 1.0 and not sampling.top_k:
+        return -math.log(sampling.min_p)  # what min-p keeps follows from the best logit alone
+    if sampling.top_p < 1.0 or sampling.top_k > 0:
+        return _CUT_OF_TAIL
+    return _CUT * max(1.0, sampling.temperature)
 
 
 def _penalties(model: Model, sampling: Sampling) -> list[Any]:
@@ -199,14 +198,14 @@ def _dry(model: Model, sampling: Sampling) -> list[Any]:
     ]
 
 
-def _samplers(sampling: Sampling, seed: int, *, top_p: bool) -> list[Any]:
-    """What cuts the tail, then temperature, then chance. `top_p`: whether that is among it."""
+def _samplers(sampling: Sampling, seed: int) -> list[Any]:
+    """What cuts the tail, then temperature, then chance."""
     if sampling.temperature <= 0:
         return [lib.llama_sampler_init_greedy()]
     samplers = []
     if sampling.top_k > 0:
         samplers.append(lib.llama_sampler_init_top_k(sampling.top_k))
-    if sampling.top_p < 1.0 and top_p:
+    if sampling.top_p < 1.0:
         samplers.append(lib.llama_sampler_init_top_p(sampling.top_p, 1))
     if sampling.min_p > 0:
         samplers.append(lib.llama_sampler_init_min_p(sampling.min_p, 1))

@@ -21,6 +21,11 @@ GGML_TYPES = {"f16": 1, "q4_0": 2, "q8_0": 8}
 FLASH_ATTENTION = {"auto": -1, "off": 0, "on": 1}
 _PIECE_BYTES = 256
 
+# llama_get_logits_ith, for the bare address: to unwrap a pointer for each token takes longer than to find it.
+_logits_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(
+    ctypes.cast(lib.llama_get_logits_ith, ctypes.c_void_p).value or 0
+)
+
 
 class LoadError(Exception):
     """llama.cpp could not load the model, or make a context for it."""
@@ -56,6 +61,7 @@ class Model:
         self.vocabulary: Any = lib.llama_model_get_vocab(handle)
         self.size = lib.llama_vocab_n_tokens(self.vocabulary)
         self._pieces: dict[int, bytes] = {}
+        self._ends: dict[int, bool] = {}
 
     @property
     def layers(self) -> int:
@@ -115,8 +121,10 @@ class Model:
 
     def ends(self, token: int) -> bool:
         """Whether a reply is over when this was drawn: an end-of-turn token, or any other control token."""
-        v = self.vocabulary
-        return bool(lib.llama_vocab_is_eog(v, token) or lib.llama_vocab_is_control(v, token))
+        if token not in self._ends:
+            v = self.vocabulary
+            self._ends[token] = bool(lib.llama_vocab_is_eog(v, token) or lib.llama_vocab_is_control(v, token))
+        return self._ends[token]
 
     def knows_control(self, spelling: str) -> bool:
         """Whether `spelling` is one control token of this model."""
@@ -146,7 +154,12 @@ class Context:
         self._memory: Any = lib.llama_get_memory(handle)
         self._model = model
         self.capacity = plan.batch
-        self._batch = lib.llama_batch_init(plan.batch, 0, 1)
+        self._batch = batch = lib.llama_batch_init(plan.batch, 0, 1)
+        self._filled = 0
+        self._tokens, self._positions, self._sequences = batch.token, batch.pos, batch.seq_id
+        self._wanted = batch.logits
+        for index in range(plan.batch):
+            batch.n_seq_id[index] = 1
         self.tokens_each = lib.llama_n_ctx_seq(handle)
         self._logits: dict[int, npt.NDArray[np.float32]] = {}  # by where they lie
 
@@ -157,30 +170,29 @@ class Context:
 
     def clear_batch(self) -> None:
         """Begin a new step."""
-        self._batch.n_tokens = 0
+        self._filled = 0
 
     @property
     def room(self) -> int:
         """Tokens that still fit into this step."""
-        return self.capacity - int(self._batch.n_tokens)
+        return self.capacity - self._filled
 
     def add(self, sequence: int, position: int, tokens: Sequence[int], *, draw: bool) -> int:
         """Put tokens of one sequence into the step; `draw`: the last one's logits are wanted. Returns its index."""
-        batch = self._batch
-        for offset, token in enumerate(tokens):
-            index = batch.n_tokens
-            batch.token[index] = token
-            batch.pos[index] = position + offset
-            batch.n_seq_id[index] = 1
-            batch.seq_id[index][0] = sequence
-            batch.logits[index] = 0
-            batch.n_tokens = index + 1
+        index = self._filled - 1
+        for index, token in enumerate(tokens, self._filled):
+            self._tokens[index] = token
+            self._positions[index] = position + index - self._filled
+            self._sequences[index][0] = sequence
+            self._wanted[index] = 0
+        self._filled = index + 1
         if draw:
-            batch.logits[batch.n_tokens - 1] = 1
-        return int(batch.n_tokens) - 1
+            self._wanted[index] = 1
+        return index
 
     def decode(self) -> bool:
         """Run the step. False: no room in the cache, nothing was changed. Raises DecodeError."""
+        self._batch.n_tokens = self._filled
         status = lib.llama_decode(self.handle, self._batch)
         if status not in (0, 1):
             raise DecodeError(f"llama_decode failed with status {status}")
@@ -188,7 +200,7 @@ class Context:
 
     def logits(self, index: int) -> npt.NDArray[np.float32]:
         """The logits at an index that `add` returned. Valid until the next step."""
-        address = ctypes.addressof(lib.llama_get_logits_ith(self.handle, index).contents)
+        address = _logits_at(self.handle, index)
         if address not in self._logits:  # making an array takes longer than all else that is done to draw a token
             row = (ctypes.c_float * self._model.size).from_address(address)
             self._logits[address] = np.frombuffer(row, np.float32)
