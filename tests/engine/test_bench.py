@@ -9,7 +9,7 @@ import pytest
 
 from bot.engine.bench.engine import bench_engine
 from bot.engine.bench.measuring import Course, measure
-from bot.engine.bench.report import ALONE, BARE, BATCHED, OURS, SERVER, EngineReport, Figures
+from bot.engine.bench.report import ALONE, BARE, BATCHED, OURS, SERVER, EngineReport, Figures, Written
 from bot.engine.bench.rivals import Grounds, batched
 from bot.engine.remote import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
@@ -50,10 +50,11 @@ async def test_a_program_that_is_none_is_told(tmp_path: Path) -> None:
 
 
 def test_what_was_missed_is_told_and_what_was_not_measured_is_not() -> None:
+    written = (Written(one=9.0, many=99.0, held=99.0), Written(many=50.0, held=49.0))
     figures = (
-        Figures(name=OURS, rounds=((9.0, 99.0),), answer_many=40.0, return_new=8, return_read=9),
-        Figures(name=BARE, rounds=((1.0, 1.0),)),
-        Figures(name=BATCHED, rounds=((10.0, 100.0),)),
+        Figures(name=OURS, written=written, answer_many=40.0, return_new=8, return_read=9),
+        Figures(name=BARE, written=(Written(one=1.0, many=1.0),)),
+        Figures(name=BATCHED, written=(Written(one=10.0, many=100.0),)),
         Figures(name=SERVER, answer_many=40.0),
     )
     report = EngineReport(model="m", device="CPU", history=1, rounds=1, figures=figures)
@@ -61,6 +62,7 @@ def test_what_was_missed_is_told_and_what_was_not_measured_is_not() -> None:
         ("one stream, of llama-batched-bench: 0.9, at least 0.97 wanted", False),
         ("all streams, of llama-batched-bench: 0.99, at least 0.93 wanted", True),
         ("all streams asked at once, of llama-server: 1, at least 1 wanted", True),
+        ("all streams held to HER's form, of free ones: 0.99, at least 0.97 wanted", True),
         ("return to a known mind, tokens read of new ones: 1.12, at most 1 wanted", False),
     ]
 

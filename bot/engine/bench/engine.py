@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+_TURNS = 3  # of writing in each round: it is over soon, and the machine may be busy just then
+
 
 @dataclass(frozen=True, slots=True)
 class Programs:
@@ -38,14 +40,14 @@ async def bench_engine(
 ) -> EngineReport:
     """Measure the local engine with `model`, the baselines, and llama.cpp's own programs where given.
 
-    All sides take turns round by round, so that a machine that is busy for a while is so for all. `told` hears how
-    far it is. Raises what starting an engine raises.
+    All sides take turns, those that only write many short ones, so that a machine that is busy for a while is so for
+    all. `told` hears how far it is. Raises what starting an engine raises.
     """
     course, programs = course or Course(), programs or Programs()
     path = (await asyncio.to_thread(find.resolve, model)).path
     grounds = rivals.Grounds(path, threads or _threads(), course)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    decoders = rivals.Decoders(grounds, programs.batched_bench)
+    decoder = rivals.Decoder(grounds, programs.batched_bench)
     async with AsyncExitStack() as stack:
         engine = LocalEngine(
             LocalOptions(
@@ -60,16 +62,18 @@ async def bench_engine(
             sides.append(Measuring(remote, course, SERVER))
         for turn in range(course.rounds):
             told(f"round {turn + 1} of {course.rounds}: writing")
-            await sides[0].write(turn)
-            await decoders.round()  # beside ours, so that both find the machine alike
-            for side in sides[1:]:
-                await side.write(turn)
+            for writing in range(_TURNS):
+                pair = (sides[0], decoder)
+                for side in pair[:: -1 if writing % 2 else 1]:  # neither is always the first
+                    await side.write()
+            for rival in sides[1:]:
+                await rival.write()
             for side in sides:
                 told(f"round {turn + 1} of {course.rounds}: reading and coming back, {side.name}")
                 await side.remember(turn)
         info = engine.info
     told("Llama, one request at a time")
-    figures = [*(side.figures() for side in sides), *decoders.figures(), await rivals.alone(grounds)]
+    figures = [*(side.figures() for side in sides), decoder.figures(), await rivals.alone(grounds)]
     return EngineReport(
         model=info.model,
         device=info.device,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import statistics
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.engine.bench.report import Figures, median
+from bot.engine.bench.report import Figures, Written, median
 from bot.engine.protocol import Request
 from bot.her.grammar import her_grammar
 from bot.her.prompt import Control, Prompt, Text
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Engine, Finish
 
-_ONES = 3  # replies of one stream in a round: each is over soon, and the machine may be busy just then
 _SENTENCE = "Miss {name} walked round the lake for the {number}. time and spoke of the weather. "
 
 
@@ -58,14 +56,12 @@ class _Timed:
 
 @dataclass
 class Measuring:
-    """One engine, started, going through the course round by round: `write`, then `remember`."""
+    """One engine, started, going through the course round by round: `write` a few times, then `remember`."""
 
     engine: Engine
     course: Course
     name: str
-    _ones: list[float] = field(default_factory=list)
-    _many: list[float] = field(default_factory=list)
-    _held: list[float] = field(default_factory=list)
+    _written: list[Written] = field(default_factory=list)
     _answers: list[float] = field(default_factory=list)
     _reads: list[float] = field(default_factory=list)
     _firsts: list[float] = field(default_factory=list)
@@ -73,23 +69,23 @@ class Measuring:
     _rotations: list[float] = field(default_factory=list)
     _returned: tuple[int, int] = (0, 0)
 
-    async def write(self, turn: int) -> None:
-        """Have one stream written, and all at once, free and held to HER's form; `turn` counts the rounds from 0."""
-        ones = [await self._reply(f"one {turn} {one}", _prompt("one", 20, turn)) for one in range(_ONES)]
-        if rates := [rate for one in ones for rate in _rates([one])]:
-            self._ones.append(statistics.median(rates))
+    async def write(self) -> None:
+        """Have one stream written, and all at once, free and held to HER's form."""
+        turn = len(self._written)
+        one = _rate([await self._reply(f"one {turn}", _prompt("one", 20))])
         began = time.perf_counter()
-        many = await self._all("many", 20, turn)
-        self._many += _rates(many)
+        many = await self._all(f"many {turn}", 20)
         self._answers.append(sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began))
+        held = None
         if self.engine.info.well_formed:
-            self._held += _rates(await self._all("held", 20, turn, grammar=her_grammar("Miss")))
+            held = _rate(await self._all(f"held {turn}", 20, grammar=her_grammar("Miss")))
+        self._written.append(Written(one=one, many=_rate(many), held=held))
 
     async def remember(self, turn: int) -> None:
         """Have long prompts read, and come back to them."""
         await self._long(turn)
         began = time.perf_counter()
-        await self._all("scene", self.course.history, turn, tokens=8)
+        await self._all("scene", self.course.history, lines=turn, tokens=8)
         if turn or self.course.rounds == 1:  # in the first round there is nothing to come back to
             self._rotations.append(time.perf_counter() - began)
         self._returned = await self._return(turn)
@@ -98,10 +94,7 @@ class Measuring:
         """Return the medians of all rounds."""
         return Figures(
             name=self.name,
-            write_one=median(self._ones),
-            write_many=median(self._many),
-            rounds=tuple(zip(self._ones, self._many, strict=False)),
-            write_held=median(self._held),
+            written=tuple(self._written),
             answer_many=median(self._answers),
             streams=self.course.streams,
             read=median(self._reads),
@@ -114,29 +107,30 @@ class Measuring:
 
     async def _long(self, turn: int) -> None:
         """Read a long prompt, and come back to it when other minds have taken its place."""
-        mind, prompt = f"long {turn}", _prompt(f"long {turn}", self.course.history, turn)
+        mind = f"long {turn}"
+        prompt = _prompt(mind, self.course.history)
         read = await self._reply(mind, prompt, tokens=1)
         self._reads.append(read.finish.prompt_tokens_read / read.whole)
         self._firsts.append(read.first)
-        await self._all("other", 20, turn, tokens=1)
+        await self._all(f"other {turn}", 20, tokens=1)
         again = await self._reply(mind, prompt, tokens=1)
         self._stored.append(again.whole / read.whole)
 
     async def _return(self, turn: int) -> tuple[int, int]:
         """New tokens and tokens read when a mind comes back with one more line."""
         mind, size = f"known {turn}", self.course.history // 4
-        before, after = _prompt(mind, size, 0), _prompt(mind, size, 1)
+        before, after = _prompt(mind, size), _prompt(mind, size, lines=1)
         await self._reply(mind, before, tokens=1)
         again = await self._reply(mind, after, tokens=1)
         common = Prompt(tuple(one for one, other in zip(before.parts, after.parts, strict=False) if one == other))
         return again.finish.prompt_tokens - await self.engine.count(common), again.finish.prompt_tokens_read
 
     async def _all(
-        self, name: str, size: int, turn: int, tokens: int | None = None, grammar: str | None = None
+        self, name: str, size: int, lines: int = 0, tokens: int | None = None, grammar: str | None = None
     ) -> list[_Timed]:
-        """A reply of each stream's mind, all at once, to prompts of about `size` tokens and `turn` more lines."""
+        """A reply of each stream's mind, all at once, to prompts of about `size` tokens and so many more lines."""
         minds = [f"{name} {number}" for number in range(self.course.streams)]
-        return await asyncio.gather(*(self._reply(mind, _prompt(mind, size, turn), tokens, grammar) for mind in minds))
+        return await asyncio.gather(*(self._reply(mind, _prompt(mind, size, lines), tokens, grammar) for mind in minds))
 
     async def _reply(self, mind: str, prompt: Prompt, tokens: int | None = None, grammar: str | None = None) -> _Timed:
         limit = tokens or self.course.tokens
@@ -155,18 +149,18 @@ async def measure(engine: Engine, course: Course, name: str) -> Figures:
     """Return the figures of an engine that has been started."""
     measuring = Measuring(engine, course, name)
     for turn in range(course.rounds):
-        await measuring.write(turn)
+        await measuring.write()
         await measuring.remember(turn)
     return measuring.figures()
 
 
-def _rates(replies: Sequence[_Timed]) -> list[float]:
-    """Tokens a second while all of them were being written; nothing where they never were at once."""
+def _rate(replies: Sequence[_Timed]) -> float | None:
+    """Tokens a second while all of them were being written; None where they never were at once."""
     start, end = max(reply.pieces[0] for reply in replies), min(reply.pieces[-1] for reply in replies)
-    return [sum(reply.tokens(start, end) for reply in replies) / (end - start)] if start < end else []
+    return sum(reply.tokens(start, end) for reply in replies) / (end - start) if start < end else None
 
 
-def _prompt(name: str, tokens: int, lines: int) -> Prompt:
+def _prompt(name: str, tokens: int, lines: int = 0) -> Prompt:
     """A conversation of about so many tokens, and `lines` more turns at its end."""
     sentences = "".join(_SENTENCE.format(name=name, number=number) for number in range(max(1, tokens // 20)))
     parts: list[Control | Text] = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, computed_field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
 OURS = "aside"
 BARE = "bare decode"
@@ -17,16 +17,23 @@ SERVER = "llama-server"
 ALONE = "Llama, one at a time"
 
 
+class Written(BaseModel):
+    """Tokens a second in one turn; sides that take turns find the machine alike, so that theirs can be compared."""
+
+    model_config = ConfigDict(frozen=True)
+
+    one: float | None = None  # while one stream writes
+    many: float | None = None  # while all streams write, together
+    held: float | None = None  # the same, held to HER's form by a grammar
+
+
 class Figures(BaseModel):
     """Figures of one engine, or of a baseline, which leaves out what it can't do."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
-    write_one: float | None = None  # tokens a second while one stream writes
-    write_many: float | None = None  # tokens a second while all streams write, together
-    write_held: float | None = None  # the same, held to HER's form by a grammar
-    rounds: tuple[tuple[float, float], ...] = ()  # one and many of each round
+    written: tuple[Written, ...] = ()  # turn by turn
     streams: int = 0
     answer_many: float | None = None  # tokens a second of all streams from being asked to their end, together
     read: float | None = None  # prompt tokens a second
@@ -35,6 +42,24 @@ class Figures(BaseModel):
     return_read: int | None = None  # … and those that were read
     return_stored: float | None = None  # seconds until a mind that had lost its place answers, of those reading takes
     rotation: float | None = None  # seconds for one reply of each of `streams` scenes in turn, histories and all
+
+    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
+    @property
+    def write_one(self) -> float | None:
+        """Tokens a second while one stream writes."""
+        return median([turn.one for turn in self.written])
+
+    @computed_field  # type: ignore[prop-decorator] # the same
+    @property
+    def write_many(self) -> float | None:
+        """Tokens a second while all streams write, together."""
+        return median([turn.many for turn in self.written])
+
+    @computed_field  # type: ignore[prop-decorator] # the same
+    @property
+    def write_held(self) -> float | None:
+        """The same, held to HER's form by a grammar."""
+        return median([turn.held for turn in self.written])
 
 
 class Target(BaseModel):
@@ -74,12 +99,12 @@ class EngineReport(BaseModel):
     @property
     def targets(self) -> tuple[Target, ...]:
         """What was promised of our engine, as far as it was measured."""
-        written = BATCHED if self._side(BATCHED).rounds else BARE
+        bar = BATCHED if self._side(BATCHED).written else BARE
         wanted = (
-            (f"one stream, of {written}", 0.97, False, self._by_round(0, written)),
-            (f"all streams, of {written}", 0.93, False, self._by_round(1, written)),
+            (f"one stream, of {bar}", 0.97, False, self._turn_by_turn("one", bar)),
+            (f"all streams, of {bar}", 0.93, False, self._turn_by_turn("many", bar)),
             (f"all streams asked at once, of {SERVER}", 1.0, False, self.ratio("answer_many", OURS, SERVER)),
-            ("all streams held to HER's form, of free ones", 0.97, False, self._held()),
+            ("all streams held to HER's form, of free ones", 0.97, False, self._turn_by_turn("held", OURS, "many")),
             ("rotation, times as fast as one at a time", 5.0, False, self.ratio("rotation", ALONE, OURS)),
             ("return to a known mind, tokens read of new ones", 1.0, True, self._read_again()),
             ("return from main memory, of reading again", 0.1, True, self._of(OURS, "return_stored")),
@@ -95,14 +120,11 @@ class EngineReport(BaseModel):
         one, other = self._of(ours, what), self._of(baseline, what)
         return one / other if one and other else None
 
-    def _by_round(self, which: int, baseline: str) -> float | None:
-        """The median of the ratios of each round: a machine that is slow for a while is so for both."""
-        ours, theirs = self._side(OURS).rounds, self._side(baseline).rounds
-        return median([one[which] / other[which] for one, other in zip(ours, theirs, strict=False) if other[which]])
-
-    def _held(self) -> float | None:
-        held, free = self._of(OURS, "write_held"), self._of(OURS, "write_many")
-        return held / free if held and free else None
+    def _turn_by_turn(self, what: str, baseline: str, other: str = "") -> float | None:
+        """The median of our `what` over the baseline's `other` in each turn: who is slowed down then, both are."""
+        pairs = zip(self._side(OURS).written, self._side(baseline).written, strict=False)
+        both = [(getattr(ours, what), getattr(theirs, other or what)) for ours, theirs in pairs]
+        return median([ours / theirs for ours, theirs in both if ours and theirs])
 
     def _read_again(self) -> float | None:
         new, read = self._of(OURS, "return_new"), self._of(OURS, "return_read")
@@ -117,6 +139,7 @@ class EngineReport(BaseModel):
         return next((figures for figures in self.figures if figures.name == name), Figures(name=name))
 
 
-def median(values: Sequence[float]) -> float | None:
-    """Return the median; None where nothing was measured."""
-    return statistics.median(values) if values else None
+def median(values: Iterable[float | None]) -> float | None:
+    """Return the median of what was measured; None where nothing was."""
+    measured = [value for value in values if value is not None]
+    return statistics.median(measured) if measured else None

@@ -7,16 +7,16 @@ import contextlib
 import json
 import socket
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.engine.bench.report import ALONE, BARE, BATCHED, Figures, median
+from bot.engine.bench.report import ALONE, BARE, BATCHED, Figures, Written
 from bot.engine.local.process import environment
 from bot.engine.remote import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bot.engine.bench.measuring import Course
@@ -39,16 +39,15 @@ class Grounds:
         return self.course.history + 1024
 
 
-async def bare(grounds: Grounds) -> tuple[float, float]:
-    """Return tokens a second of `llama_decode` alone, from Python: with one stream and with all."""
+async def bare(grounds: Grounds) -> Written:
+    """Return tokens a second of `llama_decode` alone, from Python."""
     course = grounds.course
-    out = await _said(sys.executable, *_baseline("bare", grounds, course.streams, course.tokens))
-    one, many = json.loads(out)
-    return one, many
+    one, many = json.loads(await _said(sys.executable, *_baseline("bare", grounds, course.streams, course.tokens)))
+    return Written(one=one, many=many)
 
 
-async def batched(program: Path, grounds: Grounds) -> tuple[float, float]:
-    """Return tokens a second that llama-batched-bench writes: with one stream and with all."""
+async def batched(program: Path, grounds: Grounds) -> Written:
+    """Return tokens a second that llama-batched-bench writes."""
     course = grounds.course
     settings = {
         "-m": grounds.model,
@@ -56,17 +55,14 @@ async def batched(program: Path, grounds: Grounds) -> tuple[float, float]:
         "-t": grounds.threads,
         "-npp": _PROMPT,
         "-ntg": course.tokens,
-        "-npl": f"1,1,1,{course.streams}",
+        "-npl": f"1,{course.streams}",
         "--output-format": "jsonl",
     }
     lines = (await _said(program, *_words(settings))).splitlines()
-    told = [json.loads(line) for line in lines if line.startswith(b"{")]
-    one, many = (
-        median([float(run["speed_tg"]) for run in told if run["pl"] == count]) for count in (1, course.streams)
-    )
-    if one is None or many is None:
+    told = {run["pl"]: float(run["speed_tg"]) for run in map(json.loads, filter(_is_json, lines))}
+    if set(told) != {1, course.streams}:
         raise EngineStartError(f"{program} measured nothing: is it llama-batched-bench?")
-    return one, many
+    return Written(one=told[1], many=told[course.streams])
 
 
 async def alone(grounds: Grounds) -> Figures:
@@ -76,35 +72,23 @@ async def alone(grounds: Grounds) -> Figures:
     return Figures(name=ALONE, streams=course.streams, rotation=json.loads(out))
 
 
-def decoding(name: str, rounds: Sequence[tuple[float, float]], streams: int) -> Figures:
-    """Return the medians of what only decodes."""
-    one, many = (median([speeds[which] for speeds in rounds]) for which in (0, 1))
-    return Figures(name=name, write_one=one, write_many=many, streams=streams, rounds=tuple(rounds))
-
-
 @dataclass
-class Decoders:
-    """The rivals that only decode, round by round."""
+class Decoder:
+    """The rival that only decodes: llama-batched-bench, or where it isn't given, a loop from Python."""
 
     grounds: Grounds
     batched_bench: Path | None
+    _written: list[Written] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self._bare: list[tuple[float, float]] = []
-        self._batched: list[tuple[float, float]] = []
+    async def write(self) -> None:
+        """Have it measured once more."""
+        measured = batched(self.batched_bench, self.grounds) if self.batched_bench else bare(self.grounds)
+        self._written.append(await measured)
 
-    async def round(self) -> None:
-        """Have each of them measured once more."""
-        self._bare.append(await bare(self.grounds))
-        if self.batched_bench:
-            self._batched.append(await batched(self.batched_bench, self.grounds))
-
-    def figures(self) -> list[Figures]:
-        """Return the medians of all rounds."""
-        streams = self.grounds.course.streams
-        return [
-            decoding(name, rounds, streams) for name, rounds in ((BARE, self._bare), (BATCHED, self._batched)) if rounds
-        ]
+    def figures(self) -> Figures:
+        """Return all that was measured."""
+        name = BATCHED if self.batched_bench else BARE
+        return Figures(name=name, streams=self.grounds.course.streams, written=tuple(self._written))
 
 
 @contextlib.asynccontextmanager
@@ -148,6 +132,10 @@ async def _wait_for(remote: RemoteEngine, process: asyncio.subprocess.Process) -
 
 def _baseline(what: str, grounds: Grounds, *numbers: int) -> list[str]:
     return ["-m", "bot.engine.bench.baseline", what, str(grounds.model), str(grounds.threads), *map(str, numbers)]
+
+
+def _is_json(line: bytes) -> bool:
+    return line.startswith(b"{")
 
 
 def _words(settings: dict[str, object]) -> list[str]:
