@@ -27,7 +27,7 @@ _STEP_BESIDE_OTHERS = 0.15  # seconds a step may take for reading while replies 
 _STEP_ALONE = 1.0  # … while none is: larger slices are read faster, but who comes meanwhile waits for their end
 _FIRST_SLICE = 64
 _LEAST_SLICE = 16
-_TELL_EVERY = 0.08  # seconds between pieces of a reply: each costs the bot, on the cores that also compute
+_TELL_EVERY = 0.1  # seconds between pieces of a reply: each costs the bot, on the cores that also compute
 _EVEN_SLICE = 64  # larger slices are multiples of it: matrices are multiplied in tiles
 
 
