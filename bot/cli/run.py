@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from bot.cli.ending import end_when_asked
 from bot.cli.options import Config, settings_of
 from bot.errors import AsideError, SettingsError
 
@@ -58,7 +58,7 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
     assert token is not None  # noqa: S101 - `run` has looked
     try:
         async with create_bot(settings) as bot:
-            _close_on_sigterm(asyncio.current_task())
+            end_when_asked()
             async with telling(bot, healthy):
                 with contextlib.suppress(asyncio.CancelledError):
                     await bot.start(token.get_secret_value())
@@ -71,10 +71,3 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
         raise DiscordUnreachable(NO_INTENT) from error
     except (aiohttp.ClientConnectionError, OSError) as error:
         raise DiscordUnreachable(f"Discord can't be reached ({type(error).__name__}): check the network.") from error
-
-
-def _close_on_sigterm(task: asyncio.Task[None] | None) -> None:
-    """End as on Ctrl-C when the system asks for it; where signals can't be awaited, the system's way stands."""
-    if task is not None:
-        with contextlib.suppress(NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import signal
 import tempfile
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bot.cli.ending import end_when_asked
 from bot.cli.options import Config, library_of
 from bot.errors import AsideError
 
@@ -80,7 +80,7 @@ async def _playing(settings: Settings, scenario: Scenario, server: socket.socket
     from bot.engines import create_engine
     from bot.tryout import telling
 
-    _end_on_sigterm()
+    end_when_asked()
     engine = create_engine(settings)
     telling.loading()
     try:
@@ -94,10 +94,3 @@ async def _playing(settings: Settings, scenario: Scenario, server: socket.socket
             await asyncio.Event().wait()
     finally:
         await engine.close()
-
-
-def _end_on_sigterm() -> None:
-    """End as on Ctrl-C when the system asks for it; where signals can't be awaited, the system's way stands."""
-    if task := asyncio.current_task():
-        with contextlib.suppress(NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

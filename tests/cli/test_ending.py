@@ -1,0 +1,51 @@
+"""Programs end in good order when the system asks them to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.cli.ending import end_when_asked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no terminals that hang up")
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """As a program finds these signals that was started at a terminal; and as they were, afterwards."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+async def _waiting(until: float) -> str:
+    end_when_asked()
+    try:
+        await asyncio.sleep(until)
+    except asyncio.CancelledError:
+        return "ended in good order"
+    return "not ended"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_program_that_is_asked_to_end_ends_in_good_order(number: signal.Signals) -> None:
+    waiting = asyncio.create_task(_waiting(30))
+    await asyncio.sleep(0)
+    os.kill(os.getpid(), number)
+    assert await waiting == "ended in good order"
+
+
+async def test_what_was_started_to_outlive_its_terminal_does() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    waiting = asyncio.create_task(_waiting(0.2))
+    await asyncio.sleep(0)
+    os.kill(os.getpid(), signal.SIGHUP)
+    assert await waiting == "not ended"
