@@ -59,10 +59,7 @@ class Listener(commands.Cog):
             self._caught_up.setdefault(scene.id, asyncio.Event())
         try:
             for scene in behind:
-                if await self._is_gone(scene.place):
-                    await self._theatre.end(scene, 0, moderates=True)
-                else:
-                    await self._make_up(scene)
+                await self._come_back(scene)
                 self._go_on(scene)
         finally:
             for scene in behind:
@@ -119,8 +116,23 @@ class Listener(commands.Cog):
     async def _end(self, gone: Callable[[Place], bool]) -> None:
         """End the scenes whose place is gone."""
         for scene in self._theatre.scenes():
-            if gone(scene.place):
+            if gone(scene.place) and self._is_there(scene):
                 await self._theatre.end(scene, 0, moderates=True)
+
+    def _is_there(self, scene: Scene) -> bool:
+        """Whether a scene is still where it was when others were waited for: it may have ended or moved since."""
+        now = self._theatre.at(scene.place.channel_id)
+        return now is not None and now.id == scene.id
+
+    async def _come_back(self, scene: Scene) -> None:
+        """End a scene whose place is gone, or hear what was missed there. Where that fails, others have their turn."""
+        try:
+            gone = await self._is_gone(scene.place)
+            if self._is_there(scene):
+                await (self._theatre.end(scene, 0, moderates=True) if gone else self._make_up(scene))
+        except Exception:
+            self._behind.add(scene.id)
+            _log.exception("Scene %d could not be gone on with.", scene.id)
 
     async def _is_gone(self, place: Place) -> bool:
         """Whether the server sent Aside away, or the channel is gone. Where Discord can't say, it is there."""
@@ -130,7 +142,7 @@ class Listener(commands.Cog):
             await self._channel(place)
         except discord.NotFound:
             return True
-        except REFUSED:
+        except (*REFUSED, discord.InvalidData):
             return False
         return False
 
