@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bot.engine.local.draw import Draw
+from bot.engine.local.llama import DecodeError
 from bot.engine.protocol import Sampling
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ SAMPLINGS = (
     Sampling(repeat_penalty=1.5),
     Sampling(repeat_penalty=1.15, top_p=1.0, min_p=0.1, temperature=0.5),
     Sampling(repeat_penalty=3.0, top_p=1.0, min_p=0.05),
+    Sampling(repeat_penalty=0.5, top_p=1.0, min_p=0.1),
+    Sampling(temperature=2.0, top_k=1000, top_p=1.0),
+    Sampling(temperature=3.0, top_p=0.999),
 )
 
 
@@ -98,3 +102,37 @@ def test_where_a_penalty_lowers_the_best_token_far_those_that_were_far_below_it_
     assert drawn == native(sampling, 11, [logits] * 30)
     assert drawn[0] == 0
     assert len(set(drawn)) > 3
+
+
+def test_what_was_said_and_is_raised_counts_however_far_below_it_was() -> None:
+    logits = np.full(SIZE, -30.0, np.float32)
+    logits[0], logits[7] = 14.0, 11.5
+    sampling = Sampling(temperature=0.0, top_p=1.0, min_p=0.1, repeat_penalty=0.8)
+    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # the same
+    draw.accept(7)
+    draw.accept(7)
+    assert draw.next(logits) == 7
+    draw.free()
+
+
+def test_heat_makes_a_flat_tail_count() -> None:
+    logits = np.full(SIZE, -50.0, np.float32)
+    logits[0], logits[1:40] = 10.0, -0.5
+    rounds: list[Logits] = [logits] * 200
+    sampling = Sampling(temperature=2.0, top_k=40, top_p=1.0)
+    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # the same
+    ours = [draw.next(one) for one in rounds]
+    draw.free()
+    assert ours == native(sampling, 11, rounds)
+    assert 0 < sum(token != 0 for token in ours) < 100
+
+
+@pytest.mark.parametrize("repeat_penalty", [1.0, 1.5])
+@pytest.mark.parametrize("spoilt", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_none_are_an_error_and_end_nothing_natively(spoilt: float, repeat_penalty: float) -> None:
+    logits = np.full(SIZE, spoilt if spoilt == -np.inf else 1.0, np.float32)
+    logits[5] = spoilt
+    draw = Draw(Vocabulary(), Sampling(repeat_penalty=repeat_penalty), 11, None)  # type: ignore[arg-type] # the same
+    with pytest.raises(DecodeError):
+        draw.next(logits)
+    draw.free()

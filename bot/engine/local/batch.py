@@ -127,7 +127,12 @@ class Batch:
         """Fill the batch; return whose logits are wanted at which index, and how many prompt tokens are read."""
         writers = [(seat, seat.reply) for seat in self._seats if seat.reply and seat.reply.writing]
         readers = [(seat, seat.reply) for seat in self._seats if seat.reply and not seat.reply.writing]
-        drawing = [(seat, self._add(seat, reply, len(reply.todo))) for seat, reply in writers]
+        drawing = []
+        for others, (seat, reply) in zip(range(len(writers) + len(readers) - 1, -1, -1), writers, strict=False):
+            # Where many close their planning at once, not all of it fits: one token is left for each of the others.
+            index = self._add(seat, reply, min(len(reply.todo), self._context.room - others))
+            if not reply.todo:
+                drawing.append((seat, index))
         if not readers:
             return drawing, 0
         slice_size = budget = min(self._slice(beside_others=bool(writers)), self._context.room)

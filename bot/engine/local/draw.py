@@ -14,6 +14,7 @@ import llama_cpp as lib
 import numpy as np
 
 from bot.engine.local.candidates import Candidates
+from bot.engine.local.llama import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ class Draw:
                 lib.llama_sampler_accept(dry, token)
 
     def next(self, logits: Logits) -> int:
-        """Draw one token. Raises GrammarError where no token fits."""
+        """Draw one token. Raises GrammarError where no token fits, DecodeError where `logits` are no numbers."""
         self._look_near(logits)
         self._candidates.apply(self._chain)
         token = self._candidates.drawn
@@ -141,6 +142,8 @@ class Draw:
     def _look_near(self, logits: Logits) -> None:
         """Have the tokens that have a chance as candidates, lowered where they repeat what was said."""
         best = float(np.maximum.reduce(logits))
+        if not math.isfinite(best):
+            raise DecodeError("the model's numbers are none: its file may be damaged")
         reach = self._cut
         while True:
             self._consider((logits >= best - reach).nonzero()[0], logits)
@@ -170,11 +173,16 @@ class Draw:
 
 
 def _cut(sampling: Sampling) -> float:
-    """How far below the best logit a token has no chance worth counting."""
+    """How far below the best logit a token has no chance worth counting.
+
+    Heat makes all differences smaller, after the tail was cut.
+    """
+    if sampling.repeat_penalty < 1.0:
+        return math.inf  # what was said is raised, from however far below
     if sampling.min_p > 0.0 and sampling.top_p >= 1.0 and not sampling.top_k:
         return -math.log(sampling.min_p)  # what min-p keeps follows from the best logit alone
     if sampling.top_p < 1.0 or sampling.top_k > 0:
-        return _CUT_OF_TAIL
+        return _CUT_OF_TAIL * max(1.0, sampling.temperature)
     return _CUT * max(1.0, sampling.temperature)
 
 

@@ -178,8 +178,13 @@ class Context:
         return self.capacity - self._filled
 
     def add(self, sequence: int, position: int, tokens: Sequence[int], *, draw: bool) -> int:
-        """Put tokens of one sequence into the step; `draw`: the last one's logits are wanted. Returns its index."""
-        index = self._filled - 1
+        """Put tokens, one or more, of one sequence into the step; return the index of the last one.
+
+        `draw`: its logits are wanted. Raises DecodeError where there is no room for them.
+        """
+        if not 0 < len(tokens) <= self.room:
+            raise DecodeError(f"{len(tokens)} tokens don't fit into a step that has room for {self.room}")
+        index = self._filled
         for index, token in enumerate(tokens, self._filled):
             self._tokens[index] = token
             self._positions[index] = position + index - self._filled

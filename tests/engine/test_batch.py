@@ -1,0 +1,75 @@
+"""Steps of a batch that has hardly room for all who want something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.engine.local.batch import Batch
+from bot.engine.local.frames import Finished, Generate
+from bot.engine.local.llama import Context, ContextPlan, DecodeError, Model
+from bot.engine.local.seats import Seats
+from bot.engine.protocol import Sampling
+from bot.her.prompt import Text
+from bot.weights.find import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.engine.local.frames import Event
+
+MINDS = 4
+CLOSER = "</system_thinking>"
+
+
+@pytest.fixture
+def small() -> Iterator[tuple[Model, Context]]:
+    model = Model(resolve("demo").path, 0)
+    plan = ContextPlan(
+        tokens=256, sequences=MINDS, threads=1, batch=2 * MINDS, cache_type="f16", flash_attention="auto"
+    )
+    context = Context(model, plan)
+    yield model, context
+    context.free()
+    model.free()
+
+
+@pytest.mark.model
+def test_many_who_close_their_planning_at_once_do_so_in_as_many_steps_as_it_takes(small: tuple[Model, Context]) -> None:
+    model, context = small
+    assert MINDS * len(model.encode(CLOSER)) > context.capacity
+    told: list[Event] = []
+    batch = Batch(model, context, Seats(context, MINDS, 0), lambda *events: told.extend(events))
+    for number in range(MINDS):
+        batch.take(
+            Generate(
+                id=number,
+                parts=(Text("Well,"),),
+                prefill="<system_thinking>",
+                mind=f"mind {number}",
+                guild="one",
+                sampling=Sampling(),
+                seed=number,
+                max_tokens=24,
+                planning_tokens=1,
+                planning_closer=CLOSER,
+                stop=(),
+                grammar=None,
+            )
+        )
+    while not batch.idle:
+        batch.step()
+    ends = [event.finish for event in told if isinstance(event, Finished)]
+    assert len(ends) == MINDS
+    assert all(end.planning_closed_by_force for end in ends)
+
+
+@pytest.mark.model
+def test_what_does_not_fit_into_a_step_is_refused(small: tuple[Model, Context]) -> None:
+    _, context = small
+    context.clear_batch()
+    with pytest.raises(DecodeError, match="room for 8"):
+        context.add(0, 0, list(range(9)), draw=True)
+    with pytest.raises(DecodeError, match="0 tokens"):
+        context.add(0, 0, [], draw=True)
