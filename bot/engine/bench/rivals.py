@@ -35,8 +35,8 @@ class Grounds:
 
     @property
     def context(self) -> int:
-        """Tokens of one mind."""
-        return self.course.history + 1024
+        """Tokens of one mind. How many tokens a history of so many words has depends on the model."""
+        return self.course.history * 3 // 2 + 1024
 
 
 async def bare(grounds: Grounds) -> Written:
