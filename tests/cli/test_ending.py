@@ -31,6 +31,7 @@ async def _waiting(until: float) -> str:
     try:
         await asyncio.sleep(until)
     except asyncio.CancelledError:
+        await asyncio.sleep(0.1)
         return "ended in good order"
     return "not ended"
 
@@ -40,6 +41,8 @@ async def test_a_program_that_is_asked_to_end_ends_in_good_order(number: signal.
     waiting = asyncio.create_task(_waiting(30))
     await asyncio.sleep(0)
     os.kill(os.getpid(), number)
+    await asyncio.sleep(0.02)
+    os.kill(os.getpid(), signal.SIGHUP)  # by the shell, and by the system
     assert await waiting == "ended in good order"
 
 
