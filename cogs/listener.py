@@ -14,7 +14,7 @@ from discord.ext import commands
 
 from bot.errors import AsideError, PostingError, StoreError
 from bot.library.names import addressed, spoken_names
-from bot.posting.refusals import REFUSED
+from bot.posting.refusals import REFUSED, Code
 from bot.scenes.director import Address
 from bot.scenes.hearing import Said
 from bot.scenes.scene import SceneState
@@ -59,7 +59,7 @@ class Listener(commands.Cog):
             self._caught_up.setdefault(scene.id, asyncio.Event())
         try:
             for scene in behind:
-                await self._come_back(scene)
+                await self._make_up(scene)
                 self._go_on(scene)
         finally:
             for scene in behind:
@@ -124,41 +124,18 @@ class Listener(commands.Cog):
         now = self._theatre.at(scene.place.channel_id)
         return now is not None and now.id == scene.id
 
-    async def _come_back(self, scene: Scene) -> None:
-        """End a scene whose place is gone, or hear what was missed there. Where that fails, others have their turn."""
-        try:
-            gone = await self._is_gone(scene.place)
-            if self._is_there(scene):
-                await (self._theatre.end(scene, 0, moderates=True) if gone else self._make_up(scene))
-        except Exception:
-            self._behind.add(scene.id)
-            _log.exception("Scene %d could not be gone on with.", scene.id)
-
-    async def _is_gone(self, place: Place) -> bool:
-        """Whether the server sent Aside away, or the channel is gone. Where Discord can't say, it is there."""
-        if self._bot.get_guild(place.guild_id) is None:
-            return True
-        try:
-            await self._channel(place)
-        except discord.NotFound:
-            return True
-        except (*REFUSED, discord.InvalidData):
-            return False
-        return False
-
-    async def _channel(self, place: Place) -> object:
-        """Return the channel; threads that are archived have to be asked for."""
-        return self._bot.get_channel(place.channel_id) or await self._bot.fetch_channel(place.channel_id)
-
     def _go_on(self, scene: Scene) -> None:
         """Let in what waited to be heard after what was missed."""
         if (caught_up := self._caught_up.pop(scene.id, None)) is not None:
             caught_up.set()
 
     async def _make_up(self, scene: Scene) -> None:
-        """Hear what was missed. Where that fails, it is tried once more before the next line."""
+        """Hear what was missed, or end a scene whose place is gone. Where that fails, it is tried once more before the
+        next line."""
         try:
-            await self._catch_up(scene)
+            channel = await self._channel(scene.place)
+            if self._is_there(scene):
+                await (self._catch_up(scene, channel) if channel else self._theatre.end(scene, 0, moderates=True))
             self._behind.discard(scene.id)
         except Exception as error:  # the same
             self._behind.add(scene.id)
@@ -212,11 +189,19 @@ class Listener(commands.Cog):
     def _own_mention(self) -> re.Pattern[str]:
         return re.compile(rf"<@!?{self._bot.user.id if self._bot.user else 0}>")
 
-    async def _catch_up(self, scene: Scene) -> None:
-        if scene.state is not SceneState.PLAYING:
-            return
-        channel = await self._channel(scene.place)
-        if not isinstance(channel, discord.TextChannel | discord.Thread):
+    async def _channel(self, place: Place) -> object | None:
+        """Return the channel, as far as Discord can tell; None where it is gone, or the server sent Aside away."""
+        if self._bot.get_guild(place.guild_id) is None:
+            return None
+        try:  # threads that are archived have to be asked for
+            return self._bot.get_channel(place.channel_id) or await self._bot.fetch_channel(place.channel_id)
+        except discord.NotFound as error:
+            if error.code != Code.UNKNOWN_CHANNEL:
+                raise
+            return None
+
+    async def _catch_up(self, scene: Scene, channel: object) -> None:
+        if scene.state is not SceneState.PLAYING or not isinstance(channel, discord.TextChannel | discord.Thread):
             return
         last = await self._hearing.last_heard(scene)
         after = discord.Object(last) if last else scene.started_at

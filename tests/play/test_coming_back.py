@@ -18,6 +18,10 @@ def a_scene(number: int, channel: int) -> Any:
     return SimpleNamespace(id=number, place=SimpleNamespace(guild_id=1, channel_id=channel, parent_id=None))
 
 
+def not_found(code: int) -> discord.NotFound:
+    return discord.NotFound(SimpleNamespace(status=404, reason=""), {"code": code})  # type: ignore[arg-type]
+
+
 class House:
     """As much of a bot, a theatre and a hearing as coming back needs; every channel is gone."""
 
@@ -49,7 +53,7 @@ class House:
     async def fetch_channel(self, channel_id: int) -> object:
         self.looked_at.append(channel_id)
         self.meanwhile(channel_id)
-        raise discord.NotFound(SimpleNamespace(status=404, reason=""), "")  # type: ignore[arg-type]
+        raise not_found(10003)
 
     async def online(self) -> None:
         await Listener(self, self, self).on_ready()  # type: ignore[arg-type]
@@ -75,7 +79,15 @@ async def test_a_scene_that_ended_while_others_were_looked_at_costs_those_after_
     assert house.ended == [1, 3]
 
 
-@pytest.mark.parametrize("error", [discord.InvalidData("a kind of channel from the future"), OSError("cut off")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        discord.InvalidData("a kind of channel from the future"),
+        OSError("cut off"),
+        not_found(0),  # the words of some wall before Discord
+    ],
+    ids=repr,
+)
 async def test_a_place_that_discord_cant_tell_of_is_there(error: Exception) -> None:
     house = House(a_scene(1, 10), a_scene(2, 20))
 
