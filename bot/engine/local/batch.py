@@ -127,9 +127,9 @@ class Batch:
         """Fill the batch; return whose logits are wanted at which index, and how many prompt tokens are read."""
         writers = [(seat, seat.reply) for seat in self._seats if seat.reply and seat.reply.writing]
         readers = [(seat, seat.reply) for seat in self._seats if seat.reply and not seat.reply.writing]
-        drawing = []
-        for others, (seat, reply) in zip(range(len(writers) + len(readers) - 1, -1, -1), writers, strict=False):
-            # Where many close their planning at once, not all of it fits: one token is left for each of the others.
+        drawing, others = [], len(writers) + len(readers)
+        for seat, reply in writers:
+            others -= 1  # where many close their planning at once, not all of it fits: each of them is left one token
             index = self._add(seat, reply, min(len(reply.todo), self._context.room - others))
             if not reply.todo:
                 drawing.append((seat, index))
