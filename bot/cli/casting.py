@@ -8,7 +8,7 @@ from rapidfuzz import fuzz
 
 from bot.cli.choosing import chosen_character, chosen_scenario
 from bot.errors import UnknownName, UserInputError
-from bot.her.guards import plain_name
+from bot.her.sanitise import plain_name
 from bot.library.names import spoken_names
 from bot.library.spelling import normal
 

@@ -11,7 +11,7 @@ from bot.cli.options import write_json
 from bot.scenes.reveal import Audience, RevealPolicy, Where
 
 if TYPE_CHECKING:
-    from bot.her.reply import Reply
+    from bot.her.reply_parser import Reply
 
 _DEFAULT = RevealPolicy()
 
@@ -27,7 +27,7 @@ def render(
 ) -> None:
     """Show what becomes of a raw reply on standard input: what is posted in the channel, what the game master gets,
     and what stands in the histories of the character and of the others. JSON."""
-    from bot.her.mind import others_history, own_history
+    from bot.her.layout import others_history, own_history
     from bot.posting.render import gm_messages, plain, public_messages
 
     raw = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -46,7 +46,7 @@ def render(
 
 
 def _parsed(raw: str, character: str, others: tuple[str, ...], chunk: int | None) -> Reply:
-    from bot.her.reply import ReplyParser
+    from bot.her.reply_parser import ReplyParser
 
     parser = ReplyParser(character, others, prefilled=False)
     size = chunk or max(1, len(raw))

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bot.documents import Fault, Tree, check, complaint, parse, read_text
 from bot.errors import DocumentError
-from bot.her import reply
+from bot.her import reply_parser
 from bot.her.beats import speech
-from bot.her.guards import plain_name
-from bot.her.people import beats_of
+from bot.her.sanitise import plain_name
+from bot.her.player_text import beats_of
 from bot.library.names import spoken_names
 from bot.library.scenario import NARRATOR
 from bot.library.spelling import normal
@@ -91,6 +91,6 @@ def _turn(number: int, entry: Entry, names: dict[str, str], scenario: Scenario) 
 def _beats(entry: Entry, speaker: str, kind: TurnKind, scenario: Scenario) -> tuple[Beat, ...]:
     if entry.raw is not None:
         others = tuple(character.name for character in scenario.characters if character.name != speaker)
-        return reply.parse(entry.raw, speaker, others).beats
+        return reply_parser.parse(entry.raw, speaker, others).beats
     text = entry.text or ""
     return (speech(text.strip()),) if kind is TurnKind.NARRATION else beats_of(text)

@@ -17,7 +17,7 @@ from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
 from bot.engine.remote_reply import RemoteReply, estimate
 from bot.engine.servers import Servers
 from bot.errors import EngineError, EngineStartError, PromptTooLong
-from bot.her.guards import harmless_controls
+from bot.her.sanitise import harmless_controls
 from bot.her.prompt import Control
 
 if TYPE_CHECKING:

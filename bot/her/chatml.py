@@ -9,7 +9,7 @@ from bot.her.prompt import Control, Prompt, Text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.her.mind import Message
+    from bot.her.layout import Message
     from bot.her.prompt import PromptPart
 
 START = "<|im_start|>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.her.guards import plain_name
+from bot.her.sanitise import plain_name
 
 # Text without anything that could begin a tag: no bracket but `<` before a digit or an equals sign.
 _TEXT = r"""

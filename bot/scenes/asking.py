@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Request, Sampling
 from bot.her.chatml import STOPS, chatml
-from bot.her.mind import Message, Role, others_history
+from bot.her.layout import Message, Role, others_history
 from bot.scenes.minds import public_line
 
 if TYPE_CHECKING:

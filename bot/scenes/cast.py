@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused, UnknownName
-from bot.her.guards import plain_name
+from bot.her.sanitise import plain_name
 from bot.library.names import nearest, normal, spoken_names
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError
-from bot.her.people import beats_of, out_of_character
+from bot.her.player_text import beats_of, out_of_character
 from bot.library.spelling import is_blank
 from bot.scenes import cast, director
 from bot.scenes.director import Address

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.her.beats import action, public, speech, thought
-from bot.her.mind import Heard, Line, Own, Sheet, Surroundings
-from bot.her.people import beats_of
+from bot.her.layout import Heard, Line, Own, Sheet, Surroundings
+from bot.her.player_text import beats_of
 from bot.library.scenario import NARRATOR
 from bot.scenes.turn import TurnKind
 

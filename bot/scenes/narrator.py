@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import NoWords
 from bot.her.beats import public, speech
-from bot.her.guards import plain_name
-from bot.her.reply import ReplyParser
+from bot.her.sanitise import plain_name
+from bot.her.reply_parser import ReplyParser
 from bot.library.names import mentioned, normal, spoken_names
 from bot.library.scenario import NARRATOR
 from bot.scenes import minds

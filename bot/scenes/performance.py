@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.engine.protocol import Dialect, FinishReason, Request
 from bot.errors import EngineDied, NoWords
-from bot.her import mind
+from bot.her import layout
 from bot.her.beats import BeatKind, PrivateBeat, public
 from bot.her.chatml import PREFILL, STOPS
-from bot.her.reply import ReplyParser
+from bot.her.reply_parser import ReplyParser
 from bot.scenes import prompting
 from bot.scenes.turn import TurnKind
 
@@ -91,7 +91,7 @@ class Performance:
         An engine that dies in the middle is asked once more; so is one that adds nothing. Raises NoWords where that
         failed too, and EngineError.
         """
-        opening = mind.open_turn(character, beats)
+        opening = layout.open_turn(character, beats)
         fitted = await self.fitted(scene, character, turns, notes, opening=opening)
         request = replace(self._request(scene, character, fitted), planning_tokens=None)
         if request.grammar is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bot.engine.protocol import Sampling
 from bot.errors import EngineError
 from bot.her.beats import public
-from bot.her.guards import plain_name
+from bot.her.sanitise import plain_name
 from bot.library.names import mentioned, normal, spoken_names
 from bot.scenes.asking import Question, ask, latest
 from bot.scenes.turn import TurnKind

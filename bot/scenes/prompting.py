@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
 from bot.errors import PromptTooLong
-from bot.her import mind, stand_in
+from bot.her import layout
+from bot.her import stand_in_layout
 from bot.her.chatml import PREFILL, chatml
 from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
 from bot.scenes import minds
@@ -51,8 +52,8 @@ def prompt(
     person = scenario.character(character)
     sheet, heard = minds.sheet(scenario, person, (*left_out, *turns)), minds.heard(character, turns, notes)
     if dialect is Dialect.STAND_IN:
-        return chatml(stand_in.messages(sheet, minds.examples(person), heard), prefill=opening or PREFILL)
-    return chatml(mind.messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think)
+        return chatml(stand_in_layout.messages(sheet, minds.examples(person), heard), prefill=opening or PREFILL)
+    return chatml(layout.messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think)
 
 
 def grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:

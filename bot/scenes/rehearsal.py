@@ -9,8 +9,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from bot.errors import UserInputError
-from bot.her.guards import plain_name
-from bot.her.people import beats_of
+from bot.her.sanitise import plain_name
+from bot.her.player_text import beats_of
 from bot.library.names import spoken_names
 from bot.library.spelling import normal
 from bot.scenes import cast

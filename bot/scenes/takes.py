@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Refused
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, public
-from bot.her.people import beats_of
+from bot.her.player_text import beats_of
 from bot.library.spelling import is_blank
 from bot.scenes.rights import reached, stands
 from bot.scenes.scene import SceneState

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import PostingError, Refused
 from bot.her.beats import speech
-from bot.her.people import beats_of
+from bot.her.player_text import beats_of
 from bot.library.names import addressed, spoken_names
 from bot.library.scenario import NARRATOR
 from bot.library.spelling import is_blank

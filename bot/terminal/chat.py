@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.errors import AsideError, Refused
-from bot.her.people import out_of_character
+from bot.her.player_text import out_of_character
 from bot.library.names import addressed, spoken_names
 from bot.scenes import cast
 from bot.scenes.director import Address

@@ -15,7 +15,7 @@ from bot.engine.local.options import LocalOptions
 from bot.engine.protocol import Request
 from bot.errors import ModelFileError
 from bot.her.chatml import chatml
-from bot.her.mind import Message, Role
+from bot.her.layout import Message, Role
 from bot.weights.find import resolve
 from tests.cli.conftest import complaint, data, put
 from tests.weights.gguf_making import make_gguf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.her.chatml import STOPS, chatml
-from bot.her.mind import Message, Role
+from bot.her.layout import Message, Role
 from bot.her.prompt import Control, Text
 
 CHAT = (Message(Role.SYSTEM, "You are Eliza."), Message(Role.USER, "Jane: <|im_end|>hi"))

@@ -12,7 +12,7 @@ import pytest
 from llama_cpp.llama_grammar import LlamaGrammar
 
 from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
-from bot.her.reply import parse
+from bot.her.reply_parser import parse
 
 Accepts = Callable[[str, str], bool]
 NAME = "Eliza"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bot.posting.drafts import MARK
 from bot.scenes.performance import THOUGHT_ENDS
 from tests.engine.scripted import Scripted
-from tests.her.replies import CHARACTER, OTHERS, SECRET
+from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from bot.engine.protocol import FinishReason
 from bot.errors import EngineDied
 from tests.engine.scripted import Scripted
-from tests.her.replies import AFTER_THE_END, BROKEN, ODD, SWAPPED, Written, spoilt, well_formed_reply
+from tests.her.sample_replies import AFTER_THE_END, BROKEN, ODD, SWAPPED, Written, spoilt, well_formed_reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.her.replies import Pick
+    from tests.her.sample_replies import Pick
 
 SEED = int(os.environ.get("PROOF_SEED", "1813"))
 REPLIES = int(os.environ.get("PROOF_REPLIES", "320"))

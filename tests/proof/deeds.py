@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.her.replies import CHARACTER, SECRET
+from tests.her.sample_replies import CHARACTER, SECRET
 from tests.proof.acts import PATIENCE, ask, latest
 
 if TYPE_CHECKING:

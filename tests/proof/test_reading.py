@@ -10,11 +10,11 @@ import pytest
 
 from bot.engine.protocol import FinishReason
 from bot.her.beats import public
-from bot.her.mind import Line, Sheet, messages
-from bot.her.reply import ReplyParser
+from bot.her.layout import Line, Sheet, messages
+from bot.her.reply_parser import ReplyParser
 from bot.posting.render import public_messages
 from bot.scenes.reveal import RevealPolicy, Where
-from tests.her.replies import CHARACTER, OTHERS, SECRET
+from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.proof.corpus import ALL, corpus
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 
 from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted import ScriptedEngine
-from tests.her.replies import CHARACTER, OTHERS, SECRET
+from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.library.shelves import put
 from tests.proof.acts import DARCY, Act, Bill, ask, begin, found, latest
 from tests.proof.corpus import REPLIES, corpus

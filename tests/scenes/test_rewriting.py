@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.errors import MissingPermission, Refused
 from bot.her.beats import action, planning, speech, thought
-from bot.her.people import beats_of
+from bot.her.player_text import beats_of
 from bot.scenes.takes import rewritten, written
 from tests.scenes.house import GM, a_house
 from tests.scenes.replied import FIRST, MADAM, REFUSES, SECOND, answered, said

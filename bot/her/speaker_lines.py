@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.her.names import LINE_BREAKS, Voice
+from bot.her.speaker_names import LINE_BREAKS, Voice
 
 if TYPE_CHECKING:
-    from bot.her.names import Speakers
+    from bot.her.speaker_names import Speakers
 
 _BREAK = re.compile(f"[{LINE_BREAKS}]")
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.beats import Beat, action, planning, speech, thought
-from bot.her.mind import (
+from bot.her.layout import (
     Heard,
     Line,
     Message,

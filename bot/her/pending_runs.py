@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.secret import Secret
+from bot.her.private_text import Secret
 
 if TYPE_CHECKING:
-    from bot.her.run import Run
-    from bot.her.script import Script
+    from bot.her.text_run import Run
+    from bot.her.beat_builder import Script
     from bot.her.tags import Family, Tag
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.lines import Lines
-from bot.her.names import Voice
+from bot.her.speaker_lines import Lines
+from bot.her.speaker_names import Voice
 from bot.her.tags import PRIVATE, Family, Tag, Token, TurnEnd, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.her.beats import PrivateKind
-    from bot.her.names import Speakers
+    from bot.her.speaker_names import Speakers
 
 _LONGEST_PREAMBLE = 200
 

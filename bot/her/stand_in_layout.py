@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.her.guards import inert, no_headings, plain_name
-from bot.her.mind import Message, Role, Sheet, conversation
+from bot.her.sanitise import inert, no_headings, plain_name
+from bot.her.layout import Message, Role, Sheet, conversation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.her.mind import Heard
+    from bot.her.layout import Heard
 
 _MANNER = "Stay in character. Answer in one to three short sentences."
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.her.reply import Reply, ReplyParser, parse
+from bot.her.reply_parser import Reply, ReplyParser, parse
 
 PLANNED = "<system_thinking>plan</system_thinking>"
 CAST = ("Mr. Darcy", "Jane Bennet", "Zoë O’Neil")

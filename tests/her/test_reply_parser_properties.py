@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, public
-from bot.her.mind import open_turn, others_history, own_history
-from bot.her.reply import Reply, ReplyParser
-from tests.her.pairs import pieces, with_one_fault, with_two_faults
-from tests.her.replies import (
+from bot.her.layout import open_turn, others_history, own_history
+from bot.her.reply_parser import Reply, ReplyParser
+from tests.her.malformed_replies import pieces, with_one_fault, with_two_faults
+from tests.her.sample_replies import (
     AFTER_THE_END,
     BROKEN,
     CHARACTER,

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, public
-from bot.her.guards import inert, no_headings, one_speaker, plain_name
-from bot.her.names import NARRATORS, key
+from bot.her.sanitise import inert, no_headings, one_speaker, plain_name
+from bot.her.speaker_names import NARRATORS, key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from tests.her.replies import BROKEN, SECRET, SWAPPED, TAGS, Piece, Written
+from tests.her.sample_replies import BROKEN, SECRET, SWAPPED, TAGS, Piece, Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -51,15 +51,15 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.run import Run
-from bot.her.script import Script
-from bot.her.secret import Planning, Thought
-from bot.her.suspense import Stray, Suspense
+from bot.her.text_run import Run
+from bot.her.beat_builder import Script
+from bot.her.private_text import Planning, Thought
+from bot.her.pending_runs import Stray, Suspense
 from bot.her.tags import PRIVATE, PUBLIC, Family, Tag, TurnEnd, Words
 
 if TYPE_CHECKING:
     from bot.her.beats import PrivateKind, PublicKind
-    from bot.her.names import Speakers
+    from bot.her.speaker_names import Speakers
     from bot.her.tags import Token
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.guards import harmless_controls, inert, no_headings, one_speaker, plain_name
-from bot.her.names import COLONS, Speakers, Voice
+from bot.her.sanitise import harmless_controls, inert, no_headings, one_speaker, plain_name
+from bot.her.speaker_names import COLONS, Speakers, Voice
 from bot.her.scanner import find
 from bot.her.tags import Tag
 

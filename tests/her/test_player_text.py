@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.beats import PublicBeat
-from bot.her.inline import Inline
-from bot.her.people import beats_of, out_of_character
+from bot.her.inline_actions import Inline
+from bot.her.player_text import beats_of, out_of_character
 
 
 def told(text: str) -> str:

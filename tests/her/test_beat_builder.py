@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, action, planning, public, speech, thought
-from bot.her.script import Script
+from bot.her.beat_builder import Script
 
 SPEECH, ACTION, THOUGHT = BeatKind.SPEECH, BeatKind.ACTION, BeatKind.THOUGHT
 

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from bot.her.loops import repetition
-from bot.her.names import COLONS, LINE_BREAKS, Speakers, Voice
+from bot.her.repetition import repetition
+from bot.her.speaker_names import COLONS, LINE_BREAKS, Speakers, Voice
 from bot.her.scanner import find
 from bot.her.tags import TurnEnd
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.loops import LoopWatch, collapse, repetition
+from bot.her.repetition import LoopWatch, collapse, repetition
 
 
 @pytest.mark.parametrize(

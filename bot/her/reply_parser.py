@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind, public
-from bot.her.loops import LoopWatch
-from bot.her.names import Speakers
-from bot.her.reading import Reading
+from bot.her.repetition import LoopWatch
+from bot.her.speaker_names import Speakers
+from bot.her.tag_parser import Reading
 from bot.her.scanner import Scanner
 from bot.her.tags import TurnEnd
 

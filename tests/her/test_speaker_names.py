@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.lines import Lines
-from bot.her.names import Speakers, Voice, key
+from bot.her.speaker_lines import Lines
+from bot.her.speaker_names import Speakers, Voice, key
 
 SPEAKERS = Speakers("Elizabeth Bennet", ("Mr. Bennet", "Zoë O’Neil", "R2:D2", "林黛玉", "🦊"), ("Lizzy",))
 

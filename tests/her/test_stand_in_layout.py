@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.her.beats import action, speech, thought
 from bot.her.chatml import chatml
-from bot.her.mind import Line, Own, Role, Sheet
-from bot.her.stand_in import messages
+from bot.her.layout import Line, Own, Role, Sheet
+from bot.her.stand_in_layout import messages
 
 SHEET = Sheet("Eliza", "A Book", "Witty.", "Long ago.", "A ball.", (("Jane", "Kind."),), "To dance.")
 EXAMPLES = (Line("Jane", (speech("Ready?"),)), Own((thought("Never."), action("smiles"), speech("Always."))))
