@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions, SamplingWishes
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions, SamplingWishes
 from bot.engine.protocol import Dialect, Sampling
-from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.settings import LocalEngineSettings, RemoteEngineSettings
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from bot.engine.local.options import LocalOptions
-from bot.engine.remote import RemoteOptions
+from bot.engine.local.local_options import LocalOptions
+from bot.engine.remote_engine import RemoteOptions
 from bot.errors import SettingsError
 from bot.scenes.performance import Limits
 from bot.settings import (

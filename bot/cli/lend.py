@@ -25,7 +25,7 @@ def lend(
 
     There is no password and no encryption: use it on this machine, or on a network that you trust.
     """
-    from bot.engine.local.waiting import spin_briefly
+    from bot.engine.local.openmp import spin_briefly
 
     spin_briefly(os.environ)  # before llama.cpp is loaded
     from bot.engine.local import rpc

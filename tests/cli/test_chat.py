@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.conftest import complaint
-from tests.engine.completions import CompletionsServer
+from tests.engine.completions_server import CompletionsServer
 from tests.scenes.house import reply
 
 if TYPE_CHECKING:

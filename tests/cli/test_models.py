@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Request
 from bot.errors import ModelFileError
 from bot.her.chatml import chatml

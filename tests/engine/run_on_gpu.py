@@ -14,8 +14,8 @@ import pynvml  # type: ignore[import-untyped] # has no stubs
 from rich.console import Console
 
 from bot.engine.bench.measuring import Course, measure
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.weights.find import weights_folder
 from tests.engine.random_model import QWEN3_32B, make_model
 

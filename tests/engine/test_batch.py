@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.engine.local.batch import Batch
-from bot.engine.local.frames import Finished, Generate
+from bot.engine.local.worker_messages import Finished, Generate
 from bot.engine.local.llama import Context, ContextPlan, DecodeError, Model
-from bot.engine.local.seats import Seats
+from bot.engine.local.slots import Seats
 from bot.engine.protocol import Sampling
 from bot.her.prompt import Text
 from bot.weights.find import resolve
@@ -17,7 +17,7 @@ from bot.weights.find import resolve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bot.engine.local.frames import Event
+    from bot.engine.local.worker_messages import Event
 
 MINDS = 4
 CLOSER = "</system_thinking>"

@@ -11,9 +11,9 @@ from bot.engine.bench.engine import bench_engine
 from bot.engine.bench.measuring import Course, measure
 from bot.engine.bench.report import ALONE, BARE, BATCHED, OURS, SERVER, EngineReport, Figures, Written
 from bot.engine.bench.rivals import Grounds, batched
-from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
-from tests.engine.completions import CompletionsServer
+from tests.engine.completions_server import CompletionsServer
 
 SHORT = Course(streams=2, tokens=6, history=80, rounds=1)
 

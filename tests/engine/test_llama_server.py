@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.engine.protocol import Sampling
-from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError, PromptTooLong
 from bot.weights.find import resolve
-from tests.engine.talk import listen, prompt, request
+from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Dialect, Sampling
 from bot.engines import engine_of
 from bot.errors import ModelFileError
 from bot.settings import LocalEngineSettings, SamplingSettings
 from tests.engine.random_model import TINY, make_model
-from tests.engine.talk import listen, request
+from tests.engine.prompts import listen, request
 
 if TYPE_CHECKING:
     from pathlib import Path

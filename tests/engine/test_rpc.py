@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.engine.local.rpc import Address, check_lending, rpc_function
 from bot.errors import EngineDied, EngineStartError, UserInputError
 from bot.weights import gguf_file
 from bot.weights.find import resolve
 from bot.weights.plan import Wishes, plans
-from tests.engine.talk import listen, request
+from tests.engine.prompts import listen, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -60,7 +60,7 @@ async def borrowing(address: str, **options: object) -> AsyncGenerator[LocalEngi
 async def test_layers_go_to_the_lent_device_as_planned(
     asked: int | str, layers: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("DEBUG", "bot.engine.local.process")
+    caplog.set_level("DEBUG", "bot.engine.local.worker_process")
     wishes = Wishes(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
     (plan,) = plans(gguf_file.check(resolve("demo").path), [2**34], None, wishes)
     async with lender() as (address, _), borrowing(address, gpu_layers=asked, context=2048, minds=4) as engine:

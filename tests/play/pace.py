@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
 from tests.play.house import an_evening, personas
 from tests.play.test_pace import PAGES, SCENES, under_way

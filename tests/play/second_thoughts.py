@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.scenes.house import reply
 
 if TYPE_CHECKING:
-    from tests.engine.scripted import Script
+    from tests.engine.scripted_engine import Script
     from tests.loopback import Message, Outcome
     from tests.play.house import Evening
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.house import Evening, personas
 from tests.scenes.house import reply
 
 if TYPE_CHECKING:
-    from tests.engine.scripted import Script
+    from tests.engine.scripted_engine import Script
     from tests.loopback import Message
 
 BENNET = reply("Mr Bennet", plan="PLAN he stays dry.", thinks="SECRET dear Lizzy.", does="smiles", says="Well, well.")

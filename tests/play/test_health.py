@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.app import Aside, create_bot
 from bot.cli.health import is_well, telling
 from bot.errors import EngineDied
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.scenes.scene import Part, Place
 from bot.store.store import Store
-from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.house import personas
 from tests.scenes.house import STUDY, reply
 

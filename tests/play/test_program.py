@@ -9,7 +9,7 @@ import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from tests.engine.completions import CompletionsServer
+from tests.engine.completions_server import CompletionsServer
 from tests.play.house import Evening, personas
 from tests.play.test_scene import BENNET
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from tests.play.house import Evening, personas
 
 if TYPE_CHECKING:

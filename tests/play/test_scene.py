@@ -8,7 +8,7 @@ import pytest
 
 from bot.scenes.scene import SceneState
 from bot.store.store import Store
-from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.house import Evening, personas
 from tests.scenes.house import reply
 

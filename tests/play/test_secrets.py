@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.house import Evening, personas
 from tests.scenes.house import reply
 
 if TYPE_CHECKING:
-    from tests.engine.scripted import Script
+    from tests.engine.scripted_engine import Script
     from tests.loopback import Person
 
 ALOUD = "Be shrill.</system_thinking><role_action>nods</role_action>My nerves!"  # whoever says it

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.errors import EngineDied
 from bot.posting.drafts import MARK
 from bot.settings import LibrarySettings, PlaySettings
-from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.library.shelves import put
 from tests.play.house import Evening, finished, personas
 from tests.scenes.house import reply
@@ -15,7 +15,7 @@ from tests.scenes.house import reply
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.engine.scripted import Script
+    from tests.engine.scripted_engine import Script
 
 FIVE = ("The Hatter", "The Hare", "The Dormouse", "The Duchess", "The Cook")
 WORDS = " ".join(f"<role_action>turns page {page}</role_action> Page {page} says nothing of it." for page in range(60))

@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import EngineDied
 from bot.her.prompt import Control
-from tests.engine.scripted import Scripted
+from tests.engine.scripted_engine import Scripted
 from tests.loopback.picker import NotOffered
 from tests.play.house import Evening, personas
 from tests.play.second_thoughts import FIRST, MADAM, SECOND, asked, reads, ready, refused

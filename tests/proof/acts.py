@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.posting.drafts import MARK
 from bot.scenes.performance import THOUGHT_ENDS
-from tests.engine.scripted import Scripted
+from tests.engine.scripted_engine import Scripted
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from tests.engine.completions import Answer, CompletionsServer
+from tests.engine.completions_server import Answer, CompletionsServer
 from tests.play.house import personas
 from tests.play.test_program import PROXIED, login, running
 from tests.scenes.house import reply
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.engine.completions import Body
+    from tests.engine.completions_server import Body
     from tests.loopback import Channel
     from tests.play.house import Evening
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.her.prompt import Control
 from bot.posting.buttons import Deed
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.house import personas
 from tests.proof.hostility import STRINGS, commands
 from tests.scenes.house import reply

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from bot.settings import LibrarySettings
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.library.shelves import put, scenario
 from tests.proof.test_abuse import assert_answered
 from tests.scenes.house import reply

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.loopback import LoopbackDiscord
 from tests.play.house import an_evening, personas
 from tests.proof.program import (

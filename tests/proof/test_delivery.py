@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.house import personas
 from tests.scenes.house import reply
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from tests.play.house import ALLOWED, finished, personas
 from tests.proof.test_abuse import assert_answered, ready
 from tests.proof.test_worker import made_small

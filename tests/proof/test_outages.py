@@ -7,7 +7,7 @@ import signal
 import sqlite3
 from typing import TYPE_CHECKING
 
-from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.house import personas
 from tests.play.test_program import login, running
 from tests.proof.program import PATIENCE, answering, online

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.settings import LibrarySettings, PlaySettings
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.library.shelves import put
 from tests.proof.acts import DARCY, Act, Bill, ask, begin, found, latest

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.engine.scripted import Script
+    from tests.engine.scripted_engine import Script
     from tests.scenes.house import House
 
 

@@ -20,7 +20,7 @@ from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.scenes.undoing import Undoing
 from bot.store.store import Store
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bot.errors import PostingError
     from bot.scenes.turn import Take, Turn
-    from tests.engine.scripted import Script
+    from tests.engine.scripted_engine import Script
 
 GM, ALICE, BOB = 1, 2, 3
 STUDY = Scenario(

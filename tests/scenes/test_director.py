@@ -12,7 +12,7 @@ from bot.errors import EngineBusy, EngineError
 from bot.scenes.scene import Mode
 from bot.scenes.telling import Speaker
 from bot.scenes.turn import TurnState
-from tests.engine.scripted import Scripted
+from tests.engine.scripted_engine import Scripted
 from tests.scenes.directing import Directed, a_directed_house
 from tests.scenes.house import ALICE, BOB, GM, reply
 from tests.waiting import until

@@ -12,7 +12,7 @@ from bot.library.scenario import Character
 from bot.scenes.prediction import NOBODY, Moment, likely, named, next_speaker, one_of
 from bot.scenes.scene import Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
-from tests.engine.scripted import Scripted, ScriptedEngine
+from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.scenes.house import STUDY
 
 if TYPE_CHECKING:

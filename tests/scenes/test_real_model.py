@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.scenes.narrator import narrated
 from bot.scenes.performance import Limits, Performance
 from bot.scenes.prediction import NOBODY, predicted

@@ -12,7 +12,7 @@ from bot.errors import EngineBusy, EngineDied, MissingPermission, Refused
 from bot.her.beats import planning, public, thought
 from bot.scenes import prompting
 from bot.scenes.turn import TurnState
-from tests.engine.scripted import Scripted
+from tests.engine.scripted_engine import Scripted
 from tests.scenes.house import ALICE, BOB, GM, a_house
 from tests.scenes.replied import FIRST, MADAM, REFUSES, SECOND, TAKES, answered, said
 

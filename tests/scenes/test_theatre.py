@@ -12,7 +12,7 @@ from bot.her.beats import BeatKind, PrivateBeat
 from bot.scenes.performance import Limits
 from bot.scenes.reveal import Where
 from bot.scenes.turn import TurnState
-from tests.engine.scripted import Scripted
+from tests.engine.scripted_engine import Scripted
 from tests.scenes.house import ALICE, BOB, GM, a_house, reply
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from bot.store.store import Store
 from bot.terminal.chat import Chat, House, Seat
 from bot.terminal.screen import Screen
 from bot.terminal.stage import TerminalStage
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.scenes.house import STUDY
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.scenes.scene import Scene
-    from tests.engine.scripted import Script
+    from tests.engine.scripted_engine import Script
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.scenes import cast
-from tests.engine.completions import Answer, CompletionsServer
+from tests.engine.completions_server import Answer, CompletionsServer
 from tests.scenes.house import ALICE, GM, a_house, reply
 from tests.terminal.typist import CTRL_C, CTRL_D, UP, Typist, at_a_terminal
 from tests.waiting import until
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.engine.completions import Answers
+    from tests.engine.completions_server import Answers
 
 BENNET = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Well, well.")
 OTHER = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Not at all.")

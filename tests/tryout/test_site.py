@@ -15,7 +15,7 @@ from bot.errors import UserInputError
 from bot.library.scenario import Character, Scenario
 from bot.tryout.port import listen
 from bot.tryout.session import played
-from tests.engine.scripted import ScriptedEngine
+from tests.engine.scripted_engine import ScriptedEngine
 from tests.tryout.conftest import SmallBot
 from tests.tryout.visitor import Visitor
 from tests.waiting import until

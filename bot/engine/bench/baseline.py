@@ -15,7 +15,7 @@ from pathlib import Path
 
 import llama_cpp
 
-from bot.engine.local.chatter import Chatter
+from bot.engine.local.llama_log import Chatter
 from bot.engine.local.llama import Context, ContextPlan, Model
 
 _BATCH = 512

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from bot.engine.bench import rivals
 from bot.engine.bench.measuring import Course, Measuring
 from bot.engine.bench.report import OURS, SERVER, EngineReport
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.weights import find
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.engine.bench.report import ALONE, BARE, BATCHED, Figures, Written
-from bot.engine.local.process import environment
-from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.engine.local.worker_process import environment
+from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import re
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from bot.engine.local.frames import Beat, LoadFailed, Ready
-from bot.engine.local.process import WorkerProcess
+from bot.engine.local.worker_messages import Beat, LoadFailed, Ready
+from bot.engine.local.worker_process import WorkerProcess
 from bot.errors import EngineError, EngineStartError, ModelFileError
 
 if TYPE_CHECKING:
-    from bot.engine.local.frames import Command, Event, Load
+    from bot.engine.local.worker_messages import Command, Event, Load
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ import time
 import traceback
 from typing import TYPE_CHECKING, NoReturn
 
-from bot.engine.local.frames import (
+from bot.engine.local.worker_messages import (
     Beat,
     Cancel,
     Count,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from bot.engine.local.batch import Batch
-    from bot.engine.local.frames import Command, Event
+    from bot.engine.local.worker_messages import Command, Event
     from bot.engine.local.llama import Model
 
 _BEAT_SECONDS = 0.5
@@ -71,10 +71,10 @@ class Worker:
         # Imported late: a library that can't be loaded is a failure to be told.
         try:
             from bot.engine.local.batch import Batch
-            from bot.engine.local.chatter import Chatter
+            from bot.engine.local.llama_log import Chatter
             from bot.engine.local.llama import LoadError
-            from bot.engine.local.loading import Loader
-            from bot.engine.local.seats import Seats
+            from bot.engine.local.model_loader import Loader
+            from bot.engine.local.slots import Seats
         except (ImportError, OSError, RuntimeError) as error:
             self._give_up("start", f"llama.cpp can't be loaded ({error}): reinstall llama-cpp-python.")
         chatter = Chatter()

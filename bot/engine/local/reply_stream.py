@@ -7,14 +7,14 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.engine.local.frames import Began, Failed, Finished, Place, Wrote
+from bot.engine.local.worker_messages import Began, Failed, Finished, Place, Wrote
 from bot.engine.protocol import Chunk
 from bot.errors import EngineError, PromptTooLong
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from bot.engine.local.frames import Generate
+    from bot.engine.local.worker_messages import Generate
     from bot.errors import EngineDied
 
 log = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.errors import EngineDied, EngineStartError
 from bot.weights.find import resolve
-from tests.engine.talk import listen, prompt, request
+from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -123,9 +123,9 @@ async def test_closing_ends_the_worker_and_what_it_was_writing() -> None:
 
 BOT = """
 import asyncio, sys
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
-from tests.engine.talk import request
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
+from tests.engine.prompts import request
 
 async def main():
     engine = LocalEngine(LocalOptions(context=512, minds=1, threads=1))
@@ -169,7 +169,7 @@ def alive(pid: int | None) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's memory this way")
 async def test_where_memory_runs_out_the_next_smaller_plan_is_taken_and_said_aloud() -> None:
     loading = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.engine.in_little_memory", "550", "20"), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-m", "tests.engine.load_in_little_memory", "550", "20"), stdout=asyncio.subprocess.PIPE
     )
     out, _ = await loading.communicate()
     smaller, none = out.decode().splitlines()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Finish, FinishReason
-from bot.engine.writing import Characters, Planning, Stops
+from bot.engine.text_decoder import Characters, Planning, Stops
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from bot.engine.local.draw import Draw
-    from bot.engine.local.frames import Generate
+    from bot.engine.local.sampler import Draw
+    from bot.engine.local.worker_messages import Generate
     from bot.engine.local.llama import Model
 
 _GRAMMAR_PATIENCE = 32  # tokens that planning may go on over its limit until the grammar lets it be closed

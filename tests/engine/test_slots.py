@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Anticipating, Sampling
 from bot.her.prompt import Control, Prompt, Text
-from tests.engine.talk import listen, prompt, request
+from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.engine.local.line import Line
+from bot.engine.local.fair_queue import Line
 
 
 @dataclass(eq=False)

@@ -10,13 +10,13 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.engine.completions import Transient
+from bot.engine.completions_client import Transient
 from bot.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-    from bot.engine.completions import CompletionsClient
+    from bot.engine.completions_client import CompletionsClient
 
 log = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Finish, FinishReason
-from bot.engine.writing import Planning, Stops
+from bot.engine.text_decoder import Planning, Stops
 
 if TYPE_CHECKING:
-    from bot.engine.completions import Piece, Usage
+    from bot.engine.completions_client import Piece, Usage
     from bot.engine.protocol import Request
 
 _CHARACTERS_A_TOKEN = 6  # a server may send several tokens at once: then they are estimated by their length

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bot.engine.local.reply import Reply
+    from bot.engine.local.sequence import Reply
 
 
 class Line:

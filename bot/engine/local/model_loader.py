@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.engine.local.devices import Device, cores, devices, free_memory, unused_cards
-from bot.engine.local.frames import Ready
+from bot.engine.local.worker_messages import Ready
 from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
 from bot.engine.local.rpc import borrow
 from bot.errors import EngineStartError, ModelFileError
@@ -17,8 +17,8 @@ from bot.weights.plan import BATCH, Plan, Wishes, plans, smallest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.engine.local.chatter import Chatter
-    from bot.engine.local.frames import Load
+    from bot.engine.local.llama_log import Chatter
+    from bot.engine.local.worker_messages import Load
 
 _CHATML = "<|im_start|>"
 _BUILD_HINT = 'build llama-cpp-python for it (CMAKE_ARGS="-DGGML_CUDA=on"), or set gpu_layers to 0'

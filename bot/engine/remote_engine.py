@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from bot.engine.completions import CompletionsClient, ServedModel, Transient
+from bot.engine.completions_client import CompletionsClient, ServedModel, Transient
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
-from bot.engine.remote_reply import RemoteReply, estimate
-from bot.engine.servers import Servers
+from bot.engine.remote_generation import RemoteReply, estimate
+from bot.engine.server_pool import Servers
 from bot.errors import EngineError, EngineStartError, PromptTooLong
 from bot.her.sanitise import harmless_controls
 from bot.her.prompt import Control
@@ -23,7 +23,7 @@ from bot.her.prompt import Control
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.engine.completions import Body, Piece
+    from bot.engine.completions_client import Body, Piece
     from bot.engine.protocol import Request
     from bot.her.prompt import Prompt
 

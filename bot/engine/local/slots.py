@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bot.engine.local.llama import Context
-    from bot.engine.local.reply import Reply
+    from bot.engine.local.sequence import Reply
 
 _WORTH_KEEPING = 64  # tokens: fewer are read again as quickly as they are moved
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.engine.protocol import FinishReason, Sampling
-from bot.engine.remote import RemoteEngine, RemoteOptions
+from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError, PromptTooLong
-from tests.engine.completions import Answer, Answers, CompletionsServer
-from tests.engine.talk import listen, prompt, request
+from tests.engine.completions_server import Answer, Answers, CompletionsServer
+from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

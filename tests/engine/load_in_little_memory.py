@@ -1,4 +1,4 @@
-"""Loads the demo model where memory runs out: `python -m tests.engine.in_little_memory ROOM…` prints, for each ROOM in
+"""Loads the demo model where memory runs out: `python -m tests.engine.load_in_little_memory ROOM…` prints, for each ROOM in
 MiB beyond what the smallest context needs, the plan that was taken and what was said about it, or why there is none.
 """
 
@@ -10,8 +10,8 @@ import resource
 import sys
 from pathlib import Path
 
-from bot.engine.local.engine import LocalEngine
-from bot.engine.local.options import LocalOptions
+from bot.engine.local.local_engine import LocalEngine
+from bot.engine.local.local_options import LocalOptions
 from bot.errors import EngineError
 
 

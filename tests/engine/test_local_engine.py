@@ -10,10 +10,10 @@ import pytest
 from bot.engine.protocol import Dialect, FinishReason, Request, Sampling
 from bot.errors import EngineBusy, EngineError, PromptTooLong
 from bot.her.prompt import Control, Prompt, Text
-from tests.engine.talk import listen, prompt, request
+from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:
-    from bot.engine.local.engine import LocalEngine
+    from bot.engine.local.local_engine import LocalEngine
 
 GREEDY = Sampling(temperature=0.0, top_p=1.0)
 CONTEXT = 256

@@ -12,13 +12,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from bot import children
-from bot.engine.local.frames import EVENTS, HEAD, pack
-from bot.engine.local.waiting import spin_briefly
+from bot.engine.local.worker_messages import EVENTS, HEAD, pack
+from bot.engine.local.openmp import spin_briefly
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.engine.local.frames import Command, Event
+    from bot.engine.local.worker_messages import Command, Event
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.engine.writing import Characters, Planning, Stops
+from bot.engine.text_decoder import Characters, Planning, Stops
 
 
 @given(st.text(), st.integers(1, 5))

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING
 
-from bot.engine.local.frames import (
+from bot.engine.local.worker_messages import (
     Began,
     Cancel,
     Count,
@@ -23,8 +23,8 @@ from bot.engine.local.frames import (
     Place,
     Wrote,
 )
-from bot.engine.local.options import LocalOptions
-from bot.engine.local.stream import Stream
+from bot.engine.local.local_options import LocalOptions
+from bot.engine.local.reply_stream import Stream
 from bot.engine.local.supervisor import Supervisor
 from bot.engine.protocol import Dialect, EngineInfo, Sampling
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError
@@ -34,7 +34,7 @@ from bot.weights import find, gguf_file
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.engine.local.frames import Event, Ready
+    from bot.engine.local.worker_messages import Event, Ready
     from bot.engine.protocol import Chunk, Request
     from bot.weights.find import ModelSource
     from bot.weights.hub import Progress
