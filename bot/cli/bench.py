@@ -13,7 +13,7 @@ from bot.cli.options import AsJson, Config, library_of, settings_of, write_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.engine.bench.report import EngineReport, Figures, Target
+    from bot.bench.report import EngineReport, Figures, Target
 
 bench = typer.Typer(help="Measure the engine and the bot.", no_args_is_help=True)
 
@@ -50,8 +50,8 @@ def engine(
 ) -> None:
     """Measure the local engine: one stream and many, reading, coming back to a known mind; and the same of
     llama.cpp's own programs and of llama-cpp-python used one request at a time."""
-    from bot.engine.bench.engine import Programs, bench_engine
-    from bot.engine.bench.measuring import Course
+    from bot.bench.engine_bench import Programs, bench_engine
+    from bot.bench.measure import Course
 
     course = Course(streams=streams, history=history, rounds=rounds)
     named = model or settings_of(config).engine.model or "demo"
@@ -78,7 +78,7 @@ def bot(
 ) -> None:
     """Measure the bot with an engine that recites: turns a second, the longest that its event loop stalls while
     replies are written, and its memory with many scenes."""
-    from bot.cli.benching import Evening, bench_bot
+    from bot.bench.bot_bench import Evening, bench_bot
     from bot.cli.choosing import chosen_scenario
 
     played = chosen_scenario(scenario, library_of(settings_of(config)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.cli.benching import BotReport
+from bot.bench.bot_bench import BotReport
 from tests.cli.conftest import complaint, data
 
 if TYPE_CHECKING:

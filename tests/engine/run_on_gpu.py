@@ -13,7 +13,7 @@ from pathlib import Path
 import pynvml  # type: ignore[import-untyped] # has no stubs
 from rich.console import Console
 
-from bot.engine.bench.measuring import Course, measure
+from bot.bench.measure import Course, measure
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.weights.find import weights_folder

@@ -1,6 +1,6 @@
 """llama.cpp's bare decode, and `Llama` used alone: each measured in a process of its own, once.
 
-`python -m bot.engine.bench.baseline bare FILE THREADS STREAMS TOKENS` prints tokens a second with one stream and with
+`python -m bot.bench.llama_baseline bare FILE THREADS STREAMS TOKENS` prints tokens a second with one stream and with
 all; `… alone FILE THREADS STREAMS HISTORY` prints the seconds of a rotation. JSON.
 """
 

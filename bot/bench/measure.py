@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.engine.bench.report import Figures, Written, median
+from bot.bench.report import Figures, Written, median
 from bot.engine.protocol import Request
 from bot.her.grammar import her_grammar
 from bot.her.prompt import Control, Prompt, Text

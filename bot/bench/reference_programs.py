@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.engine.bench.report import ALONE, BARE, BATCHED, Figures, Written
+from bot.bench.report import ALONE, BARE, BATCHED, Figures, Written
 from bot.engine.local.worker_process import environment
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.engine.bench.measuring import Course
+    from bot.bench.measure import Course
 
 _PROMPT = 32  # tokens that each stream reads before it writes
 _PATIENCE = 120  # seconds a server may take to load the model
@@ -131,7 +131,7 @@ async def _wait_for(remote: RemoteEngine, process: asyncio.subprocess.Process) -
 
 
 def _baseline(what: str, grounds: Grounds, *numbers: int) -> list[str]:
-    return ["-m", "bot.engine.bench.baseline", what, str(grounds.model), str(grounds.threads), *map(str, numbers)]
+    return ["-m", "bot.bench.llama_baseline", what, str(grounds.model), str(grounds.threads), *map(str, numbers)]
 
 
 def _is_json(line: bytes) -> bool:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from bot.cli.understudy import Nowhere, Understudy
-from bot.engine.bench.report import Target
+from bot.bench.fakes import Nowhere, Understudy
+from bot.bench.report import Target
 from bot.errors import NoWords
 from bot.scenes.director import Address
 from bot.scenes.hearing import Hearing, Said

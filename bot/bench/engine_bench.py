@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.engine.bench import rivals
-from bot.engine.bench.measuring import Course, Measuring
-from bot.engine.bench.report import OURS, SERVER, EngineReport
+from bot.bench import reference_programs
+from bot.bench.measure import Course, Measuring
+from bot.bench.report import OURS, SERVER, EngineReport
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.weights import find
@@ -45,9 +45,9 @@ async def bench_engine(
     """
     course, programs = course or Course(), programs or Programs()
     path = (await asyncio.to_thread(find.resolve, model)).path
-    grounds = rivals.Grounds(path, threads or _threads(), course)
+    grounds = reference_programs.Grounds(path, threads or _threads(), course)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    decoder = rivals.Decoder(grounds, programs.batched_bench)
+    decoder = reference_programs.Decoder(grounds, programs.batched_bench)
     async with AsyncExitStack() as stack:
         engine = LocalEngine(
             LocalOptions(
@@ -58,7 +58,7 @@ async def bench_engine(
         await engine.start()
         sides = [Measuring(engine, course, OURS)]
         if programs.server:
-            remote = await stack.enter_async_context(rivals.serving(programs.server, grounds))
+            remote = await stack.enter_async_context(reference_programs.serving(programs.server, grounds))
             sides.append(Measuring(remote, course, SERVER))
         for turn in range(course.rounds):
             told(f"round {turn + 1} of {course.rounds}: writing")
@@ -73,7 +73,7 @@ async def bench_engine(
                 await side.remember(turn)
         info = engine.info
     told("Llama, one request at a time")
-    figures = [*(side.figures() for side in sides), decoder.figures(), await rivals.alone(grounds)]
+    figures = [*(side.figures() for side in sides), decoder.figures(), await reference_programs.alone(grounds)]
     return EngineReport(
         model=info.model,
         device=info.device,
