@@ -18,15 +18,15 @@ from bot.library.library import Library
 from bot.posting.stage import DiscordStage
 from bot.posting.wings import Wings
 from bot.scenes.branching import Branching
-from bot.scenes.direction import Direction
-from bot.scenes.forgetting import Forgetting
-from bot.scenes.hearing import Hearing
-from bot.scenes.performance import Limits, Performance
-from bot.scenes.prompter import Prompter
+from bot.scenes.gm_actions import Direction
+from bot.scenes.data_deletion import Forgetting
+from bot.scenes.player_lines import Hearing
+from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.gm_notes import Prompter
 from bot.scenes.takes import Takes
-from bot.scenes.telling import Telling
+from bot.scenes.story_events import Telling
 from bot.scenes.theatre import Theatre
-from bot.scenes.undoing import Undoing
+from bot.scenes.undo import Undoing
 from bot.shipped import shipped
 from bot.store.store import Store
 from cogs import answers

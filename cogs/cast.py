@@ -14,7 +14,7 @@ from bot.scenes import cast
 from cogs import answers, choices
 
 if TYPE_CHECKING:
-    from bot.scenes.direction import Direction
+    from bot.scenes.gm_actions import Direction
     from bot.scenes.theatre import Theatre
 
 

@@ -11,17 +11,17 @@ from discord.ext import commands
 from bot.posting import pages
 from bot.posting.markdown import name
 from bot.posting.render import gm_messages
-from bot.scenes import minds
-from bot.scenes.prompter import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
-from bot.scenes.telling import LONGEST  # noqa: TC001 - discord.py reads annotations
+from bot.scenes import mind
+from bot.scenes.gm_notes import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.story_events import LONGEST  # noqa: TC001 - discord.py reads annotations
 from cogs import answers, choices
 from cogs.gm_people import GmPeople
 
 if TYPE_CHECKING:
     from bot.posting.stage import DiscordStage
-    from bot.scenes.direction import Direction
-    from bot.scenes.prompter import Prompter
-    from bot.scenes.telling import Telling
+    from bot.scenes.gm_actions import Direction
+    from bot.scenes.gm_notes import Prompter
+    from bot.scenes.story_events import Telling
     from bot.scenes.theatre import Theatre
 
 _SHORT = 200
@@ -128,7 +128,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         """Change the setting."""
         here = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        asked = ((minds.TIME, time), (minds.PLACE, place), (minds.SCENE, scene))
+        asked = ((mind.TIME, time), (mind.PLACE, place), (mind.SCENE, scene))
         changes = [(what, text) for what, text in asked if text is not None]
         await self._telling.set(here, changes, interaction.user.id)
         await answers.privately(interaction, "So it is, in every mind.")

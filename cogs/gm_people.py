@@ -16,7 +16,7 @@ from cogs.scene import moderates
 
 if TYPE_CHECKING:
     from bot.posting.stage import DiscordStage
-    from bot.scenes.direction import Direction
+    from bot.scenes.gm_actions import Direction
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 

@@ -16,13 +16,13 @@ from bot.errors import AsideError, PostingError, StoreError
 from bot.library.names import addressed, spoken_names
 from bot.posting.refusals import REFUSED, Code
 from bot.scenes.director import Address
-from bot.scenes.hearing import Said
+from bot.scenes.player_lines import Said
 from bot.scenes.scene import SceneState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.scenes.hearing import Hearing
+    from bot.scenes.player_lines import Hearing
     from bot.scenes.scene import Place, Scene
     from bot.scenes.theatre import Theatre
 

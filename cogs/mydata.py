@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from bot.scenes.forgetting import Forgetting
+    from bot.scenes.data_deletion import Forgetting
 
 _NOTHING = "Aside keeps nothing that you said."
 

@@ -13,13 +13,13 @@ from bot.posting.markdown import literal, name
 from bot.posting.rolls import roll_line
 from bot.posting.wings import NARRATION
 from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
-from bot.scenes.ports import Post
-from bot.scenes.telling import LONGEST, Speaker
+from bot.scenes.interfaces import Post
+from bot.scenes.story_events import LONGEST, Speaker
 from cogs import answers, choices
 
 if TYPE_CHECKING:
-    from bot.scenes.ports import Posts
-    from bot.scenes.telling import Telling
+    from bot.scenes.interfaces import Posts
+    from bot.scenes.story_events import Telling
     from bot.scenes.theatre import Theatre
     from cogs.confidences import Confidences
 

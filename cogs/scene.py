@@ -13,14 +13,14 @@ from discord.ext import commands
 
 from bot.errors import Refused
 from bot.posting import mentions, pages, permissions
-from bot.scenes.direction import LARGEST_BUDGET  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.gm_actions import LARGEST_BUDGET  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.scene import AT_TERMINAL, Mode, Place
 from cogs import answers, choices
 
 if TYPE_CHECKING:
     from bot.library.library import Library
     from bot.posting.stage import DiscordStage
-    from bot.scenes.direction import Direction
+    from bot.scenes.gm_actions import Direction
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
     from cogs.story import Story

@@ -16,10 +16,10 @@ from cogs import answers
 
 if TYPE_CHECKING:
     from bot.scenes.branching import Branching
-    from bot.scenes.ports import Posts
+    from bot.scenes.interfaces import Posts
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
-    from bot.scenes.undoing import Undoing, Undone
+    from bot.scenes.undo import Undoing, Undone
 
 DEEDS = frozenset({Deed.REWIND, Deed.REWIND_SURELY, Deed.HIDE, Deed.BRANCH})
 """What is done here; everything else is done with replies."""

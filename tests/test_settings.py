@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from bot.engine.local.local_options import LocalOptions
 from bot.engine.remote_engine import RemoteOptions
 from bot.errors import SettingsError
-from bot.scenes.performance import Limits
+from bot.scenes.reply_generation import Limits
 from bot.settings import (
     DiscordSettings,
     LocalEngineSettings,

@@ -18,8 +18,8 @@ from bot.bench.fakes import Nowhere, Understudy
 from bot.bench.report import Target
 from bot.errors import NoWords
 from bot.scenes.director import Address
-from bot.scenes.hearing import Hearing, Said
-from bot.scenes.performance import Limits, Performance
+from bot.scenes.player_lines import Hearing, Said
+from bot.scenes.reply_generation import Limits, Performance
 from bot.scenes.scene import Part, Place
 from bot.scenes.theatre import Theatre
 from bot.settings import Settings

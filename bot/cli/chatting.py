@@ -22,8 +22,8 @@ from bot.cli import casting
 from bot.cli.options import library_of
 from bot.engines import cautioned, create_engine
 from bot.scenes import cast
-from bot.scenes.hearing import Hearing
-from bot.scenes.performance import Limits, Performance
+from bot.scenes.player_lines import Hearing
+from bot.scenes.reply_generation import Limits, Performance
 from bot.scenes.scene import AT_TERMINAL, Place
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre

@@ -27,11 +27,11 @@ def prompt(
     """Show the exact text the engine gets for a character's next turn."""
     from bot.cli.choosing import chosen_character, chosen_scenario, dialect_of
     from bot.cli.turns_file import read_turns
-    from bot.scenes import prompting
+    from bot.scenes import prompt_builder
 
     settings = settings_of(config)
     played = chosen_scenario(scenario, library_of(settings))
     name = chosen_character(played, character)
     told = read_turns(turns, played) if turns else ()
     chosen = dialect or dialect_of(settings)
-    write(prompting.prompt(played, name, told, chosen, empty_think=settings.play.empty_think).text)
+    write(prompt_builder.prompt(played, name, told, chosen, empty_think=settings.play.empty_think).text)

@@ -11,13 +11,13 @@ import discord
 from bot.posting.channels import NO_MENTIONS
 from bot.posting.letters import shortened
 from bot.posting.refusals import REFUSED, Code
-from bot.scenes.ports import Post
+from bot.scenes.interfaces import Post
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.posting.render import Outgoing
-    from bot.scenes.ports import Posts
+    from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bot.posting.letters import width
 from bot.posting.markdown import name
 from bot.posting.render import Outgoing, public_messages
-from bot.scenes.ports import Post
+from bot.scenes.interfaces import Post
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.her.beats import PublicBeat
     from bot.posting.voice import Voice
     from bot.posting.webhooks import Persona
-    from bot.scenes.ports import PersonaWebhook, Posts
+    from bot.scenes.interfaces import PersonaWebhook, Posts
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
 

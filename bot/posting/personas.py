@@ -15,7 +15,7 @@ from bot.posting.drafts import LEAVING, MARK, PERSONA, Draft, take_away
 from bot.posting.markdown import name
 from bot.posting.render import covered_messages, public_messages
 from bot.posting.voice import Posted
-from bot.scenes.ports import Post
+from bot.scenes.interfaces import Post
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bot.posting.render import Outgoing
     from bot.posting.voice import Voice
     from bot.posting.webhooks import Persona
-    from bot.scenes.ports import PersonaWebhook, Posts
+    from bot.scenes.interfaces import PersonaWebhook, Posts
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
 

@@ -22,7 +22,7 @@ from bot.posting.split import LIMIT
 from bot.posting.streaming import Pace, Stream
 from bot.posting.voice import Voice
 from bot.posting.webhooks import Face, Persona, Webhooks
-from bot.scenes.ports import Post
+from bot.scenes.interfaces import Post
 from bot.scenes.reveal import Audience, since
 from bot.scenes.turn import TurnKind, TurnState
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from bot.her.beats import PublicBeat
     from bot.posting.drafts import Draft
-    from bot.scenes.ports import Posts
+    from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
 
@@ -57,7 +57,7 @@ class Faces(Protocol):
 
 
 class DiscordStage:
-    """Shows scenes on Discord: what `bot.scenes.ports.Stage` asks for, and the opening.
+    """Shows scenes on Discord: what `bot.scenes.interfaces.Stage` asks for, and the opening.
 
     `unreached` is told when a game master could not be written to, while there may still be a way to tell them.
     `streaming`: replies are shown while they are being written. `earlier`: the last turn that was begun before the

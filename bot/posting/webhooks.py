@@ -14,12 +14,12 @@ import discord
 from bot.errors import MissingPermission, NoRoom, PostingError
 from bot.posting.permissions import lacks
 from bot.posting.refusals import REFUSED, refusal
-from bot.scenes.ports import PersonaWebhook
+from bot.scenes.interfaces import PersonaWebhook
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.ports import Posts
+    from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Place
 
 _log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from bot.posting.markdown import literal, name
 from bot.posting.refusals import REFUSED
 from bot.posting.render import Outgoing, gm_messages, public_messages, told
 from bot.posting.split import LIMIT, Run, pack
-from bot.scenes.ports import Post
+from bot.scenes.interfaces import Post
 from bot.scenes.reveal import Audience
 from bot.scenes.turn import TurnKind
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from bot.her.beats import PublicBeat
     from bot.posting.stage import DiscordStage
-    from bot.scenes.ports import Posts
+    from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
@@ -60,7 +60,7 @@ class Private(Protocol):
 
 
 class Wings:
-    """Everything `bot.scenes.ports.Stage` asks for: replies are left to the stage, the rest is told from here.
+    """Everything `bot.scenes.interfaces.Stage` asks for: replies are left to the stage, the rest is told from here.
 
     A whispered answer goes to who whispered, as a message only they see in the channel (`private`), or else a direct
     one; the game masters read every whisper in theirs. `unreached` is told of a game master who can't be written to.

@@ -14,14 +14,14 @@ from bot.her.sanitise import plain_name
 from bot.her.reply_parser import ReplyParser
 from bot.library.names import mentioned, normal, spoken_names
 from bot.library.scenario import NARRATOR
-from bot.scenes import minds
-from bot.scenes.asking import Question, ask, latest
-from bot.scenes.performance import Performed
+from bot.scenes import mind
+from bot.scenes.questions import Question, ask, latest
+from bot.scenes.reply_generation import Performed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.performance import Performance
+    from bot.scenes.reply_generation import Performance
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 

@@ -14,7 +14,7 @@ from bot.her.player_text import beats_of
 from bot.library.names import spoken_names
 from bot.library.spelling import normal
 from bot.scenes import cast
-from bot.scenes.performance import Limits, Performance
+from bot.scenes.reply_generation import Limits, Performance
 from bot.scenes.scene import AT_TERMINAL, Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Engine
     from bot.her.beats import Beat, PublicBeat
     from bot.library.scenario import Scenario
-    from bot.scenes.performance import Progress
+    from bot.scenes.reply_generation import Progress
 
 _numbers = count(1)
 

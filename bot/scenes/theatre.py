@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Refused
-from bot.scenes import cast, moving
-from bot.scenes.playhouse import Playhouse
+from bot.scenes import cast
+from bot.scenes import relocation
+from bot.scenes.dependencies import Playhouse
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Runner
 from bot.scenes.scene import Part, Scene, SceneState
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from bot.her.beats import BeatKind
     from bot.library.scenario import Scenario
-    from bot.scenes.performance import Performance
-    from bot.scenes.ports import SceneStore, Stage
+    from bot.scenes.reply_generation import Performance
+    from bot.scenes.interfaces import SceneStore, Stage
     from bot.scenes.reveal import Revealed, Where
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
@@ -179,7 +180,7 @@ class Theatre:
         scene = next((one for one in await self.resting(place.guild_id, people) if one.id == scene_id), None)
         if scene is None:
             raise Refused("You direct no scene of that number that has ended: choose one of those that are offered.")
-        moved = moving.moved(scene, place, people[0])
+        moved = relocation.moved(scene, place, people[0])
         await self._house.store.move_scene(moved, heard)
         self._take_up(moved)
         return moved
@@ -190,7 +191,7 @@ class Theatre:
         One that has ended moves there. One under way in a channel stays that channel's, which is told nothing of what
         is played at the terminal, though its characters know. Raises Refused where that channel is owed a reply.
         """
-        scene = await moving.visited(self._house.store, scene_id, terminal)
+        scene = await relocation.visited(self._house.store, scene_id, terminal)
         self._take_up(scene)
         return scene
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.scenes.ports import Note
+from bot.scenes.interfaces import Note
 from bot.store.repository import Repository
 from bot.store.values import microseconds
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.scenes.ports import NewNote
+    from bot.scenes.interfaces import NewNote
 
 
 class NoteRepository(Repository):
-    """The notes' part of `bot.scenes.ports.SceneStore`."""
+    """The notes' part of `bot.scenes.interfaces.SceneStore`."""
 
     async def add_note(self, scene_id: int, note: NewNote, now: datetime) -> Note:
         """Store a standing note."""

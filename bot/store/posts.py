@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bot.scenes.ports import PersonaWebhook, Post
+from bot.scenes.interfaces import PersonaWebhook, Post
 from bot.scenes.scene import Place
 from bot.store.repository import Repository
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PostRepository(Repository):
-    """What `bot.scenes.ports.Posts` asks for."""
+    """What `bot.scenes.interfaces.Posts` asks for."""
 
     async def add_post(self, post: Post) -> None:
         """Store one posted message, in place of what was known of it."""

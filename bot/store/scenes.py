@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class SceneRepository(Repository):
-    """The scenes' part of `bot.scenes.ports.SceneStore`."""
+    """The scenes' part of `bot.scenes.interfaces.SceneStore`."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.ports import NewLine
+    from bot.scenes.interfaces import NewLine
     from bot.scenes.turn import Turn
     from bot.store.transaction import Transaction
 
 
 class TurnRepository(Repository):
-    """The turns' part of `bot.scenes.ports.SceneStore`."""
+    """The turns' part of `bot.scenes.interfaces.SceneStore`."""
 
     async def add_line(
         self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime, *, begun: int | None = None

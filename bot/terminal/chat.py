@@ -13,7 +13,7 @@ from bot.her.player_text import out_of_character
 from bot.library.names import addressed, spoken_names
 from bot.scenes import cast
 from bot.scenes.director import Address
-from bot.scenes.hearing import Said
+from bot.scenes.player_lines import Said
 from bot.scenes.reveal import for_gm
 from bot.scenes.turn import TurnKind, TurnState
 from bot.terminal import pages
@@ -22,8 +22,8 @@ from bot.terminal.screen import FAULT, QUIET
 from bot.terminal.transcript import transcript, write
 
 if TYPE_CHECKING:
-    from bot.scenes.hearing import Hearing
-    from bot.scenes.ports import SceneStore
+    from bot.scenes.player_lines import Hearing
+    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Scene
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Running, Theatre

@@ -23,7 +23,7 @@ LABELS: Final = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
 
 
 class TerminalStage:
-    """Shows a scene on a screen: what `bot.scenes.ports.Stage` asks for.
+    """Shows a scene on a screen: what `bot.scenes.interfaces.Stage` asks for.
 
     `showing` are the kinds of private beats that are shown beneath each reply: whoever sits here directs the scene.
     """

@@ -19,7 +19,7 @@ from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
 from tests.play.house import an_evening, personas
 from tests.play.test_pace import PAGES, SCENES, under_way
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from bot.engine.protocol import Request

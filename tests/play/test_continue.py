@@ -8,7 +8,7 @@ from bot.scenes.scene import AT_TERMINAL, Place
 from tests.loopback.actors import Person
 from tests.play.house import Evening, personas
 from tests.play.test_scene import BENNET, ready
-from tests.scenes.house import a_house
+from tests.scenes.harness import a_house
 
 if TYPE_CHECKING:
     from pathlib import Path

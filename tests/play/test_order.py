@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.house import personas
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from tests.play.house import Evening

@@ -10,7 +10,7 @@ from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.library.shelves import put
 from tests.play.house import Evening, finished, personas
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from pathlib import Path

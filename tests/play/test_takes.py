@@ -10,7 +10,7 @@ from tests.engine.scripted_engine import Scripted
 from tests.loopback.picker import NotOffered
 from tests.play.house import Evening, personas
 from tests.play.second_thoughts import FIRST, MADAM, SECOND, asked, reads, ready, refused
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 
 
 async def test_retry_makes_another_take_and_arrows_go_through_them(evening: Evening) -> None:

@@ -14,7 +14,7 @@ from bot.scenes.reveal import RevealPolicy, Where
 from tests.loopback.entities import ChannelKind
 
 if TYPE_CHECKING:
-    from bot.scenes.ports import Stage
+    from bot.scenes.interfaces import Stage
     from tests.posting.conftest import House
 
 

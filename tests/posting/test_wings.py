@@ -10,7 +10,7 @@ from bot.library.scenario import NARRATOR
 from bot.posting.letters import width
 from bot.posting.split import LIMIT
 from bot.posting.wings import narration
-from bot.scenes import minds
+from bot.scenes import mind
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ def test_a_narration_is_a_quotation_in_italics_line_for_line() -> None:
 
 
 def test_a_setting_says_what_of_it_changed() -> None:
-    assert told("The terrace", minds.PLACE) == [">>> **Place** *The terrace*"]
+    assert told("The terrace", mind.PLACE) == [">>> **Place** *The terrace*"]
 
 
 def test_nothing_in_a_narration_formats_or_mentions() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.posting.drafts import MARK
-from bot.scenes.performance import THOUGHT_ENDS
+from bot.scenes.reply_generation import THOUGHT_ENDS
 from tests.engine.scripted_engine import Scripted
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 

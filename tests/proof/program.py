@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tests.engine.completions_server import Answer, CompletionsServer
 from tests.play.house import personas
 from tests.play.test_program import PROXIED, login, running
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     import asyncio

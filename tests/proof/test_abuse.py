@@ -13,7 +13,7 @@ from bot.posting.buttons import Deed
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.house import personas
 from tests.proof.hostility import STRINGS, commands
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from tests.loopback import Message, Outcome, Person

@@ -23,7 +23,7 @@ from bot.settings import LibrarySettings
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.library.shelves import put, scenario
 from tests.proof.test_abuse import assert_answered
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 
 if sys.platform != "linux":
     pytest.skip("only Linux holds a program to its address space", allow_module_level=True)

@@ -10,11 +10,11 @@ import pytest
 
 from bot.errors import EngineBusy, EngineError
 from bot.scenes.scene import Mode
-from bot.scenes.telling import Speaker
+from bot.scenes.story_events import Speaker
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.directing import Directed, a_directed_house
-from tests.scenes.house import ALICE, BOB, GM, reply
+from tests.scenes.gm_harness import Directed, a_directed_house
+from tests.scenes.harness import ALICE, BOB, GM, reply
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Request
     from bot.scenes.scene import Scene
-    from tests.scenes.house import House
+    from tests.scenes.harness import House
 
 ANY = "Be dry.</system_thinking><role_action>nods</role_action>Indeed."
 

@@ -10,9 +10,9 @@ import pytest
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.scenes.narrator import narrated
-from bot.scenes.performance import Limits, Performance
-from bot.scenes.prediction import NOBODY, predicted
-from tests.scenes.test_prediction import ODD, moment, odd_moment, turn
+from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.speaker_prediction import NOBODY, predicted
+from tests.scenes.test_speaker_prediction import ODD, moment, odd_moment, turn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,11 +10,11 @@ import pytest
 from bot.engine.protocol import Dialect
 from bot.errors import EngineBusy, EngineDied, MissingPermission, Refused
 from bot.her.beats import planning, public, thought
-from bot.scenes import prompting
+from bot.scenes import prompt_builder
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.house import ALICE, BOB, GM, a_house
-from tests.scenes.replied import FIRST, MADAM, REFUSES, SECOND, TAKES, answered, said
+from tests.scenes.harness import ALICE, BOB, GM, a_house
+from tests.scenes.replied_scene import FIRST, MADAM, REFUSES, SECOND, TAKES, answered, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,8 +179,8 @@ async def test_a_restart_in_the_middle_of_lengthening_goes_on_with_it(tmp_path: 
 
 
 async def test_a_stand_in_is_held_to_a_sentence_or_two_more() -> None:
-    assert "system_thinking" not in prompting.grammar("Mr Bennet", Dialect.STAND_IN, more=True)
-    assert "system_thinking" not in prompting.grammar("Mr Bennet", Dialect.HER, more=True)
+    assert "system_thinking" not in prompt_builder.grammar("Mr Bennet", Dialect.STAND_IN, more=True)
+    assert "system_thinking" not in prompt_builder.grammar("Mr Bennet", Dialect.HER, more=True)
 
 
 async def test_a_failed_reply_is_tried_again_and_not_gone_through(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from bot.engine.protocol import FinishReason
 from bot.errors import EngineBusy, EngineDied, MissingPermission, Refused, UnknownName
 from bot.her.beats import BeatKind, PrivateBeat
-from bot.scenes.performance import Limits
+from bot.scenes.reply_generation import Limits
 from bot.scenes.reveal import Where
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.house import ALICE, BOB, GM, a_house, reply
+from tests.scenes.harness import ALICE, BOB, GM, a_house, reply
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 from bot.her.beats import speech
 from bot.library.scenario import NARRATOR, Character, Scenario
-from bot.scenes.ports import NewLine
+from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import Part, Place
 from bot.scenes.turn import TurnKind
 from bot.store.store import Store

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.her.beats import speech
-from bot.scenes.ports import Post
+from bot.scenes.interfaces import Post
 from bot.scenes.scene import SceneState
 from tests.store.conftest import ELIZA, GM, NOON, a_line, begin, narrate, say
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import StoreError
 from bot.her.beats import speech
-from bot.scenes.ports import NewLine, PersonaWebhook, Post
+from bot.scenes.interfaces import NewLine, PersonaWebhook, Post
 from tests.store.conftest import NOON
 
 if TYPE_CHECKING:

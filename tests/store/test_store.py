@@ -11,7 +11,7 @@ from tests.store.conftest import NOON, begin, narrate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.scenes.ports import Posts, SceneStore
+    from bot.scenes.interfaces import Posts, SceneStore
 
 WRITER = """
 import asyncio, sys

@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import Refused
 from bot.her.beats import speech, thought
-from bot.scenes.ports import NewNote, Post
+from bot.scenes.interfaces import NewNote, Post
 from bot.scenes.scene import Place
 from bot.scenes.turn import TurnState
 from tests.store.conftest import ELIZA, GM, NOON, a_line, begin, say

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.errors import StoreError
 from bot.her.beats import Beat, action, planning, speech, thought
-from bot.scenes.ports import NewLine, Post
+from bot.scenes.interfaces import NewLine, Post
 from bot.scenes.turn import Take, TurnKind, TurnState
 from bot.store.values import storable
 from tests.store.conftest import ELIZA, NOON, a_line, begin, narrate, say

@@ -9,8 +9,8 @@ from io import StringIO
 from itertools import count
 from typing import TYPE_CHECKING
 
-from bot.scenes.hearing import Hearing
-from bot.scenes.performance import Limits, Performance
+from bot.scenes.player_lines import Hearing
+from bot.scenes.reply_generation import Limits, Performance
 from bot.scenes.scene import AT_TERMINAL, Place
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
@@ -19,7 +19,7 @@ from bot.terminal.chat import Chat, House, Seat
 from bot.terminal.screen import Screen
 from bot.terminal.stage import TerminalStage
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.scenes.house import STUDY
+from tests.scenes.harness import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.errors import EngineBusy
 from bot.scenes import cast
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.house import ALICE, GM, a_house, reply
+from tests.scenes.harness import ALICE, GM, a_house, reply
 from tests.terminal.house import an_evening
 
 if TYPE_CHECKING:

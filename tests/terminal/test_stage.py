@@ -13,7 +13,7 @@ from bot.scenes.scene import AT_TERMINAL, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.terminal.screen import Screen
 from bot.terminal.stage import TerminalStage
-from tests.scenes.house import STUDY
+from tests.scenes.harness import STUDY
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat

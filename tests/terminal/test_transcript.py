@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.her.beats import BeatKind, action, planning, speech, thought
 from bot.scenes.turn import TurnKind
 from bot.terminal.transcript import transcript
-from tests.scenes.house import STUDY
+from tests.scenes.harness import STUDY
 from tests.terminal.test_stage import turn
 
 STORY = [

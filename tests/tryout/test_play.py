@@ -16,7 +16,7 @@ from bot.shipped import shipped
 from bot.tryout.port import listen
 from bot.tryout.session import played
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 from tests.tryout.visitor import Pane, Visitor
 from tests.waiting import until
 

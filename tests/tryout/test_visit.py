@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.scenes.house import reply
+from tests.scenes.harness import reply
 from tests.tryout.chromium import PROGRAM, browser
 from tests.tryout.test_play import house
 from tests.tryout.visit import WINDOW, Newcomer

@@ -9,7 +9,7 @@ from bot.errors import Refused, UnknownName
 from bot.scenes.scene import AT_TERMINAL, SceneState
 
 if TYPE_CHECKING:
-    from bot.scenes.ports import SceneStore
+    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Part, Place, Scene
 
 _NAMED = 8  # scenes named where another one was asked for

@@ -12,8 +12,8 @@ from bot.errors import MissingPermission, Refused
 from bot.her.beats import action, planning, speech, thought
 from bot.her.player_text import beats_of
 from bot.scenes.takes import rewritten, written
-from tests.scenes.house import GM, a_house
-from tests.scenes.replied import FIRST, MADAM, REFUSES, SECOND, answered, said
+from tests.scenes.harness import GM, a_house
+from tests.scenes.replied_scene import FIRST, MADAM, REFUSES, SECOND, answered, said
 
 if TYPE_CHECKING:
     from pathlib import Path

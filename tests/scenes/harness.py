@@ -12,13 +12,13 @@ from bot.her.beats import PublicBeat, public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
 from bot.scenes.director import Address
-from bot.scenes.hearing import Hearing, Said
-from bot.scenes.performance import Limits, Performance
-from bot.scenes.ports import Post
+from bot.scenes.player_lines import Hearing, Said
+from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.interfaces import Post
 from bot.scenes.scene import Place, Scene
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
-from bot.scenes.undoing import Undoing
+from bot.scenes.undo import Undoing
 from bot.store.store import Store
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.waiting import until

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.scenes.house import ALICE, reply
+from tests.scenes.harness import ALICE, reply
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.scenes.house import House
+    from tests.scenes.harness import House
 
 FIRST, SECOND = reply("Mr Bennet", says="You refuse him?"), reply("Mr Bennet", says="You take him?")
 MADAM = reply("Mrs Bennet", says="My nerves!")

@@ -11,7 +11,7 @@ from bot.her import layout
 from bot.her import stand_in_layout
 from bot.her.chatml import PREFILL, chatml
 from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
-from bot.scenes import minds
+from bot.scenes import mind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,9 +50,9 @@ def prompt(
     `opening` is how the turn has begun already.
     """
     person = scenario.character(character)
-    sheet, heard = minds.sheet(scenario, person, (*left_out, *turns)), minds.heard(character, turns, notes)
+    sheet, heard = mind.sheet(scenario, person, (*left_out, *turns)), mind.heard(character, turns, notes)
     if dialect is Dialect.STAND_IN:
-        return chatml(stand_in_layout.messages(sheet, minds.examples(person), heard), prefill=opening or PREFILL)
+        return chatml(stand_in_layout.messages(sheet, mind.examples(person), heard), prefill=opening or PREFILL)
     return chatml(layout.messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think)
 
 

@@ -13,7 +13,7 @@ from bot.her.player_text import beats_of, out_of_character
 from bot.library.spelling import is_blank
 from bot.scenes import cast, director
 from bot.scenes.director import Address
-from bot.scenes.ports import NewLine
+from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.ports import Posts, SceneStore
+    from bot.scenes.interfaces import Posts, SceneStore
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn

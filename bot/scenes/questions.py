@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bot.engine.protocol import Request, Sampling
 from bot.her.chatml import STOPS, chatml
 from bot.her.layout import Message, Role, others_history
-from bot.scenes.minds import public_line
+from bot.scenes.mind import public_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

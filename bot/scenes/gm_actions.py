@@ -12,7 +12,7 @@ from bot.scenes.theatre import directs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.scenes.ports import SceneStore
+    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Mode, Scene
     from bot.scenes.theatre import Theatre
 

@@ -11,7 +11,7 @@ from bot.her.beats import BeatKind
 from bot.scenes.reveal import Where
 from bot.scenes.scene import Place
 from bot.scenes.turn import TurnState
-from tests.scenes.house import ALICE, BOB, GM, a_house, reply
+from tests.scenes.harness import ALICE, BOB, GM, a_house, reply
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.scenes.house import House
+    from tests.scenes.harness import House
 
 BENNET, MADAM = reply("Mr Bennet", says="You refuse him?"), reply("Mrs Bennet", says="My nerves!")
 EVENING = ["Papa?", "smiles You refuse him?", "Mama?", "smiles My nerves!"]

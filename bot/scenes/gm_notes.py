@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import Refused
 from bot.library.spelling import is_blank
 from bot.scenes import cast
-from bot.scenes.ports import NewNote
+from bot.scenes.interfaces import NewNote
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.theatre import Behind, directs
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.performance import Performance
-    from bot.scenes.ports import Note, SceneStore
+    from bot.scenes.reply_generation import Performance
+    from bot.scenes.interfaces import Note, SceneStore
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 

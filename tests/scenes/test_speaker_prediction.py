@@ -9,11 +9,11 @@ import pytest
 
 from bot.her.beats import speech
 from bot.library.scenario import Character
-from bot.scenes.prediction import NOBODY, Moment, likely, named, next_speaker, one_of
+from bot.scenes.speaker_prediction import NOBODY, Moment, likely, named, next_speaker, one_of
 from bot.scenes.scene import Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.scenes.house import STUDY
+from tests.scenes.harness import STUDY
 
 if TYPE_CHECKING:
     from bot.engine.protocol import EngineInfo

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.scenes.rights import GONE, reached
+from bot.scenes.turn_rights import GONE, reached
 from bot.scenes.theatre import directs
 from bot.scenes.turn import TurnKind, TurnState
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from bot.scenes.keeping import TakeStore
-    from bot.scenes.ports import Stage
+    from bot.scenes.take_store import TakeStore
+    from bot.scenes.interfaces import Stage
     from bot.scenes.scene import Scene
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre

@@ -13,7 +13,7 @@ from bot.errors import EngineError
 from bot.her.beats import public
 from bot.her.sanitise import plain_name
 from bot.library.names import mentioned, normal, spoken_names
-from bot.scenes.asking import Question, ask, latest
+from bot.scenes.questions import Question, ask, latest
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from bot.scenes.ports import SceneStore
+from bot.scenes.interfaces import SceneStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

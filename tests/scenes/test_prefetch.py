@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bot.errors import EngineDied
 from bot.her.prompt import Control, Prompt, Text
-from bot.scenes.foresight import common
+from bot.scenes.prefetch import common
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.scenes.house import ALICE, House, a_house, reply
+from tests.scenes.harness import ALICE, House, a_house, reply
 from tests.waiting import until
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 
 from bot.errors import Refused
 from bot.scenes.scene import Mode
-from bot.scenes.telling import Speaker
-from tests.scenes.directing import a_directed_house, words
-from tests.scenes.house import ALICE, BOB, GM, reply
+from bot.scenes.story_events import Speaker
+from tests.scenes.gm_harness import a_directed_house, words
+from tests.scenes.harness import ALICE, BOB, GM, reply
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from bot.errors import Refused
 from bot.scenes.theatre import directs
 
 if TYPE_CHECKING:
-    from bot.scenes.ports import SceneStore
+    from bot.scenes.interfaces import SceneStore
     from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn
 

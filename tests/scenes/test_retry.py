@@ -8,14 +8,14 @@ import pytest
 
 from bot.errors import EngineBusy, Refused
 from bot.scenes.turn import TurnState
-from tests.scenes.house import ALICE, BOB, GM, a_house, reply
+from tests.scenes.harness import ALICE, BOB, GM, a_house, reply
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.scenes.house import House
+    from tests.scenes.harness import House
 
 FIRST, SECOND = reply("Mr Bennet", says="You refuse him?"), reply("Mr Bennet", says="You take him?")
 MADAM = reply("Mrs Bennet", says="My nerves!")

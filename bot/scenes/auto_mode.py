@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.scenes.prediction import Moment, next_speaker
+from bot.scenes.speaker_prediction import Moment, next_speaker
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.playhouse import Playhouse
+    from bot.scenes.dependencies import Playhouse
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 

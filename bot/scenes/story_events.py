@@ -17,7 +17,7 @@ from bot.library.scenario import NARRATOR
 from bot.library.spelling import is_blank
 from bot.scenes import cast
 from bot.scenes.dice import rolled
-from bot.scenes.ports import NewLine
+from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import SceneState
 from bot.scenes.theatre import directs
 from bot.scenes.turn import TurnKind
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.scenes.dice import Roll
-    from bot.scenes.ports import SceneStore, Stage
+    from bot.scenes.interfaces import SceneStore, Stage
     from bot.scenes.scene import Part, Scene
     from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn

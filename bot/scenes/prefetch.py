@@ -9,8 +9,8 @@ from bot.engine.protocol import Anticipating
 from bot.errors import AsideError
 from bot.her.beats import speech
 from bot.her.prompt import Prompt, Text
-from bot.scenes import prompting
-from bot.scenes.performance import mind_key
+from bot.scenes import prompt_builder
+from bot.scenes.reply_generation import mind_key
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.her.prompt import PromptPart
-    from bot.scenes.performance import Performance
-    from bot.scenes.playhouse import Playhouse
+    from bot.scenes.reply_generation import Performance
+    from bot.scenes.dependencies import Playhouse
     from bot.scenes.scene import Scene
 
 _log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ async def beginning(performance: Performance, scene: Scene, character: str, stor
     fitted = await performance.fitted(scene, character, story)
     gone = {turn.id for turn in fitted.left_out}
     kept = [turn for turn in story if turn.heard(character) and turn.id not in gone]
-    another = prompting.prompt(
+    another = prompt_builder.prompt(
         *(scene.scenario, character, (*kept, _line(scene)), performance.engine.info.dialect),
         empty_think=performance.limits.empty_think,
         left_out=fitted.left_out,

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.performance import Performance
-    from bot.scenes.ports import SceneStore, Stage
+    from bot.scenes.reply_generation import Performance
+    from bot.scenes.interfaces import SceneStore, Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import MissingPermission, PostingError, Unreachable
-from bot.scenes.patience import patiently
+from bot.scenes.retrying import patiently
 
 
 async def test_what_meets_no_answer_is_shown_once_there_is_one() -> None:

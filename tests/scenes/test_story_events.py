@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import EngineBusy, MissingPermission, NoWords, Refused, UnknownName, UserInputError
-from bot.scenes import minds
-from bot.scenes.telling import Speaker
+from bot.scenes import mind
+from bot.scenes.story_events import Speaker
 from bot.scenes.turn import TurnKind, TurnState
-from tests.scenes.directing import a_directed_house, words
-from tests.scenes.house import ALICE, BOB, GM, reply
+from tests.scenes.gm_harness import a_directed_house, words
+from tests.scenes.harness import ALICE, BOB, GM, reply
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,8 +102,8 @@ async def test_what_the_channel_cannot_be_shown_is_no_part_of_the_story(tmp_path
 async def test_a_setting_is_the_current_scenario_of_all_minds_from_then_on(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.begin()
-        await directed.telling.set(scene, [(minds.PLACE, "Netherfield"), (minds.SCENE, "A ball.")], GM)
-        await directed.telling.set(scene, [(minds.PLACE, "The terrace")], GM)
+        await directed.telling.set(scene, [(mind.PLACE, "Netherfield"), (mind.SCENE, "A ball.")], GM)
+        await directed.telling.set(scene, [(mind.PLACE, "The terrace")], GM)
         prompt = await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
         assert "===Current Scenario===\nA ball.\nPlace: The terrace\n" in prompt
         assert "A library at Longbourn" not in prompt
@@ -168,7 +168,7 @@ async def test_only_the_gm_does_what_the_gm_does(tmp_path: Path) -> None:
             directed.telling.narrate(scene, None, ALICE),
             directed.telling.say(scene, "Mr Bennet", "Fire!", ALICE),
             directed.telling.whisper_to(scene, "Mr Bennet", "Fire!", ALICE),
-            directed.telling.set(scene, [(minds.PLACE, "Hell")], ALICE),
+            directed.telling.set(scene, [(mind.PLACE, "Hell")], ALICE),
             directed.prompter.note(scene, None, "Fire!", ALICE),
             directed.prompter.notes(scene, ALICE),
             directed.prompter.remove(scene, 1, ALICE),

@@ -12,7 +12,7 @@ from bot.her import layout
 from bot.her.beats import BeatKind, PrivateBeat, public
 from bot.her.chatml import PREFILL, STOPS
 from bot.her.reply_parser import ReplyParser
-from bot.scenes import prompting
+from bot.scenes import prompt_builder
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Performance:
         fitted = await self.fitted(scene, character, turns, notes, opening=opening)
         request = replace(self._request(scene, character, fitted), planning_tokens=None)
         if request.grammar is not None:
-            request = replace(request, grammar=prompting.grammar(character, self.engine.info.dialect, more=True))
+            request = replace(request, grammar=prompt_builder.grammar(character, self.engine.info.dialect, more=True))
         others = _others(scene, character, turns)
         before = public(beats)
         for _ in range(2):
@@ -123,12 +123,12 @@ class Performance:
 
     async def fitted(
         self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = (), *, opening: str = ""
-    ) -> prompting.Fitted:
+    ) -> prompt_builder.Fitted:
         """Return the prompt for this character's next turn, begun already with `opening`, cut to the context.
 
         Raises PromptTooLong, EngineError.
         """
-        return await prompting.fitted(
+        return await prompt_builder.fitted(
             *(scene.scenario, character, turns, self.engine, self._room),
             empty_think=self.limits.empty_think,
             notes=notes,
@@ -140,7 +140,7 @@ class Performance:
         """Tokens kept free for a reply: the whole limit, but never more than a quarter of a small context."""
         return min(self.limits.max_tokens, self.engine.info.context // 4)
 
-    def _request(self, scene: Scene, character: str, fitted: prompting.Fitted) -> Request:
+    def _request(self, scene: Scene, character: str, fitted: prompt_builder.Fitted) -> Request:
         info = self.engine.info
         return Request(
             prompt=fitted.prompt,
@@ -150,7 +150,7 @@ class Performance:
             max_tokens=self._room,
             planning_tokens=self.limits.planning_tokens,
             stop=STOPS,
-            grammar=prompting.grammar(character, info.dialect) if self._held(info.dialect) else None,
+            grammar=prompt_builder.grammar(character, info.dialect) if self._held(info.dialect) else None,
         )
 
     def _held(self, dialect: Dialect) -> bool:

@@ -9,11 +9,11 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from bot.her.beats import public
-from bot.scenes.direction import Direction
-from bot.scenes.performance import Limits, Performance
-from bot.scenes.prompter import Prompter
-from bot.scenes.telling import Telling
-from tests.scenes.house import a_house
+from bot.scenes.gm_actions import Direction
+from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.gm_notes import Prompter
+from bot.scenes.story_events import Telling
+from tests.scenes.harness import a_house
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
     from tests.engine.scripted_engine import Script
-    from tests.scenes.house import House
+    from tests.scenes.harness import House
 
 
 @dataclass

@@ -8,13 +8,13 @@ import pytest
 
 from bot.errors import Refused, UnknownName
 from bot.scenes.scene import AT_TERMINAL, Place, SceneState
-from tests.scenes.house import ALICE, BOB, GM, STUDY, a_house, reply
+from tests.scenes.harness import ALICE, BOB, GM, STUDY, a_house, reply
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.scenes.scene import Scene
-    from tests.scenes.house import House
+    from tests.scenes.harness import House
 
 BENNET = reply("Mr Bennet", says="You refuse him?")
 DESK = Place(AT_TERMINAL, -1)
