@@ -9,14 +9,14 @@ from bot.errors import StoreError
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnState
 from bot.store.scenes import SceneRepository, refuse_second
-from bot.store.values import microseconds
+from bot.store.column_values import microseconds
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.scenes.scene import Place, Scene
     from bot.store.transaction import Row, Transaction
-    from bot.store.values import Value
+    from bot.store.column_values import Value
 
 
 class BranchRepository(SceneRepository):

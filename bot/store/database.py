@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import aiosqlite
 
 from bot.errors import StoreError
-from bot.store import faults
-from bot.store.claim import Claim
+from bot.store import sqlite_errors
+from bot.store.database_lock import Claim
 from bot.store.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Database:
         except BaseException as error:
             claim.release()
             if isinstance(error, sqlite3.Error):
-                raise faults.of_sqlite(error, path) from error
+                raise sqlite_errors.of_sqlite(error, path) from error
             raise
         connection.row_factory = sqlite3.Row
         database = cls(path, claim, connection)
@@ -79,7 +79,7 @@ class Database:
             try:
                 await self._connection.close()
             except sqlite3.Error as error:
-                raise faults.of_sqlite(error, self.path) from error
+                raise sqlite_errors.of_sqlite(error, self.path) from error
             finally:
                 self._claim.release()
 
@@ -108,7 +108,7 @@ class Database:
             try:
                 yield Transaction(self._connection)
             except sqlite3.Error as error:
-                raise faults.of_sqlite(error, self.path) from error
+                raise sqlite_errors.of_sqlite(error, self.path) from error
 
     async def empty_log(self) -> None:
         """Write all changes into the file itself, so that what was deleted doesn't live on in the write-ahead log."""
@@ -121,7 +121,7 @@ class Database:
             for pragma in _PRAGMAS:
                 await reading.execute(f"PRAGMA {pragma}")
             if await reading.value("PRAGMA quick_check(1)") != "ok":
-                raise faults.damaged(self.path)
+                raise sqlite_errors.damaged(self.path)
         # Whether Aside may write here is found out now and not at the first line.
         async with self.transaction() as transaction:
             await transaction.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -130,4 +130,4 @@ class Database:
         owner = await reading.value("PRAGMA application_id")
         fresh = owner == 0 and await reading.value("SELECT count(*) FROM sqlite_master") == 0
         if owner != APPLICATION_ID and not fresh:
-            raise faults.foreign(self.path)
+            raise sqlite_errors.foreign(self.path)

@@ -8,7 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.errors import StoreError
-from bot.store import faults
+from bot.store import sqlite_errors
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -196,7 +196,7 @@ async def _copy(database: Database, target: Path) -> None:
     try:
         await asyncio.to_thread(_empty_private_file, target)
     except OSError as error:
-        raise faults.of_system(error, target) from error
+        raise sqlite_errors.of_system(error, target) from error
     async with database.reading() as reading:
         await reading.execute("VACUUM INTO ?", str(target))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.scenes.interfaces import Note
 from bot.store.repository import Repository
-from bot.store.values import microseconds
+from bot.store.column_values import microseconds
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -14,7 +14,7 @@ from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
 from bot.store.casts import read_people, write_people
 from bot.store.repository import Repository, id_list
-from bot.store.values import microseconds, time
+from bot.store.column_values import microseconds, time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

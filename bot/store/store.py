@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from bot.store.branches import BranchRepository
 from bot.store.database import Database
-from bot.store.facts import FactRepository
+from bot.store.key_values import FactRepository
 from bot.store.migrations import migrate
 from bot.store.notes import NoteRepository
-from bot.store.people import PeopleRepository
+from bot.store.personal_data import PeopleRepository
 from bot.store.posts import PostRepository
 from bot.store.takes import TakeRepository
 from bot.store.turns import TurnRepository

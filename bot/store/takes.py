@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnState
-from bot.store.reading import add_take, read_turn, read_turns
+from bot.store.rows import add_take, read_turn, read_turns
 from bot.store.repository import Repository, id_list
-from bot.store.values import microseconds
+from bot.store.column_values import microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

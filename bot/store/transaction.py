@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bot.store.values import storable
+from bot.store.column_values import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import aiosqlite
 
-    from bot.store.values import Value
+    from bot.store.column_values import Value
 
 Row: TypeAlias = sqlite3.Row
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import StoreError
-from bot.store import faults
+from bot.store import sqlite_errors
 from bot.store.database import Database
 from tests.store.conftest import from_outside
 
@@ -229,4 +229,4 @@ async def test_an_empty_file_becomes_a_database(path: Path) -> None:
     ],
 )
 def test_what_the_file_system_refuses_is_said_in_words(number: int, sentence: str) -> None:
-    assert sentence in str(faults.of_system(OSError(number, "reason"), Path("/data/aside.db")))
+    assert sentence in str(sqlite_errors.of_system(OSError(number, "reason"), Path("/data/aside.db")))

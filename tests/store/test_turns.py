@@ -13,7 +13,7 @@ from bot.errors import StoreError
 from bot.her.beats import Beat, action, planning, speech, thought
 from bot.scenes.interfaces import NewLine, Post
 from bot.scenes.turn import Take, TurnKind, TurnState
-from bot.store.values import storable
+from bot.store.column_values import storable
 from tests.store.conftest import ELIZA, NOON, a_line, begin, narrate, say
 
 if TYPE_CHECKING:

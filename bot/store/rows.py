@@ -10,7 +10,7 @@ from bot.errors import StoreError
 from bot.her.beats import Beat, BeatKind, action, planning, speech, thought
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.store.repository import id_list
-from bot.store.values import hearers, time
+from bot.store.column_values import hearers, time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from bot.errors import StoreError
-from bot.store import faults
+from bot.store import sqlite_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,13 +26,13 @@ class Claim:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(path)
         except OSError as error:
-            raise faults.of_system(error, path) from error
+            raise sqlite_errors.of_system(error, path) from error
         try:
             # Only now: closing any handle of a file drops all locks that this process has on it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
             self.release()
-            raise faults.of_system(error, path) from error
+            raise sqlite_errors.of_system(error, path) from error
 
     def release(self) -> None:
         """Let another Aside have the database. Releasing twice does nothing."""
@@ -49,7 +49,7 @@ def _lock(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         lock.close()
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-            raise faults.of_sqlite(error, beside) from error
+            raise sqlite_errors.of_sqlite(error, beside) from error
         raise StoreError(
             f"Another Aside is running on {path}: stop that one, or name another database in aside.yaml."
         ) from error

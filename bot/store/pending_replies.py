@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnKind, TurnState
-from bot.store.values import heard_by, microseconds
+from bot.store.column_values import heard_by, microseconds
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import StoreError
-from bot.store.claim import Claim
+from bot.store.database_lock import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

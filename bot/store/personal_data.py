@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.store.repository import Repository
-from bot.store.values import time
+from bot.store.column_values import time
 
 if TYPE_CHECKING:
     from datetime import datetime

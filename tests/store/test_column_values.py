@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.store.values import microseconds, storable, time
+from bot.store.column_values import microseconds, storable, time
 
 # hypothesis wants its bounds without a zone.
 EARLIEST, LATEST = datetime.fromisoformat("1900-01-02"), datetime.fromisoformat("9999-01-01")
