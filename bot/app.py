@@ -15,8 +15,8 @@ from discord.ext import commands
 
 from bot.engines import cautioned, create_engine, described
 from bot.library.library import Library
-from bot.posting.stage import DiscordStage
-from bot.posting.wings import Wings
+from bot.posting.reply_poster import DiscordStage
+from bot.posting.delivery import Wings
 from bot.scenes.branching import Branching
 from bot.scenes.gm_actions import Direction
 from bot.scenes.data_deletion import Forgetting

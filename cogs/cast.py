@@ -8,8 +8,8 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting import pages
-from bot.posting.markdown import name
+from bot.posting import status_pages
+from bot.posting.escaping import name
 from bot.scenes import cast
 from cogs import answers, choices
 
@@ -88,7 +88,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     @app_commands.command(name="list", description="Who plays whom")
     async def list_(self, interaction: discord.Interaction) -> None:
         """Show the cast."""
-        for page in pages.cast_list(self._theatre.here(interaction.channel_id or 0)):
+        for page in status_pages.cast_list(self._theatre.here(interaction.channel_id or 0)):
             await answers.privately(interaction, page)
 
     async def _rest(self, interaction: discord.Interaction, character: str, *, rests: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import discord
 
-from bot.posting.wings import files
+from bot.posting.delivery import files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class Confidences:
-    """Keeps the latest interaction with which each person whispered in a channel: a `bot.posting.wings.Private`."""
+    """Keeps the latest interaction with which each person whispered in a channel: a `bot.posting.delivery.Private`."""
 
     def __init__(self) -> None:
         self._latest: dict[tuple[int, int], discord.Interaction] = {}

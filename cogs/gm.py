@@ -8,8 +8,8 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting import pages
-from bot.posting.markdown import name
+from bot.posting import status_pages
+from bot.posting.escaping import name
 from bot.posting.render import gm_messages
 from bot.scenes import mind
 from bot.scenes.gm_notes import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
@@ -18,7 +18,7 @@ from cogs import answers, choices
 from cogs.gm_people import GmPeople
 
 if TYPE_CHECKING:
-    from bot.posting.stage import DiscordStage
+    from bot.posting.reply_poster import DiscordStage
     from bot.scenes.gm_actions import Direction
     from bot.scenes.gm_notes import Prompter
     from bot.scenes.story_events import Telling
@@ -96,7 +96,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         scene = self._here(interaction)
         if remove is not None:
             await self._prompter.remove(scene, remove, interaction.user.id)
-        for page in pages.notes(await self._prompter.notes(scene, interaction.user.id)):
+        for page in status_pages.notes(await self._prompter.notes(scene, interaction.user.id)):
             await answers.privately(interaction, page)
 
     @notes.autocomplete("remove")

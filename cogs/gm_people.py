@@ -9,13 +9,13 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.errors import Refused
-from bot.posting.markdown import name
+from bot.posting.escaping import name
 from bot.scenes import cast
 from cogs import answers, choices
 from cogs.scene import moderates
 
 if TYPE_CHECKING:
-    from bot.posting.stage import DiscordStage
+    from bot.posting.reply_poster import DiscordStage
     from bot.scenes.gm_actions import Direction
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre

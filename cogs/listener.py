@@ -14,7 +14,7 @@ from discord.ext import commands
 
 from bot.errors import AsideError, PostingError, StoreError
 from bot.library.names import addressed, spoken_names
-from bot.posting.refusals import REFUSED, Code
+from bot.posting.discord_errors import REFUSED, Code
 from bot.scenes.director import Address
 from bot.scenes.player_lines import Said
 from bot.scenes.scene import SceneState

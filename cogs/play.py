@@ -8,10 +8,10 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting.letters import shortened
-from bot.posting.markdown import literal, name
-from bot.posting.rolls import roll_line
-from bot.posting.wings import NARRATION
+from bot.posting.graphemes import shortened
+from bot.posting.escaping import literal, name
+from bot.posting.dice_format import roll_line
+from bot.posting.delivery import NARRATION
 from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.interfaces import Post
 from bot.scenes.story_events import LONGEST, Speaker

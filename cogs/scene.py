@@ -12,14 +12,16 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.errors import Refused
-from bot.posting import mentions, pages, permissions
+from bot.posting import permissions
+from bot.posting import character_roles
+from bot.posting import status_pages
 from bot.scenes.gm_actions import LARGEST_BUDGET  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.scene import AT_TERMINAL, Mode, Place
 from cogs import answers, choices
 
 if TYPE_CHECKING:
     from bot.library.library import Library
-    from bot.posting.stage import DiscordStage
+    from bot.posting.reply_poster import DiscordStage
     from bot.scenes.gm_actions import Direction
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
@@ -141,14 +143,14 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     ) -> None:
         """Set who answers."""
         scene = await self._direction.mode(self._here(interaction), Mode(mode), budget, interaction.user.id)
-        await answers.publicly(interaction, pages.mode(scene))
+        await answers.publicly(interaction, status_pages.mode(scene))
 
     @app_commands.command(description="What is played here, by whom, and how far it has come")
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the scene here."""
         scene = self._here(interaction)
         told = await self._theatre.history(scene)
-        await answers.privately(interaction, pages.status(scene, len(told)))
+        await answers.privately(interaction, status_pages.status(scene, len(told)))
 
     @app_commands.command(description="Take everything said so far out of the story")
     async def clear(self, interaction: discord.Interaction) -> None:
@@ -162,7 +164,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         """Show the story so far: what is public of it."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        for page in pages.history(await self._theatre.history(scene)):
+        for page in status_pages.history(await self._theatre.history(scene)):
             await answers.privately(interaction, page)
 
     @app_commands.command(description="The exact text the model gets for a character now (game masters)")
@@ -195,7 +197,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     async def _open(self, channel: Stageable, scene: Scene) -> Scene:
         """Put up for a scene what it needs: roles, and its opening."""
         if self._rules.roles:
-            scene = await self._theatre.give_roles(scene, await mentions.make_roles(channel.guild, scene))
+            scene = await self._theatre.give_roles(scene, await character_roles.make_roles(channel.guild, scene))
         await self._stage.open(scene)
         return scene
 
@@ -209,7 +211,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         used = {part.role_id for other in self._theatre.scenes() for part in other.parts}
         roles = [part.role_id for part in scene.parts if part.role_id and part.role_id not in used]
         if roles and interaction.guild is not None:
-            await mentions.remove_roles(interaction.guild, roles)
+            await character_roles.remove_roles(interaction.guild, roles)
 
 
 def _place(channel: Stageable) -> Place:

@@ -8,9 +8,10 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting import buttons, pages
+from bot.posting import buttons
+from bot.posting import status_pages
 from bot.posting.buttons import Deed
-from bot.posting.threads import branch_thread
+from bot.posting.branch_threads import branch_thread
 from bot.scenes.turn import TurnKind
 from cogs import answers
 
@@ -85,7 +86,7 @@ class Story(commands.Cog):
 
     async def _ask(self, interaction: discord.Interaction, turn_id: int) -> None:
         after = await self._undoing.after(turn_id, interaction.user.id)
-        undone = pages.turns(after).capitalize() if after else "What is being written after it"
+        undone = status_pages.turns(after).capitalize() if after else "What is being written after it"
         question = f"Rewind to here? {undone} would be undone. That can be taken back: `/scene restore`."
         await answers.privately(interaction, question, view=buttons.sure_view(turn_id))
 

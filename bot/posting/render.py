@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, PublicBeat
 from bot.library.spelling import is_blank
-from bot.posting.letters import width
-from bot.posting.markdown import literal
-from bot.posting.speech import speech_runs
+from bot.posting.graphemes import width
+from bot.posting.escaping import literal
+from bot.posting.speech_markdown import speech_runs
 from bot.posting.split import LIMIT, Mark, Run, pack
 from bot.scenes.reveal import Audience, Revealed
 

@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from bot.library.spelling import is_blank
-from bot.posting.letters import NOTHING, clusters, width
+from bot.posting.graphemes import NOTHING, clusters, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

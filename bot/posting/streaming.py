@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from bot.her.beats import PublicBeat
-    from bot.posting.drafts import Draft
+    from bot.posting.reply_draft import Draft
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")

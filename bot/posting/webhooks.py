@@ -13,7 +13,7 @@ import discord
 
 from bot.errors import MissingPermission, NoRoom, PostingError
 from bot.posting.permissions import lacks
-from bot.posting.refusals import REFUSED, refusal
+from bot.posting.discord_errors import REFUSED, refusal
 from bot.scenes.interfaces import PersonaWebhook
 
 if TYPE_CHECKING:

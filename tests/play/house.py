@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.app import create_bot
-from bot.posting.drafts import MARK
+from bot.posting.reply_draft import MARK
 from bot.settings import Settings, StoreSettings
 
 if TYPE_CHECKING:

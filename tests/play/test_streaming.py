@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import EngineDied
-from bot.posting.drafts import MARK
+from bot.posting.reply_draft import MARK
 from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.library.shelves import put

@@ -14,12 +14,12 @@ from PIL import Image
 from bot.her.beats import Beat, speech
 from bot.library.scenario import Character, Scenario
 from bot.posting.permissions import INVITE_PERMISSIONS
-from bot.posting.stage import DiscordStage
+from bot.posting.reply_poster import DiscordStage
 from bot.scenes.reveal import RevealPolicy
 from bot.scenes.scene import Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.loopback.fixtures import loopback
-from tests.posting.memory import MemoryPosts
+from tests.posting.memory_posts import MemoryPosts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

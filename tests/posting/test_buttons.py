@@ -15,7 +15,7 @@ from bot.posting.buttons import Deed
 from bot.posting.render import covered_messages
 from bot.posting.split import LIMIT
 from bot.scenes.turn import TurnKind, TurnState
-from tests.posting.reader import everything, shown
+from tests.posting.markdown_reader import everything, shown
 
 if TYPE_CHECKING:
     from tests.posting.conftest import House

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, action, planning, speech, thought
 from bot.library.spelling import is_blank
-from bot.posting.letters import width
+from bot.posting.graphemes import width
 from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages, told
 from bot.posting.split import LIMIT
 from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm
-from tests.posting.reader import everything, kinds, of, shown
-from tests.posting.texts import bare, marked, some
+from tests.posting.markdown_reader import everything, kinds, of, shown
+from tests.posting.hostile_texts import bare, marked, some
 
 PRIVATE = RevealPolicy()
 PUBLIC = RevealPolicy(thoughts=Where.SPOILER, planning=Where.SPOILER)

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.library.spelling import is_blank
-from bot.posting.letters import NOTHING, width
-from bot.posting.markdown import literal
-from bot.posting.speech import speech_runs
+from bot.posting.graphemes import NOTHING, width
+from bot.posting.escaping import literal
+from bot.posting.speech_markdown import speech_runs
 from bot.posting.split import LIMIT, Mark, Run, pack
-from tests.posting.reader import everything, kinds, of, shown
-from tests.posting.texts import bare, marked, some, words
+from tests.posting.markdown_reader import everything, kinds, of, shown
+from tests.posting.hostile_texts import bare, marked, some, words
 
 ITALICS = Mark("*", "*")
 SPOILER = Mark("💭 ||", "||")

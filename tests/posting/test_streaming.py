@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.her.beats import action, planning, public, speech, thought
-from bot.posting.drafts import MARK
-from bot.posting.stage import DiscordStage
+from bot.posting.reply_draft import MARK
+from bot.posting.reply_poster import DiscordStage
 from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.turn import TurnState
 

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.posting.drafts import MARK
+from bot.posting.reply_draft import MARK
 from bot.scenes.reply_generation import THOUGHT_ENDS
 from tests.engine.scripted_engine import Scripted
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET

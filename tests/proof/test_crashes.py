@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.posting.drafts import MARK
+from bot.posting.reply_draft import MARK
 from tests.play.house import personas
 from tests.proof.corpus import SEED
 from tests.proof.program import (

@@ -17,7 +17,7 @@ from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Dialect
 from bot.errors import EngineDied
 from bot.her.prompt import Prompt, Text
-from bot.posting.drafts import MARK
+from bot.posting.reply_draft import MARK
 from bot.settings import LibrarySettings, PlaySettings
 from bot.weights.find import resolve
 from tests.library.shelves import put

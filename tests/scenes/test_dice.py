@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import UserInputError
-from bot.posting.rolls import roll_line
+from bot.posting.dice_format import roll_line
 from bot.scenes.dice import MOST_DICE, MOST_SIDES, Die, rolled
 
 

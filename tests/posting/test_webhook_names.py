@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.library.spelling import is_blank
-from bot.posting.letters import width
-from bot.posting.names import LONGEST, webhook_name, webhook_names
-from tests.posting.texts import some
+from bot.posting.graphemes import width
+from bot.posting.webhook_names import LONGEST, webhook_name, webhook_names
+from tests.posting.hostile_texts import some
 
 FINE = [
     *(

@@ -13,13 +13,13 @@ import discord
 from bot.errors import PostingError
 from bot.her.beats import action, public
 from bot.library.scenario import NARRATOR
-from bot.posting import markdown
+from bot.posting import escaping
 from bot.posting.buttons import retry_view
 from bot.posting.channels import NO_MENTIONS, Channels
-from bot.posting.directs import Directs
-from bot.posting.letters import shortened, width
-from bot.posting.markdown import literal, name
-from bot.posting.refusals import REFUSED
+from bot.posting.direct_messages import Directs
+from bot.posting.graphemes import shortened, width
+from bot.posting.escaping import literal, name
+from bot.posting.discord_errors import REFUSED
 from bot.posting.render import Outgoing, gm_messages, public_messages, told
 from bot.posting.split import LIMIT, Run, pack
 from bot.scenes.interfaces import Post
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from bot.her.beats import PublicBeat
-    from bot.posting.stage import DiscordStage
+    from bot.posting.reply_poster import DiscordStage
     from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn

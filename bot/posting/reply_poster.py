@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
-from bot.posting import markdown, opening
+from bot.posting import escaping
+from bot.posting import opening_post
 from bot.posting.buttons import retry_view
 from bot.posting.channels import Channels
-from bot.posting.directs import Directs
-from bot.posting.letters import shortened
-from bot.posting.names import webhook_name, webhook_names
-from bot.posting.personas import PersonaPosts
-from bot.posting.refusals import REFUSED, Code
+from bot.posting.direct_messages import Directs
+from bot.posting.graphemes import shortened
+from bot.posting.webhook_names import webhook_name, webhook_names
+from bot.posting.persona_posts import PersonaPosts
+from bot.posting.discord_errors import REFUSED, Code
 from bot.posting.render import gm_messages
 from bot.posting.split import LIMIT
 from bot.posting.streaming import Pace, Stream
-from bot.posting.voice import Voice
+from bot.posting.persona_messages import Voice
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.interfaces import Post
 from bot.scenes.reveal import Audience, since
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import discord
 
     from bot.her.beats import PublicBeat
-    from bot.posting.drafts import Draft
+    from bot.posting.reply_draft import Draft
     from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
@@ -93,13 +94,13 @@ class DiscordStage:
 
     async def open(self, scene: Scene) -> None:
         """Post the opening of a scene, and make ready for its characters. Raises PostingError."""
-        for embed in opening.embeds(scene):
+        for embed in opening_post.embeds(scene):
             await self._channels.say(scene.place, embed=embed)
         await self._personas.hook(scene.place, Persona(""))
 
     async def greet(self, scene: Scene, gm_id: int) -> bool:
         """Write to a game master that thoughts will come here; return whether it arrived."""
-        return await self._directs.greet(gm_id, opening.for_gm(scene))
+        return await self._directs.greet(gm_id, opening_post.for_gm(scene))
 
     def undelivered(self, gm_id: int) -> str | None:
         """Return, once, what a game master must be told in private because a direct message did not reach them."""

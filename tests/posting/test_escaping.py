@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 
-from bot.posting.letters import clean, width
-from bot.posting.markdown import NOBODY, literal, name, neutral, sentence
-from tests.posting.reader import BLOCK, everything, kinds
-from tests.posting.texts import marked, some
+from bot.posting.graphemes import clean, width
+from bot.posting.escaping import NOBODY, literal, name, neutral, sentence
+from tests.posting.markdown_reader import BLOCK, everything, kinds
+from tests.posting.hostile_texts import marked, some
 
 MENTIONS = [
     *("@everyone", "@here", "@Everyone", "<@1>", "<@!1>", "<@&1>", "<#1>", "<t:0>", "<t:0:R>", "</scene start:1>"),

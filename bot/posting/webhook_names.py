@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.library.spelling import is_blank
-from bot.posting.letters import clean, shortened, width
-from bot.posting.markdown import NOBODY
+from bot.posting.graphemes import clean, shortened, width
+from bot.posting.escaping import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

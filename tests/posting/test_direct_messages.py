@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.her.beats import planning, thought
-from bot.posting.stage import DiscordStage
+from bot.posting.reply_poster import DiscordStage
 from tests.posting.conftest import description
 
 if TYPE_CHECKING:

@@ -8,14 +8,15 @@ from itertools import count
 
 from bot.her.beats import Beat, action, planning, speech, thought
 from bot.library.scenario import Character, Scenario
-from bot.posting import opening, pages
-from bot.posting.letters import width
+from bot.posting import opening_post
+from bot.posting import status_pages
+from bot.posting.graphemes import width
 from bot.posting.split import LIMIT
 from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.scene import Part, Place, Scene, SceneState
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.posting.conftest import SCENARIO
-from tests.posting.reader import everything, kinds
+from tests.posting.markdown_reader import everything, kinds
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 numbers = count(1)
@@ -40,7 +41,7 @@ def crowd(size: int) -> Scenario:
 
 
 def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
-    (embed,) = opening.embeds(scene(parts=(Part("Mr Bennet"), Part("Elizabeth", player_id=9))))
+    (embed,) = opening_post.embeds(scene(parts=(Part("Mr Bennet"), Part("Elizabeth", player_id=9))))
     assert embed.title == "The Study"
     assert embed.description == "-# Pride and Prejudice · Jane Austen\n\nMr Bennet sits in his study. *Rain.*"
     cast, how = embed.fields
@@ -50,12 +51,12 @@ def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
 
 
 def test_a_scenarios_own_opening_goes_before_its_setting() -> None:
-    (embed,) = opening.embeds(scene(SCENARIO.model_copy(update={"opening": "The door opens."})))
+    (embed,) = opening_post.embeds(scene(SCENARIO.model_copy(update={"opening": "The door opens."})))
     assert str(embed.description).endswith("The door opens.")
 
 
 def test_an_opening_of_any_size_keeps_to_the_limits_of_embeds() -> None:
-    posts = opening.embeds(scene(crowd(40)))
+    posts = opening_post.embeds(scene(crowd(40)))
     assert len(posts) > 1
     for embed in posts:
         assert len(embed) <= 6000
@@ -67,13 +68,13 @@ def test_an_opening_of_any_size_keeps_to_the_limits_of_embeds() -> None:
 
 def test_an_opening_mentions_nobody() -> None:
     nasty = SCENARIO.model_copy(update={"opening": "@everyone <@1> ||x||", "title": "<#1>", "book": "<t:1>"})
-    for embed in opening.embeds(scene(nasty, parts=(Part("@everyone <@1>"),))):
+    for embed in opening_post.embeds(scene(nasty, parts=(Part("@everyone <@1>"),))):
         texts = [str(embed.title), str(embed.description), *(str(field.value) for field in embed.fields)]
         assert not {"mention", "spoiler"} & {kind for text in texts for kind in kinds(text)}
 
 
 def test_a_status_tells_how_the_scene_stands() -> None:
-    text = pages.status(scene(state=SceneState.PAUSED, reveal=RevealPolicy(Where.SPOILER, Where.OFF)), 1)
+    text = status_pages.status(scene(state=SceneState.PAUSED, reveal=RevealPolicy(Where.SPOILER, Where.OFF)), 1)
     assert text.startswith("**The Study** · paused, one turn\nDirected by <@7>")
     assert "What characters think goes to everyone, as spoilers." in text
     assert "How they are planned goes to nobody; it is kept." in text
@@ -82,8 +83,8 @@ def test_a_status_tells_how_the_scene_stands() -> None:
 
 def test_a_status_and_a_cast_of_any_size_fit() -> None:
     big = scene(crowd(40), gm_ids=tuple(range(10**18, 10**18 + 5)))
-    assert width(pages.status(big, 3)) <= LIMIT
-    listed = pages.cast_list(big)
+    assert width(status_pages.status(big, 3)) <= LIMIT
+    listed = status_pages.cast_list(big)
     assert all(width(page) <= LIMIT for page in listed)
     assert sum(page.count("\n") + 1 for page in listed) == 40
 
@@ -93,21 +94,21 @@ def test_a_history_has_public_beats_and_nothing_private() -> None:
         turn("||Lizzy||", speech("You sent for me?")),
         turn("Mr Bennet", planning("Dry."), thought("At last."), action("smiles"), speech("Sit.")),
     ]
-    (page,) = pages.history(story)
+    (page,) = status_pages.history(story)
     assert everything(page) == "||Lizzy|| You sent for me?\n\nMr Bennet smiles Sit."
     assert kinds(page) == {"bold", "italics"}
 
 
 def test_a_turn_without_words_is_in_no_history() -> None:
-    assert pages.history([turn("Mr Bennet", thought("Hm.")), replace(turn("Elizabeth"), take=None)]) == [
+    assert status_pages.history([turn("Mr Bennet", thought("Hm.")), replace(turn("Elizabeth"), take=None)]) == [
         "Nothing has been said here yet."
     ]
 
 
 def test_a_long_history_shows_its_latest_part_and_says_so() -> None:
     story = [turn("Mr Bennet", speech(f"Number {number}. " + "So it goes. " * 100)) for number in range(60)]
-    shown = pages.history(story)
-    assert len(shown) == pages.MOST_PAGES
+    shown = status_pages.history(story)
+    assert len(shown) == status_pages.MOST_PAGES
     assert "latest part" in shown[0]
     assert "Number 59." in shown[-1]
     assert all(width(page) <= LIMIT for page in shown)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import discord
 
-from bot.posting.mentions import MOST_ROLES, make_roles, remove_roles
+from bot.posting.character_roles import MOST_ROLES, make_roles, remove_roles
 from bot.scenes.scene import Part
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.library.spelling import is_blank
-from bot.posting.letters import clean
-from bot.posting.markdown import apart, neutral
+from bot.posting.graphemes import clean
+from bot.posting.escaping import apart, neutral
 from bot.posting.split import Mark, Run
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import time
 import pytest
 from hypothesis import given
 
-from bot.posting.letters import clean
-from bot.posting.speech import speech_runs
+from bot.posting.graphemes import clean
+from bot.posting.speech_markdown import speech_runs
 from bot.posting.split import pack
-from tests.posting.reader import BLOCK, everything, kinds, of, read, walk
-from tests.posting.texts import bare, marked, some
+from tests.posting.markdown_reader import BLOCK, everything, kinds, of, read, walk
+from tests.posting.hostile_texts import bare, marked, some
 
 
 def said(text: str) -> str:

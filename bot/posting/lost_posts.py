@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.posting.refusals import REFUSED
+from bot.posting.discord_errors import REFUSED
 
 if TYPE_CHECKING:
     import discord

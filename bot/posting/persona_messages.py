@@ -12,9 +12,9 @@ import discord
 from discord.utils import MISSING
 
 from bot.errors import PostingError
-from bot.posting import traces
+from bot.posting import lost_posts
 from bot.posting.channels import NO_MENTIONS
-from bot.posting.refusals import REFUSED, TROUBLE, Code
+from bot.posting.discord_errors import REFUSED, TROUBLE, Code
 
 if TYPE_CHECKING:
     from bot.posting.channels import Channels
@@ -52,8 +52,8 @@ class Voice:
         came after all that was said before the turn."""
         client = self.channels.client
         hooks = frozenset(hook.id for hook in await self.webhooks.known(place))
-        author = traces.Author(persona.name, hooks, client.user.id if client.user else 0)
-        return await traces.lost(client, self.posts, place, author, await self.posts.heard_before(turn_id))
+        author = lost_posts.Author(persona.name, hooks, client.user.id if client.user else 0)
+        return await lost_posts.lost(client, self.posts, place, author, await self.posts.heard_before(turn_id))
 
     async def send(
         self,
@@ -187,7 +187,7 @@ class Voice:
         await self.channels.awake(place, lambda: message.edit(**changed, **_attached(outgoing)))
 
     async def _copies(self, turn_id: int, place: Place, persona: Persona, outgoing: Outgoing) -> list[discord.Message]:
-        return [message for message in await self.lost(turn_id, place, persona) if traces.shows(message, outgoing)]
+        return [message for message in await self.lost(turn_id, place, persona) if lost_posts.shows(message, outgoing)]
 
     async def _hook(self, place: Place, webhook_id: int) -> PersonaWebhook | None:
         return next((hook for hook in await self.webhooks.known(place) if hook.id == webhook_id), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from bot.library.spelling import is_blank
-from bot.posting.letters import NOTHING, clean
+from bot.posting.graphemes import NOTHING, clean
 
 _PING = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
 _TOKEN = re.compile(r"<(?=@[!&]?\d|#\d|t:-?\d|/[^<>]*:\d|id:\w)")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.library.spelling import is_blank
-from bot.posting.letters import clean, clusters, shortened, width
-from tests.posting.texts import marked, some
+from bot.posting.graphemes import clean, clusters, shortened, width
+from tests.posting.hostile_texts import marked, some
 
 
 @pytest.mark.parametrize(("text", "units"), [("night", 5), ("漢字", 2), ("é", 1), ("🙂", 2), ("👩‍👩‍👧", 8), ("", 0)])

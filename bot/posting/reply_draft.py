@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bot.posting.letters import width
-from bot.posting.markdown import name
+from bot.posting.graphemes import width
+from bot.posting.escaping import name
 from bot.posting.render import Outgoing, public_messages
 from bot.scenes.interfaces import Post
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.her.beats import PublicBeat
-    from bot.posting.voice import Voice
+    from bot.posting.persona_messages import Voice
     from bot.posting.webhooks import Persona
     from bot.scenes.interfaces import PersonaWebhook, Posts
     from bot.scenes.scene import Place

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import action, public
-from bot.posting.markdown import literal, name
-from bot.posting.opening import cast_line, fitted
+from bot.posting.escaping import literal, name
+from bot.posting.opening_post import cast_line, fitted
 from bot.posting.permissions import listed
 from bot.posting.render import told
 from bot.posting.split import LIMIT, Run, pack

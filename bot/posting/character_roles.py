@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import discord
 
-from bot.posting.refusals import REFUSED
+from bot.posting.discord_errors import REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

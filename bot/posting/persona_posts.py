@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from bot.errors import MissingPermission, NoRoom, PostingError
 from bot.her.beats import public
-from bot.posting import markdown, traces
+from bot.posting import escaping
+from bot.posting import lost_posts
 from bot.posting.buttons import reply_view
-from bot.posting.drafts import LEAVING, MARK, PERSONA, Draft, take_away
-from bot.posting.markdown import name
+from bot.posting.reply_draft import LEAVING, MARK, PERSONA, Draft, take_away
+from bot.posting.escaping import name
 from bot.posting.render import covered_messages, public_messages
-from bot.posting.voice import Posted
+from bot.posting.persona_messages import Posted
 from bot.scenes.interfaces import Post
 from bot.scenes.turn import TurnKind
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import discord
 
     from bot.posting.render import Outgoing
-    from bot.posting.voice import Voice
+    from bot.posting.persona_messages import Voice
     from bot.posting.webhooks import Persona
     from bot.scenes.interfaces import PersonaWebhook, Posts
     from bot.scenes.scene import Place, Scene
@@ -191,7 +192,7 @@ class PersonaPosts:
     async def _found(self, showing: _Showing, message: Outgoing, view: discord.ui.View | None) -> Posted | None:
         """Return the lost message that is this one, if it is there."""
         for at, lost in enumerate(showing.lost):
-            if traces.shows(lost, message):
+            if lost_posts.shows(lost, message):
                 del showing.lost[: at + 1]
                 if view is not None and not lost.components:
                     await self._voice.edit(showing.place, Posted(lost.id, lost.webhook_id), None, view)
