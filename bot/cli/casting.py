@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bot.library.library import Library
     from bot.library.scenario import Scenario
-    from bot.terminal.choosing import Chooser
+    from bot.terminal.choice_prompt import Chooser
     from bot.terminal.keyboard import Keyboard
 
 VISITOR = "A visitor"

@@ -28,14 +28,14 @@ from bot.scenes.scene import AT_TERMINAL, Place
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.store.store import Store
-from bot.terminal import pages
-from bot.terminal.backstage import Backstage, undisturbed
+from bot.terminal import help_pages
+from bot.terminal.loop_thread import Backstage, undisturbed
 from bot.terminal.chat import Chat, House, Seat
-from bot.terminal.choosing import Chooser, NothingMoreTyped
-from bot.terminal.commands import HELP
+from bot.terminal.choice_prompt import Chooser, NothingMoreTyped
+from bot.terminal.typed_commands import HELP
 from bot.terminal.keyboard import Keyboard
 from bot.terminal.screen import FAULT, QUIET, Screen
-from bot.terminal.stage import TerminalStage
+from bot.terminal.terminal_delivery import TerminalStage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -165,12 +165,12 @@ async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
 def _talk(backstage: Backstage, chat: Chat, house: House, seat: Seat, keyboard: Keyboard) -> None:
     """Take one line after the other until the person leaves."""
     scene, screen = chat.scene, house.screen
-    pages.opening(screen, scene)
+    help_pages.opening(screen, scene)
     if not scene.place.at_terminal:
         screen.line(_A_CHANNELS, FAULT)
     for turn in backstage.run(house.theatre.history(scene))[-_TOLD_AGAIN:]:
         house.stage.retell(turn)
-    pages.how_to_play(screen, chat.speaker, seat.partner)
+    help_pages.how_to_play(screen, chat.speaker, seat.partner)
     keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])
     try:
         backstage.run(chat.catch_up())

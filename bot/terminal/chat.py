@@ -16,8 +16,8 @@ from bot.scenes.director import Address
 from bot.scenes.player_lines import Said
 from bot.scenes.reveal import for_gm
 from bot.scenes.turn import TurnKind, TurnState
-from bot.terminal import pages
-from bot.terminal.commands import LEAVE, command_in, in_our_words
+from bot.terminal import help_pages
+from bot.terminal.typed_commands import LEAVE, command_in, in_our_words
 from bot.terminal.screen import FAULT, QUIET
 from bot.terminal.transcript import transcript, write
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn
-    from bot.terminal.commands import Command
+    from bot.terminal.typed_commands import Command
     from bot.terminal.screen import Screen
-    from bot.terminal.stage import TerminalStage
+    from bot.terminal.terminal_delivery import TerminalStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +139,10 @@ class Chat:
         return self._last_id
 
     async def _help(self, _command: Command) -> None:
-        pages.help_(self._house.screen)
+        help_pages.help_(self._house.screen)
 
     async def _cast(self, _command: Command) -> None:
-        pages.cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
+        help_pages.cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
 
     async def _history(self, _command: Command) -> None:
         turns = await self._house.theatre.history(self.scene)
@@ -169,8 +169,8 @@ class Chat:
     async def _thoughts(self, command: Command) -> None:
         stage = self._house.stage
         if command.rest:
-            stage.showing = pages.shown(command.rest.casefold())
-            self._note(pages.told(stage.showing))
+            stage.showing = help_pages.shown(command.rest.casefold())
+            self._note(help_pages.told(stage.showing))
             return
         turn = await self._last_reply("")
         freed = for_gm(turn.take.beats if turn.take else ())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.errors import Refused, UserInputError
 from bot.her.beats import BeatKind
 from bot.scenes.reveal import Revealed, RevealPolicy, Where
-from bot.terminal.stage import LABELS
+from bot.terminal.terminal_delivery import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ from bot.errors import EngineBusy
 from bot.scenes import cast
 from tests.engine.scripted_engine import Scripted
 from tests.scenes.harness import ALICE, GM, a_house, reply
-from tests.terminal.house import an_evening
+from tests.terminal.harness import an_evening
 
 if TYPE_CHECKING:
     from pathlib import Path

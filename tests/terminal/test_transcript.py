@@ -6,7 +6,7 @@ from bot.her.beats import BeatKind, action, planning, speech, thought
 from bot.scenes.turn import TurnKind
 from bot.terminal.transcript import transcript
 from tests.scenes.harness import STUDY
-from tests.terminal.test_stage import turn
+from tests.terminal.test_terminal_delivery import turn
 
 STORY = [
     turn(speech("The door opens."), kind=TurnKind.NARRATION),

@@ -17,7 +17,7 @@ from bot.scenes.theatre import Theatre
 from bot.store.store import Store
 from bot.terminal.chat import Chat, House, Seat
 from bot.terminal.screen import Screen
-from bot.terminal.stage import TerminalStage
+from bot.terminal.terminal_delivery import TerminalStage
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.scenes.harness import STUDY
 

@@ -12,7 +12,7 @@ from bot.her.beats import BeatKind, action, planning, speech, thought
 from bot.scenes.scene import AT_TERMINAL, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.terminal.screen import Screen
-from bot.terminal.stage import TerminalStage
+from bot.terminal.terminal_delivery import TerminalStage
 from tests.scenes.harness import STUDY
 
 if TYPE_CHECKING:

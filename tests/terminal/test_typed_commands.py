@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import UnknownName
-from bot.terminal.commands import Command, command_in, in_our_words
+from bot.terminal.typed_commands import Command, command_in, in_our_words
 
 NAMES = ("mr bennet", "papa")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.terminal.backstage import Backstage
+from bot.terminal.loop_thread import Backstage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

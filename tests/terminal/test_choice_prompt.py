@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 
 from bot.errors import UnknownName, UserInputError
-from bot.terminal.choosing import Chooser, NothingMoreTyped
+from bot.terminal.choice_prompt import Chooser, NothingMoreTyped
 from bot.terminal.keyboard import Keyboard
 from bot.terminal.screen import Screen
 

@@ -12,7 +12,7 @@ import pytest
 from bot.scenes import cast
 from tests.engine.completions_server import Answer, CompletionsServer
 from tests.scenes.harness import ALICE, GM, a_house, reply
-from tests.terminal.typist import CTRL_C, CTRL_D, UP, Typist, at_a_terminal
+from tests.terminal.pseudo_terminal import CTRL_C, CTRL_D, UP, Typist, at_a_terminal
 from tests.waiting import until
 
 if TYPE_CHECKING:

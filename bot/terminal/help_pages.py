@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Refused
 from bot.her.beats import BeatKind
-from bot.terminal.commands import HELP
+from bot.terminal.typed_commands import HELP
 from bot.terminal.screen import NAME, QUIET
 
 if TYPE_CHECKING:
