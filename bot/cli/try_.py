@@ -48,7 +48,7 @@ def try_(
         )
     from bot import logs
     from bot.settings import load_settings
-    from bot.tryout.port import listen
+    from bot.tryout.loopback_port import listen
 
     settings = load_settings(config)
     chosen = library_of(settings).scenario(scenario)
@@ -78,19 +78,19 @@ def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings
 async def _playing(settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool) -> None:
     from bot.app import create_bot
     from bot.engines import create_engine
-    from bot.tryout import telling
+    from bot.tryout import console
 
     end_when_asked()
     engine = create_engine(settings)
-    telling.loading()
+    console.loading()
     try:
         await asyncio.gather(engine.start(), asyncio.to_thread(import_module, "bot.tryout.session"))  # both take long
         from bot.tryout.session import played
 
         async with played(lambda offstage: create_bot(settings, engine=offstage), engine, server, scenario) as site:
-            telling.ready(site.address, engine.info)
+            console.ready(site.address, engine.info)
             if browser:
-                telling.opened(site.address)
+                console.opened(site.address)
             await asyncio.Event().wait()
     finally:
         await engine.close()

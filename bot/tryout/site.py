@@ -12,7 +12,7 @@ from simcord.backend.errors import BackendError, SetupError
 
 from bot.errors import AsideError
 from bot.tryout.bridge.windows import Panes
-from bot.tryout.port import HOST
+from bot.tryout.loopback_port import HOST
 
 if TYPE_CHECKING:
     import socket

@@ -9,7 +9,7 @@ import discord
 from discord.ext import commands
 
 from bot.tryout.bridge.server import LiveDiscord, online
-from bot.tryout.town import Town
+from bot.tryout.demo_server import Town
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.cli.try_ import ExtraMissing, try_
-from bot.tryout import telling
+from bot.tryout import console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,5 +138,5 @@ def test_without_a_display_the_link_is_left_to_the_visitor(
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
-    telling.opened("http://127.0.0.1:8123/#key")
+    console.opened("http://127.0.0.1:8123/#key")
     assert "ssh -L 8123:127.0.0.1:8123" in capsys.readouterr().out

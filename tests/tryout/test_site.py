@@ -13,11 +13,11 @@ import pytest
 
 from bot.errors import UserInputError
 from bot.library.scenario import Character, Scenario
-from bot.tryout.port import listen
+from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.tryout.conftest import SmallBot
-from tests.tryout.visitor import Visitor
+from tests.tryout.http_visitor import Visitor
 from tests.waiting import until
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ import discord
 import pytest
 from simcord.results import ResponseMessage
 
-from bot.tryout import faces
+from bot.tryout import avatars
 from tests.tryout.conftest import SmallBot, World, world
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-FACE = faces.initial("Mr Bennet", "#336699")
+FACE = avatars.initial("Mr Bennet", "#336699")
 
 
 async def hook_of(message: discord.Message) -> discord.Webhook:

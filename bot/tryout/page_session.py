@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from simcord.results import ResponseMessage
 
 from bot.errors import Refused
-from bot.tryout import path
+from bot.tryout import guided_tour
 from bot.tryout.bridge.windows import Window
 
 if TYPE_CHECKING:
     from bot.tryout.bridge.server import LiveDiscord
-    from bot.tryout.offstage import Offstage
-    from bot.tryout.path import Path
+    from bot.tryout.engine_proxy import Offstage
+    from bot.tryout.guided_tour import Path
     from bot.tryout.site import Answer, Site
-    from bot.tryout.town import Town
+    from bot.tryout.demo_server import Town
 
 _log = logging.getLogger(__name__)
 _LOOK = 0.25  # seconds between two looks at whether anything happened
@@ -65,7 +65,7 @@ class Play:
             "took": self._engine.last_took,
             "model": {"name": info.model, "device": info.device, "stand_in": info.stand_in, "warning": info.warning},
             "menus": self._town.menus(),
-            "done": path.taken(self._discord, self._town),
+            "done": guided_tour.taken(self._discord, self._town),
             "path": asdict(self._path),
         }
 
@@ -89,7 +89,7 @@ class Play:
     async def step(self, asked: dict[str, str]) -> dict[str, bool]:
         """Take one step of the guided path for the visitor."""
         async with self._discord.step:
-            await path.take(asked["step"], self._path, self._town)
+            await guided_tour.take(asked["step"], self._path, self._town)
         return {"done": True}
 
     def _repaint(self) -> None:

@@ -1,4 +1,4 @@
-"""Makes the README's pictures: `python -m tests.tryout.pictures`, with the demo model, into docs/."""
+"""Makes the README's pictures: `python -m tests.tryout.make_pictures`, with the demo model, into docs/."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bot.engines import create_engine
 from bot.library.library import Library
 from bot.settings import Settings, StoreSettings
 from bot.shipped import shipped
-from bot.tryout.port import listen
+from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
 from tests.tryout.chromium import PROGRAM, Page, browser
-from tests.tryout.visit import REPLY_PATIENCE, WINDOW, Newcomer
+from tests.tryout.browser_visit import REPLY_PATIENCE, WINDOW, Newcomer
 
 DOCS = Path(__file__).parents[2] / "docs"
 _COLOURS = 128  # of a palette that keeps the files small

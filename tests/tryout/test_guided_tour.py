@@ -7,7 +7,7 @@ import pytest
 from bot.library.library import Library
 from bot.library.scenario import Character, Scenario
 from bot.shipped import shipped
-from bot.tryout.path import Path
+from bot.tryout.guided_tour import Path
 
 
 def test_it_begins_with_the_line_that_the_readme_shows() -> None:

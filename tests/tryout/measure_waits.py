@@ -1,4 +1,4 @@
-"""How long a newcomer waits: `python -m tests.tryout.pace` runs `aside try` and Chromium, and prints the seconds until
+"""How long a newcomer waits: `python -m tests.tryout.measure_waits` runs `aside try` and Chromium, and prints the seconds until
 the link, until the page can be written on, and from a line spoken until the first public word of its answer.
 
 From a clone that has not been set up the first figure holds the set-up too.
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from tests.tryout.chromium import PROGRAM, browser
-from tests.tryout.visit import REPLY_PATIENCE, WINDOW, Newcomer
+from tests.tryout.browser_visit import REPLY_PATIENCE, WINDOW, Newcomer
 
 _ROOT = Path(__file__).parents[2]
 _SAID = r"/WEBHOOK\s+\d[^\n]*\n+(?!💭)\S/.test(document.body.innerText)"

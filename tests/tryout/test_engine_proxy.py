@@ -11,7 +11,7 @@ import pytest
 from bot.engine.protocol import Request
 from bot.errors import EngineDied
 from bot.her.prompt import Prompt, Text
-from bot.tryout.offstage import Offstage
+from bot.tryout.engine_proxy import Offstage
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.tryout.conftest import SmallBot, world
 from tests.waiting import until

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from bot.library.scenario import Scenario
     from bot.tryout.bridge.server import LiveDiscord
-    from bot.tryout.town import Town
+    from bot.tryout.demo_server import Town
 
 _KNOWN = {"pride-and-prejudice": ("Mr Bennet", "Elizabeth Bennet", "You sent for me, Papa?")}
 

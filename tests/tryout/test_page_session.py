@@ -13,11 +13,11 @@ from bot.app import create_bot
 from bot.library.library import Library
 from bot.settings import Settings, StoreSettings
 from bot.shipped import shipped
-from bot.tryout.port import listen
+from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.scenes.harness import reply
-from tests.tryout.visitor import Pane, Visitor
+from tests.tryout.http_visitor import Pane, Visitor
 from tests.waiting import until
 
 if TYPE_CHECKING:

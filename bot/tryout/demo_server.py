@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simcord.actors import MemberActor
 from simcord.builders import ChannelHandle
 
-from bot.tryout import faces
+from bot.tryout import avatars
 
 if TYPE_CHECKING:
     from simcord.backend.models import Channel, Message
@@ -54,7 +54,7 @@ class Town:
         self._discord = discord
         self._backend = discord.backend
         self._backend.bot_user.name = _BOT
-        self._backend.give_face(self._backend.bot_user, faces.initial(_BOT, _BOT_COLOUR))
+        self._backend.give_face(self._backend.bot_user, avatars.initial(_BOT, _BOT_COLOUR))
         owner = self._user("Grace", "#b5446e")
         self.guild = discord.create_guild(_SERVER, owner=owner)
         self.people = (
@@ -117,7 +117,7 @@ class Town:
 
     def _user(self, name: str, colour: str) -> UserHandle:
         user = self._discord.create_user(name.lower(), global_name=name)
-        self._backend.give_face(self._backend.users[user.id], faces.initial(name, colour))
+        self._backend.give_face(self._backend.users[user.id], avatars.initial(name, colour))
         return user
 
     def _place(self, channel: Channel, person: Person) -> Place:
