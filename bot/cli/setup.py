@@ -78,7 +78,7 @@ def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: b
 def _token(given: str | None, *, asking: bool) -> str:
     """The token: as given, from the environment, or asked for without echo. Raises UserInputError."""
     from bot.settings import TOKEN
-    from bot.settings.values import clean_secret
+    from bot.settings.value_types import clean_secret
 
     text = typer.get_text_stream("stdin").readline() if given == "-" else given or os.environ.get(TOKEN, "")
     if not text and asking:

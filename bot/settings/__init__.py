@@ -6,8 +6,8 @@ the variables `DISCORD_TOKEN` and `ASIDE_API_KEY` and from nowhere else; `.env` 
 
 from __future__ import annotations
 
-from bot.settings.loading import load_settings
-from bot.settings.model import (
+from bot.settings.load import load_settings
+from bot.settings.schema import (
     DiscordSettings,
     LibrarySettings,
     LocalEngineSettings,
@@ -18,7 +18,7 @@ from bot.settings.model import (
     Settings,
     StoreSettings,
 )
-from bot.settings.values import API_KEY, TOKEN
+from bot.settings.value_types import API_KEY, TOKEN
 
 __all__ = [
     "API_KEY",

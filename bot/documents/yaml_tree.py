@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import yaml
 
 from bot.documents.fault import Fault, Spot
-from bot.documents.wording import TOO_DEEP, refuse_control_characters, syntax_fault
+from bot.documents.yaml_messages import TOO_DEEP, refuse_control_characters, syntax_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

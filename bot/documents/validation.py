@@ -9,10 +9,10 @@ from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
 from bot.documents.fault import Fault, Spot
-from bot.documents.saying import kind_of, sentence
-from bot.documents.shape import Shape
-from bot.documents.source import read_text
-from bot.documents.tree import Tree, parse
+from bot.documents.pydantic_messages import kind_of, sentence
+from bot.documents.model_shape import Shape
+from bot.documents.text_file import read_text
+from bot.documents.yaml_tree import Tree, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

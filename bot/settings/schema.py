@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
-from bot.settings.values import (
+from bot.settings.value_types import (
     API_KEY,
     TOKEN,
     Addresses,

@@ -12,8 +12,8 @@ from pydantic import BaseModel, SecretStr
 
 from bot.documents import Fault, Spot, Tree, check, complaint, overlay, parse, read_text
 from bot.errors import SettingsError
-from bot.settings.model import RemoteEngineSettings, Settings
-from bot.settings.values import API_KEY, TOKEN, clean_secret
+from bot.settings.schema import RemoteEngineSettings, Settings
+from bot.settings.value_types import API_KEY, TOKEN, clean_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

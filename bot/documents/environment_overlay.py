@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rapidfuzz import fuzz, process
 
 from bot.documents.fault import Fault, Spot
-from bot.documents.shape import Shape
+from bot.documents.model_shape import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from pydantic import BaseModel
 
-    from bot.documents.tree import Tree
+    from bot.documents.yaml_tree import Tree
 
 Place: TypeAlias = tuple[str, ...]
 
