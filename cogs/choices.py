@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from discord import app_commands
 
-from bot.library.names import normal
+from bot.library.name_matching import normal
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene

@@ -13,7 +13,7 @@ import discord
 from discord.ext import commands
 
 from bot.errors import AsideError, PostingError, StoreError
-from bot.library.names import addressed, spoken_names
+from bot.library.name_matching import addressed, spoken_names
 from bot.posting.discord_errors import REFUSED, Code
 from bot.scenes.director import Address
 from bot.scenes.player_lines import Said

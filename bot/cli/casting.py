@@ -9,8 +9,8 @@ from rapidfuzz import fuzz
 from bot.cli.choosing import chosen_character, chosen_scenario
 from bot.errors import UnknownName, UserInputError
 from bot.her.sanitise import plain_name
-from bot.library.names import spoken_names
-from bot.library.spelling import normal
+from bot.library.name_matching import spoken_names
+from bot.library.normalise import normal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
 from bot.errors import ScenarioError, UnknownName, UserInputError
-from bot.library.names import nearest, spoken_names
-from bot.library.shelf import ScenarioFile, read
-from bot.library.spelling import normal
+from bot.library.name_matching import nearest, spoken_names
+from bot.library.scenario_files import ScenarioFile, read
+from bot.library.normalise import normal
 from bot.weights.find import entry_named
 
 if TYPE_CHECKING:

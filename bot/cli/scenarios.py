@@ -64,7 +64,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Tell what is wrong with scenarios; status 2 where anything is."""
-    from bot.library.checking import faults_at
+    from bot.library.scenario_faults import faults_at
     from bot.shipped import shipped
 
     places = paths or [*settings_of(config).library.folders, shipped("personas")]

@@ -13,9 +13,9 @@ from bot.her import reply_parser
 from bot.her.beats import speech
 from bot.her.sanitise import plain_name
 from bot.her.player_text import beats_of
-from bot.library.names import spoken_names
+from bot.library.name_matching import spoken_names
 from bot.library.scenario import NARRATOR
-from bot.library.spelling import normal
+from bot.library.normalise import normal
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from bot.documents import Fault, Spot, Tree, check, complaint, read_text
 from bot.errors import ScenarioError
 from bot.library.scenario import NARRATOR, Scenario
-from bot.library.spelling import folded, normal
+from bot.library.normalise import folded, normal
 
 if TYPE_CHECKING:
     from pathlib import Path

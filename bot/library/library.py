@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from rapidfuzz import fuzz
 
 from bot.errors import ScenarioError, UnknownName
-from bot.library.names import nearest, normal
+from bot.library.name_matching import nearest, normal
 from bot.library.pictures import square_png
-from bot.library.shelf import Shelves, stamp
+from bot.library.scenario_files import Shelves, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from bot.library.scenario import Scenario
-    from bot.library.shelf import Stamp
+    from bot.library.scenario_files import Stamp
 
 Face: TypeAlias = str | bytes
 """A character's picture: a public https address, or the bytes of a square PNG."""

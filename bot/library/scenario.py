@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
 
-from bot.library.spelling import normal
+from bot.library.normalise import normal
 
 NARRATOR = "Environment"  # speaks for nobody; HER knows narration under this name
 _FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029:：<>@`]")  # would forge a line, a tag, a mention

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.posting.graphemes import NOTHING, clean
 
 _PING = re.compile(r"@(?=everyone|here)", re.IGNORECASE)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, PublicBeat
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.posting.graphemes import width
 from bot.posting.escaping import literal
 from bot.posting.speech_markdown import speech_runs

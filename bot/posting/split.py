@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.posting.graphemes import NOTHING, clusters, width
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Refused, UnknownName
 from bot.her.sanitise import plain_name
-from bot.library.names import nearest, normal, spoken_names
+from bot.library.name_matching import nearest, normal, spoken_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

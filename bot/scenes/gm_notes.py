@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.scenes import cast
 from bot.scenes.interfaces import NewNote
 from bot.scenes.reveal import Audience, for_gm

@@ -12,7 +12,7 @@ from bot.errors import NoWords
 from bot.her.beats import public, speech
 from bot.her.sanitise import plain_name
 from bot.her.reply_parser import ReplyParser
-from bot.library.names import mentioned, normal, spoken_names
+from bot.library.name_matching import mentioned, normal, spoken_names
 from bot.library.scenario import NARRATOR
 from bot.scenes import mind
 from bot.scenes.questions import Question, ask, latest

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PostingError
 from bot.her.player_text import beats_of, out_of_character
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.scenes import cast, director
 from bot.scenes.director import Address
 from bot.scenes.interfaces import NewLine

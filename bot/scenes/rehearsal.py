@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from bot.errors import UserInputError
 from bot.her.sanitise import plain_name
 from bot.her.player_text import beats_of
-from bot.library.names import spoken_names
-from bot.library.spelling import normal
+from bot.library.name_matching import spoken_names
+from bot.library.normalise import normal
 from bot.scenes import cast
 from bot.scenes.reply_generation import Limits, Performance
 from bot.scenes.scene import AT_TERMINAL, Part, Place, Scene

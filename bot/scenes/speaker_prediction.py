@@ -12,7 +12,7 @@ from bot.engine.protocol import Sampling
 from bot.errors import EngineError
 from bot.her.beats import public
 from bot.her.sanitise import plain_name
-from bot.library.names import mentioned, normal, spoken_names
+from bot.library.name_matching import mentioned, normal, spoken_names
 from bot.scenes.questions import Question, ask, latest
 from bot.scenes.turn import TurnKind
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import PostingError, Refused
 from bot.her.beats import speech
 from bot.her.player_text import beats_of
-from bot.library.names import addressed, spoken_names
+from bot.library.name_matching import addressed, spoken_names
 from bot.library.scenario import NARRATOR
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.scenes import cast
 from bot.scenes.dice import rolled
 from bot.scenes.interfaces import NewLine

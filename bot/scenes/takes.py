@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.errors import PostingError, Refused
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, public
 from bot.her.player_text import beats_of
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.scenes.turn_rights import reached, stands
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import AsideError, Refused
 from bot.her.player_text import out_of_character
-from bot.library.names import addressed, spoken_names
+from bot.library.name_matching import addressed, spoken_names
 from bot.scenes import cast
 from bot.scenes.director import Address
 from bot.scenes.player_lines import Said

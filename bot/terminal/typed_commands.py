@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import UnknownName
-from bot.library.names import nearest
-from bot.library.spelling import normal
+from bot.library.name_matching import nearest
+from bot.library.normalise import normal
 
 if TYPE_CHECKING:
     from collections.abc import Collection

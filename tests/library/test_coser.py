@@ -10,7 +10,7 @@ from bot.errors import ScenarioError
 from bot.library.coser import read_scenes
 from bot.library.library import Library
 from bot.library.scenario import Scenario
-from tests.library.shelves import put_scenes
+from tests.library.sample_libraries import put_scenes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from bot.errors import ScenarioError, UnknownName
-from bot.library.checking import faults_at
+from bot.library.scenario_faults import faults_at
 from bot.library.library import Library
-from tests.library.shelves import put, put_scenes
+from tests.library.sample_libraries import put, put_scenes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.library.scenario import Scenario
-from tests.library.shelves import scenario
+from tests.library.sample_libraries import scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from bot.errors import EngineDied
 from bot.posting.reply_draft import MARK
 from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.library.shelves import put
+from tests.library.sample_libraries import put
 from tests.play.house import Evening, finished, personas
 from tests.scenes.harness import reply
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, action, planning, speech, thought
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.posting.graphemes import width
 from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages, told
 from bot.posting.split import LIMIT

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.posting.graphemes import NOTHING, width
 from bot.posting.escaping import literal
 from bot.posting.speech_markdown import speech_runs

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.library.spelling import is_blank
+from bot.library.normalise import is_blank
 from bot.posting.graphemes import width
 from bot.posting.webhook_names import LONGEST, webhook_name, webhook_names
 from tests.posting.hostile_texts import some

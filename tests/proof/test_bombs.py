@@ -21,7 +21,7 @@ import yaml
 
 from bot.settings import LibrarySettings
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.library.shelves import put, scenario
+from tests.library.sample_libraries import put, scenario
 from tests.proof.test_abuse import assert_answered
 from tests.scenes.harness import reply
 

@@ -13,7 +13,7 @@ import pytest
 from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
-from tests.library.shelves import put
+from tests.library.sample_libraries import put
 from tests.proof.acts import DARCY, Act, Bill, ask, begin, found, latest
 from tests.proof.corpus import REPLIES, corpus
 from tests.proof.deeds import DEEDS, try_again

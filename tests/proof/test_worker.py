@@ -20,7 +20,7 @@ from bot.her.prompt import Prompt, Text
 from bot.posting.reply_draft import MARK
 from bot.settings import LibrarySettings, PlaySettings
 from bot.weights.find import resolve
-from tests.library.shelves import put
+from tests.library.sample_libraries import put
 from tests.play.house import personas
 from tests.waiting import until
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import ScenarioError
 from bot.library.pictures import square_png
-from bot.library.shelf import ScenarioFile, Shelves, missing_pictures, read
+from bot.library.scenario_files import ScenarioFile, Shelves, missing_pictures, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

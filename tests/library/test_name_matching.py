@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bot.library.names import addressed, nearest, normal, spoken_names
+from bot.library.name_matching import addressed, nearest, normal, spoken_names
 from bot.library.scenario import Character
 
 BENNETS = (

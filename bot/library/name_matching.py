@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from bot.library.spelling import SEPARATOR, folded, normal
+from bot.library.normalise import SEPARATOR, folded, normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
