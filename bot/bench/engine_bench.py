@@ -13,7 +13,7 @@ from bot.bench.measure import Course, Measuring
 from bot.bench.report import OURS, SERVER, EngineReport
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from bot.weights import find
+from bot.weights import find_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ async def bench_engine(
     all. `told` hears how far it is. Raises what starting an engine raises.
     """
     course, programs = course or Course(), programs or Programs()
-    path = (await asyncio.to_thread(find.resolve, model)).path
+    path = (await asyncio.to_thread(find_model.resolve, model)).path
     grounds = reference_programs.Grounds(path, threads or _threads(), course)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     decoder = reference_programs.Decoder(grounds, programs.batched_bench)

@@ -81,13 +81,14 @@ def _database(path: Path) -> Check:
 
 
 def _local(engine: LocalEngineSettings) -> Iterator[Check]:
-    from bot.weights import find, gguf_file
+    from bot.weights import find_model
+    from bot.weights import gguf_reader
 
     yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
     yield from _devices()
     try:
-        source = find.resolve(engine.model, folder=engine.weights, fetching=False)
-        headers = gguf_file.check(source.path)
+        source = find_model.resolve(engine.model, folder=engine.weights, fetching=False)
+        headers = gguf_reader.check(source.path)
     except AsideError as error:
         yield Check("Model", State.BAD, str(error))
         return

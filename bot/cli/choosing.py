@@ -10,7 +10,7 @@ from bot.errors import ScenarioError, UnknownName, UserInputError
 from bot.library.name_matching import nearest, spoken_names
 from bot.library.scenario_files import ScenarioFile, read
 from bot.library.normalise import normal
-from bot.weights.find import entry_named
+from bot.weights.find_model import entry_named
 
 if TYPE_CHECKING:
     from bot.library.library import Library

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.weights.build import Build
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.hub import Hub, Repository
-    from bot.weights.places import HubFile
+    from bot.weights.paths import HubFile
 
 Quant = Annotated[str | None, typer.Option("--quant", help="Quantisation; left out, the model's usual one.")]
 
@@ -37,9 +37,9 @@ def pull(
 def fetched(model: str, quant: str | None, folder: Path) -> tuple[Path, str]:
     """Fetch what `model` names, with a bar; return its path and what the settings call it. Raises AsideError."""
     from bot.weights import pull as pulling
-    from bot.weights.find import entry_named
+    from bot.weights.find_model import entry_named
     from bot.weights.hub import Hub
-    from bot.weights.places import HubFile
+    from bot.weights.paths import HubFile
     from bot.weights.quantisation import quantisation_named
 
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
@@ -88,9 +88,9 @@ def built(model: str, quant: str | None, folder: Path, *, keep: bool = False) ->
 
 def _ordered(model: str, quant: str | None, folder: Path, *, keep: bool) -> tuple[Build, str]:
     from bot.weights.build import Build, HubSource, LocalSource
-    from bot.weights.find import entry_named
+    from bot.weights.find_model import entry_named
     from bot.weights.hub import Hub
-    from bot.weights.places import home
+    from bot.weights.paths import home
     from bot.weights.quantisation import quantisation_named
 
     wanted = quantisation_named(quant) if quant else None
@@ -115,7 +115,7 @@ def _ordered(model: str, quant: str | None, folder: Path, *, keep: bool) -> tupl
 
 
 def _named_on_the_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, Repository]:
-    from bot.weights.places import HubFile
+    from bot.weights.paths import HubFile
     from bot.weights.pull import quantised
 
     if model.endswith(".gguf"):

@@ -13,7 +13,7 @@ from bot.cli.options import Config, settings_of
 from bot.errors import AsideError, ModelFileError, UserInputError, WeightsError
 
 if TYPE_CHECKING:
-    from bot.weights.stock import Stored
+    from bot.weights.installed import Stored
 
 
 class Spoilt(AsideError):
@@ -34,12 +34,12 @@ def add(
 
     from bot.documents import read_document
     from bot.errors import DocumentError
-    from bot.weights import gguf_file
+    from bot.weights import gguf_reader
     from bot.weights.catalogue import CatalogueEntry, catalogue
-    from bot.weights.stock import added_folder
+    from bot.weights.installed import added_folder
 
     place = added_folder(weights_in(settings_of(config)))
-    header = gguf_file.check(path.expanduser())[0]
+    header = gguf_reader.check(path.expanduser())[0]
     called = name or path.stem.replace(" ", "-")
     if called.casefold() in {known.casefold() for known in catalogue(added=place)}:
         raise UserInputError(f"There is a model called {called} already: choose another --name.")
@@ -68,8 +68,9 @@ def remove(
     config: Config = None,
 ) -> None:
     """Delete a model's files from this machine, or take a file of yours out of the catalogue without deleting it."""
-    from bot.weights import gguf_file, hashes
-    from bot.weights.stock import added_folder
+    from bot.weights import hashes
+    from bot.weights import gguf_reader
+    from bot.weights.installed import added_folder
 
     folder = weights_in(settings_of(config))
     meant = _meant(model, folder)
@@ -88,7 +89,7 @@ def remove(
     ):
         raise typer.Abort
     for one in deletable:
-        for part in gguf_file.parts(one.path):
+        for part in gguf_reader.parts(one.path):
             part.unlink(missing_ok=True)
             part.with_name(f".{part.name}.lock").unlink(missing_ok=True)
             hashes.forget(part)
@@ -114,10 +115,11 @@ def verify(
 
 def _verified(one: Stored, bars: Bars) -> str | None:
     """What is wrong with a model's files, if anything."""
-    from bot.weights import gguf_file, hashes
+    from bot.weights import hashes
+    from bot.weights import gguf_reader
 
     try:
-        for header in gguf_file.check(one.path):
+        for header in gguf_reader.check(one.path):
             if noted := hashes.noted(header.path):
                 bars.step(f"Checking {header.path.name}")
                 if hashes.sha256(header.path, bars.progress) != noted:
@@ -131,14 +133,14 @@ def _verified(one: Stored, bars: Bars) -> str | None:
 
 def _everything(folder: Path) -> list[Stored]:
     from bot.weights.catalogue import catalogue
-    from bot.weights.stock import added_folder, stock
+    from bot.weights.installed import added_folder, stock
 
     return list(stock(catalogue(added=added_folder(folder)), folder))
 
 
 def _meant(model: str, folder: Path) -> list[Stored]:
     """The files that `model` names."""
-    from bot.weights.find import entry_named
+    from bot.weights.find_model import entry_named
 
     if model.startswith("hf:"):
         return [one for one in _everything(folder) if _hub_name(one, folder) == model]
@@ -157,7 +159,7 @@ def _hub_name(one: Stored, folder: Path) -> str:
 
 def _added(model: str, folder: Path) -> str | None:
     """The name of an entry that somebody added, whose file is gone."""
-    from bot.weights.find import entry_named
+    from bot.weights.find_model import entry_named
 
     if model.startswith("hf:"):
         return None

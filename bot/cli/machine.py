@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.settings import Settings
-    from bot.weights.fitting import Memory
-    from bot.weights.plan import Wishes
+    from bot.weights.fit import Memory
+    from bot.weights.memory_plan import Wishes
 
 VRam: TypeAlias = Annotated[
     list[str] | None,
@@ -27,7 +27,7 @@ _UNITS = {"": 2**30, "g": 2**30, "gib": 2**30, "gb": 10**9, "m": 2**20, "mib": 2
 def weights_in(settings: Settings) -> Path:
     """Return the folder that weights are kept in."""
     from bot.settings import LocalEngineSettings
-    from bot.weights.stock import weights_folder
+    from bot.weights.installed import weights_folder
 
     engine = settings.engine
     chosen = engine.weights if isinstance(engine, LocalEngineSettings) else None
@@ -37,7 +37,7 @@ def weights_in(settings: Settings) -> Path:
 def memory_here(vram: Sequence[str] | None = None) -> Memory:
     """Return the free memory of this machine, its GPUs replaced by those of `vram` where any are given."""
     from bot.engine.local.devices import devices, free_memory
-    from bot.weights.fitting import Memory
+    from bot.weights.fit import Memory
 
     if vram:
         gpus = tuple(size for size in map(size_of, vram) if size)
@@ -49,7 +49,7 @@ def memory_here(vram: Sequence[str] | None = None) -> Memory:
 def wishes_in(settings: Settings, context: int | None = None, minds: int | None = None) -> Wishes:
     """Return what the settings fix about the engine's memory, with what was asked for in its place."""
     from bot.settings import LocalEngineSettings
-    from bot.weights.plan import Wishes
+    from bot.weights.memory_plan import Wishes
 
     engine = settings.engine
     if not isinstance(engine, LocalEngineSettings):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
     from bot.weights.catalogue import CatalogueEntry
-    from bot.weights.fitting import Fit
-    from bot.weights.stock import Stored
+    from bot.weights.fit import Fit
+    from bot.weights.installed import Stored
 
 models = typer.Typer(help="Show, measure, fetch, build and keep models.", no_args_is_help=True)
 for command in (pull, build, add, remove, verify):
@@ -34,7 +34,7 @@ _ANY_OTHER = (
 def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> None:
     """List the models of the catalogue: what is on this machine, and what fits it."""
     from bot.weights.catalogue import catalogue
-    from bot.weights.stock import added_folder, stock
+    from bot.weights.installed import added_folder, stock
 
     settings = settings_of(config)
     folder = weights_in(settings)
@@ -59,8 +59,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one model of the catalogue: source, licence, dialect, sampling, sizes by quantisation."""
-    from bot.weights.find import entry_named
-    from bot.weights.stock import stock
+    from bot.weights.find_model import entry_named
+    from bot.weights.installed import stock
 
     settings = settings_of(config)
     folder = weights_in(settings)
@@ -90,8 +90,8 @@ def fit(
     as_json: AsJson = False,
 ) -> None:
     """Tell for each quantisation what it takes, what is left, and which is best. Loads nothing."""
-    from bot.weights.fitting import fits
-    from bot.weights.measuring import PATIENCE, measure
+    from bot.weights.fit import fits
+    from bot.weights.model_headers import PATIENCE, measure
 
     settings = settings_of(config)
     chosen = model or (settings.engine.model if settings.engine_named and settings.engine.kind == "local" else None)
@@ -112,15 +112,15 @@ def _fits_of(
     entries: Sequence[CatalogueEntry], settings: Settings, vram: Sequence[str] | None
 ) -> dict[str, tuple[Fit, ...]]:
     """Fits of all entries whose dimensions the catalogue knows, or whose file is here."""
-    from bot.weights import gguf_file
-    from bot.weights.fitting import fits, layouts_of
-    from bot.weights.stock import files_of
+    from bot.weights import gguf_reader
+    from bot.weights.fit import fits, layouts_of
+    from bot.weights.installed import files_of
 
     folder, memory, wishes = weights_in(settings), memory_here(vram), wishes_in(settings)
     layouts = layouts_of(entries)
     for entry in entries:
         if entry.dimensions is None and (files := files_of(entry, folder)):
-            layouts[entry.name] = {one: gguf_file.check(path) for one, path in files.items()}
+            layouts[entry.name] = {one: gguf_reader.check(path) for one, path in files.items()}
     return {name: fits(one, memory, wishes) for name, one in layouts.items()}
 
 

@@ -14,7 +14,7 @@ from bot.errors import UserInputError
 
 if TYPE_CHECKING:
     from bot.weights.catalogue import CatalogueEntry
-    from bot.weights.fitting import Fit
+    from bot.weights.fit import Fit
 
 _ENV, _YAML = Path(".env"), Path("aside.yaml")
 _PORTAL = "https://discord.com/developers/applications"
@@ -111,9 +111,9 @@ def _model(given: str | None, vram: list[str] | None, *, asking: bool) -> str | 
 def _proposal(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
     from bot.settings import load_settings
     from bot.weights.catalogue import catalogue
-    from bot.weights.fitting import fits, layouts_of, proposed
-    from bot.weights.plan import Wishes
-    from bot.weights.stock import added_folder
+    from bot.weights.fit import fits, layouts_of, proposed
+    from bot.weights.memory_plan import Wishes
+    from bot.weights.installed import added_folder
 
     entries = catalogue(added=added_folder(weights_in(load_settings())))
     memory = memory_here(vram)
@@ -123,8 +123,8 @@ def _proposal(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
 
 def _known(model: str) -> str | None:
     from bot.settings import load_settings
-    from bot.weights.find import entry_named
-    from bot.weights.places import HubFile
+    from bot.weights.find_model import entry_named
+    from bot.weights.paths import HubFile
 
     model = model.strip()
     if model.casefold() in ("none", "demo", ""):
@@ -141,7 +141,7 @@ def _get(model: str, get: bool | None, *, asking: bool) -> None:
     from bot.cli.getting import built, fetched
     from bot.errors import ModelFileError
     from bot.settings import load_settings
-    from bot.weights.find import entry_named, resolve
+    from bot.weights.find_model import entry_named, resolve
 
     folder = weights_in(load_settings())
     try:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 import filelock
 
 from bot.errors import ModelFileError, WeightsError
-from bot.weights import gguf_file, hashes
+from bot.weights import hashes
+from bot.weights import gguf_reader
 from bot.weights.checkpoint import INDEX, read_json, read_shard, shards_among, shards_in
 from bot.weights.convert import Conversion, begun, kind_in
 from bot.weights.dimensions import Dimensions
@@ -26,7 +27,7 @@ from bot.weights.vocabulary import FILES, read_vocabulary
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.weights.header import FloatType
+    from bot.weights.gguf_writer import FloatType
     from bot.weights.hub import Repository
 
 
@@ -249,7 +250,7 @@ class Build:
 
 def _whole(path: Path) -> bool:
     try:
-        gguf_file.check(path)
+        gguf_reader.check(path)
     except ModelFileError:
         return False
     return True

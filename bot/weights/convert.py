@@ -15,8 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.errors import WeightsError
 from bot.weights.checkpoint import read_shard
-from bot.weights.header import write_header
-from bot.weights.numbers import copied
+from bot.weights.gguf_writer import write_header
+from bot.weights.tensor_copy import copied
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gguf.utility import LocalTensor
 
     from bot.weights.dimensions import Dimensions
-    from bot.weights.header import FloatType, Place
+    from bot.weights.gguf_writer import FloatType, Place
     from bot.weights.hub import Progress
     from bot.weights.vocabulary import Vocabulary
 

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.errors import ModelFileError, WeightsError
-from bot.weights import gguf_file, hashes
+from bot.weights import hashes
+from bot.weights import gguf_reader
 from bot.weights.hub import Hub, check_room
-from bot.weights.places import HubFile, home
+from bot.weights.paths import HubFile, home
 from bot.weights.quantisation import quantisation_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def fetch(
     hub = hub or Hub()
     repository = repository or hub.repository(file.repo)
     place = home(file.repo, folder)
-    paths = gguf_file.parts(place / file.name)
+    paths = gguf_reader.parts(place / file.name)
     listed = [repository.file(path.relative_to(place).as_posix()) for path in paths]
     total, before = sum(one.size for one in listed), 0
     there = sum(one.size for one, path in zip(listed, paths, strict=True) if path.is_file())
@@ -85,7 +86,7 @@ def _onwards(progress: Progress | None, before: int, total: int) -> Progress | N
 
 def _refuse_what_is_none(paths: tuple[Path, ...]) -> None:
     try:
-        gguf_file.check(paths[0])
+        gguf_reader.check(paths[0])
     except ModelFileError:
         for path in paths:
             path.unlink(missing_ok=True)

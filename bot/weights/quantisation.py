@@ -19,9 +19,9 @@ from gguf import GGMLQuantizationType
 
 from bot import children
 from bot.errors import UserInputError, WeightsError
-from bot.weights import gguf_file
-from bot.weights.gguf_file import GgufFile, Tensor
-from bot.weights.header import write_header
+from bot.weights import gguf_reader
+from bot.weights.gguf_reader import GgufFile, Tensor
+from bot.weights.gguf_writer import write_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,13 +64,13 @@ def laid_out(name: str, dimensions: Dimensions, quantisations: Sequence[str]) ->
 
     Takes a few hundredths of a second for each. Raises WeightsError where llama.cpp tells no sizes.
     """
-    from bot.weights import quantiser  # late: llama.cpp is large
+    from bot.weights import llama_quantise
 
     with tempfile.TemporaryDirectory(prefix="aside-sizes-") as folder:
         hollow = Path(folder) / "hollow.gguf"
         write_header(hollow, dimensions, "BF16", name)
-        plain = gguf_file.read_header(hollow)
-        return {one: _header(plain, one, quantiser.sizes(hollow, one)) for one in quantisations}
+        plain = gguf_reader.read_header(hollow)
+        return {one: _header(plain, one, llama_quantise.sizes(hollow, one)) for one in quantisations}
 
 
 def _header(plain: GgufFile, quantisation: str, said: str) -> GgufFile:
@@ -90,7 +90,7 @@ def quantise(source: Path, target: Path, quantisation: str, progress: Progress |
         for line in _quantiser(quantisation, str(source), str(part)):
             if progress and (found := _TENSOR.match(line)):
                 progress(int(found["number"]), int(found["all"]))
-        gguf_file.check(part)
+        gguf_reader.check(part)
         with part.open("rb") as written:
             os.fsync(written.fileno())
         part.replace(target)
@@ -102,7 +102,7 @@ def quantise(source: Path, target: Path, quantisation: str, progress: Progress |
 
 def _quantiser(*order: str) -> Iterator[str]:
     """Yield what the quantiser says. Raises WeightsError where it failed."""
-    command = [sys.executable, "-m", "bot.weights.quantiser", *order]
+    command = [sys.executable, "-m", "bot.weights.llama_quantise", *order]
     words: list[str] = []
     process = subprocess.Popen(  # noqa: S603 - ours
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=children.environment()
@@ -126,4 +126,4 @@ def _quantiser(*order: str) -> Iterator[str]:
 def _tensor(found: re.Match[str]) -> Tensor:
     shape = tuple(int(extent) for extent in found["shape"].split(","))
     kind = GGMLQuantizationType[(found["becomes"] or found["kind"]).upper()]
-    return Tensor(found["name"], 0, gguf_file.tensor_bytes(shape, kind))
+    return Tensor(found["name"], 0, gguf_reader.tensor_bytes(shape, kind))

@@ -16,11 +16,11 @@ from bot.engine.protocol import Request
 from bot.errors import ModelFileError
 from bot.her.chatml import chatml
 from bot.her.layout import Message, Role
-from bot.weights.find import resolve
+from bot.weights.find_model import resolve
 from tests.cli.conftest import complaint, data, put
-from tests.weights.gguf_making import make_gguf
-from tests.weights.hub import LoopbackHub
-from tests.weights.qwen import make_checkpoint
+from tests.weights.sample_gguf import make_gguf
+from tests.weights.loopback_hub import LoopbackHub
+from tests.weights.random_qwen3 import make_checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
 
-from bot.weights.find import resolve
+from bot.weights.find_model import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path

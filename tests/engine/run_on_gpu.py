@@ -16,7 +16,7 @@ from rich.console import Console
 from bot.bench.measure import Course, measure
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from bot.weights.find import weights_folder
+from bot.weights.find_model import weights_folder
 from tests.engine.random_model import QWEN3_32B, make_model
 
 say = Console(soft_wrap=True, highlight=False).print

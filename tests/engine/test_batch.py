@@ -12,7 +12,7 @@ from bot.engine.local.llama import Context, ContextPlan, DecodeError, Model
 from bot.engine.local.slots import Seats
 from bot.engine.protocol import Sampling
 from bot.her.prompt import Text
-from bot.weights.find import resolve
+from bot.weights.find_model import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ import pytest
 from bot.engine.protocol import Sampling
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError, PromptTooLong
-from bot.weights.find import resolve
+from bot.weights.find_model import resolve
 from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.engine.local.rpc import Address, check_lending, rpc_function
 from bot.errors import EngineDied, EngineStartError, UserInputError
-from bot.weights import gguf_file
-from bot.weights.find import resolve
-from bot.weights.plan import Wishes, plans
+from bot.weights import gguf_reader
+from bot.weights.find_model import resolve
+from bot.weights.memory_plan import Wishes, plans
 from tests.engine.prompts import listen, request
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def test_layers_go_to_the_lent_device_as_planned(
 ) -> None:
     caplog.set_level("DEBUG", "bot.engine.local.worker_process")
     wishes = Wishes(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
-    (plan,) = plans(gguf_file.check(resolve("demo").path), [2**34], None, wishes)
+    (plan,) = plans(gguf_reader.check(resolve("demo").path), [2**34], None, wishes)
     async with lender() as (address, _), borrowing(address, gpu_layers=asked, context=2048, minds=4) as engine:
         assert (engine.info.layers_offloaded, engine.info.layers) == (layers, 31)
         assert engine.info.device.startswith("RPC0")

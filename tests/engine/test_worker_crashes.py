@@ -16,7 +16,7 @@ import pytest
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.errors import EngineDied, EngineStartError
-from bot.weights.find import resolve
+from bot.weights.find_model import resolve
 from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from bot.errors import EngineDied
 from bot.her.prompt import Prompt, Text
 from bot.posting.reply_draft import MARK
 from bot.settings import LibrarySettings, PlaySettings
-from bot.weights.find import resolve
+from bot.weights.find_model import resolve
 from tests.library.sample_libraries import put
 from tests.play.house import personas
 from tests.waiting import until

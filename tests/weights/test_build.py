@@ -17,10 +17,11 @@ from gguf import GGMLQuantizationType, GGUFReader, TokenType
 from gguf.quants import quantize
 
 from bot.errors import WeightsError
-from bot.weights import gguf_file, hashes
+from bot.weights import hashes
+from bot.weights import gguf_reader
 from bot.weights.build import Build, LocalSource
-from tests.weights.llama import Llama
-from tests.weights.qwen import CONFIG, SPECIAL, TEMPLATE, WHOLE, Checkpoint, make_checkpoint
+from tests.weights.exact_llama import Llama
+from tests.weights.random_qwen3 import CONFIG, SPECIAL, TEMPLATE, WHOLE, Checkpoint, make_checkpoint
 
 HARD = (
     "凡是有钱的单身汉,总想娶位太太。",
@@ -167,7 +168,7 @@ def straight(tiny: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Path
     needs = build.needs
     assert build.run(steps := Steps()) == target
     assert hashes.noted(target) == hashes.sha256(target)
-    front = gguf_file.read_header(target).data_start
+    front = gguf_reader.read_header(target).data_start
     assert needs.result <= target.stat().st_size - front <= needs.result + 32 * 40  # each tensor is padded
     assert needs.disk >= needs.fetched + needs.result
     assert all(there == total for there, total in steps.most.values())

@@ -16,11 +16,11 @@ from bot.errors import ModelFileError, WeightsError
 from bot.weights import hashes
 from bot.weights.build import Build, HubSource
 from bot.weights.hub import Hub
-from bot.weights.places import HubFile
+from bot.weights.paths import HubFile
 from bot.weights.pull import fetch, quantised
-from tests.weights.gguf_making import make_gguf
-from tests.weights.hub import COMMIT, LoopbackHub
-from tests.weights.qwen import make_checkpoint
+from tests.weights.sample_gguf import make_gguf
+from tests.weights.loopback_hub import COMMIT, LoopbackHub
+from tests.weights.random_qwen3 import make_checkpoint
 from tests.weights.test_build import Steps
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def in_a_process(hub: LoopbackHub, folder: Path, before: str) -> subprocess.Pope
     lines = (
         before,
         "import pathlib",
-        "from bot.weights.places import HubFile",
+        "from bot.weights.paths import HubFile",
         "from bot.weights.pull import fetch",
         f"fetch(HubFile({FILE.repo!r}, {FILE.name!r}), pathlib.Path({str(folder)!r}))",
     )

@@ -29,14 +29,15 @@ from bot.engine.local.supervisor import Supervisor
 from bot.engine.protocol import Dialect, EngineInfo, Sampling
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError
 from bot.her.prompt import Control, Prompt, Text
-from bot.weights import find, gguf_file
+from bot.weights import find_model
+from bot.weights import gguf_reader
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.engine.local.worker_messages import Event, Ready
     from bot.engine.protocol import Chunk, Request
-    from bot.weights.find import ModelSource
+    from bot.weights.find_model import ModelSource
     from bot.weights.hub import Progress
 
 _LARGEST_SEED = 2**32 - 1
@@ -81,9 +82,9 @@ class LocalEngine:
                 return
             options = self._options
             source = await asyncio.to_thread(
-                find.resolve, options.model, folder=options.weights, progress=self._progress
+                find_model.resolve, options.model, folder=options.weights, progress=self._progress
             )
-            await asyncio.to_thread(gguf_file.check, source.path)
+            await asyncio.to_thread(gguf_reader.check, source.path)
             supervisor = Supervisor(
                 self._load(source), self, hung_after=self._options.hung_after, step_limit=self._options.step_limit
             )

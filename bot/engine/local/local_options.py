@@ -7,7 +7,7 @@ from pathlib import Path  # noqa: TC003 - settings are mapped onto this by its t
 from typing import Literal, TypeAlias
 
 from bot.engine.protocol import Dialect, Sampling  # noqa: TC001 - settings are mapped onto this by its types
-from bot.weights.plan import CacheType  # noqa: TC001 - the same
+from bot.weights.memory_plan import CacheType  # noqa: TC001 - the same
 
 FlashAttention: TypeAlias = Literal["auto", "on", "off"]
 

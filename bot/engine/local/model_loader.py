@@ -11,8 +11,8 @@ from bot.engine.local.worker_messages import Ready
 from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
 from bot.engine.local.rpc import borrow
 from bot.errors import EngineStartError, ModelFileError
-from bot.weights import gguf_file
-from bot.weights.plan import BATCH, Plan, Wishes, plans, smallest
+from bot.weights import gguf_reader
+from bot.weights.memory_plan import BATCH, Plan, Wishes, plans, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Loader:
     def load(self) -> tuple[Model, Context, Ready]:
         """Load by the best plan that works. Raises ModelFileError, EngineStartError, UserInputError or LoadError."""
         borrow(self._order.rpc)
-        headers = gguf_file.check(self._path)
+        headers = gguf_reader.check(self._path)
         found = devices()
         gpus = [device for device in found if device.gpu]
         fitting = self._plans(headers, gpus)
@@ -58,7 +58,7 @@ class Loader:
             return model, context, self._describe(headers[0], found, plan, model, context, as_planned=first)
         raise AssertionError("there is a plan at least")
 
-    def _plans(self, headers: Sequence[gguf_file.GgufFile], gpus: Sequence[Device]) -> Sequence[Plan]:
+    def _plans(self, headers: Sequence[gguf_reader.GgufFile], gpus: Sequence[Device]) -> Sequence[Plan]:
         """The plans to try. Without a check of memory only the first counts, as if everything fitted."""
         order = self._order
         wishes = Wishes(
@@ -104,7 +104,7 @@ class Loader:
 
     def _describe(
         self,
-        header: gguf_file.GgufFile,
+        header: gguf_reader.GgufFile,
         found: list[Device],
         plan: Plan,
         model: Model,

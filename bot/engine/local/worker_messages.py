@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from bot.engine.protocol import Finish, Sampling  # noqa: TC001 - pydantic needs them at run time
 from bot.her.prompt import Control, Text  # noqa: TC001 - pydantic needs them at run time
-from bot.weights.plan import CacheType  # noqa: TC001 - pydantic needs it at run time
+from bot.weights.memory_plan import CacheType  # noqa: TC001 - pydantic needs it at run time
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -11,9 +11,9 @@ from rapidfuzz import process
 
 from bot.errors import ModelFileError, UnknownName
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, catalogue
-from bot.weights.places import HubFile, stored
+from bot.weights.paths import HubFile, stored
 from bot.weights.quantisation import quantisation_named
-from bot.weights.stock import added_folder, files_of, weights_folder
+from bot.weights.installed import added_folder, files_of, weights_folder
 
 if TYPE_CHECKING:
     from bot.weights.hub import Progress
@@ -41,7 +41,7 @@ def resolve(
     That is a path, `hf:OWNER/REPO/FILE.gguf`, or a name of the catalogue, with `:QUANTISATION` after it where one
     doesn't want the usual. Blocks on the network where a file must be fetched into `folder` (default:
     `weights_folder()`); with `fetching=False` it never does. The file's content isn't looked at; see
-    `bot.weights.gguf_file.check`.
+    `bot.weights.gguf_reader.check`.
     Raises UnknownName, ModelFileError where the file isn't there, WeightsError where fetching fails.
     """
     model, folder = model.strip(), folder or weights_folder()

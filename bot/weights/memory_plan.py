@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bot.weights.gguf_file import GgufFile, Tensor
+    from bot.weights.gguf_reader import GgufFile, Tensor
 
 CacheType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.weights.gguf_file import GgufFile, Tensor, Value
-from bot.weights.plan import Wishes, plans, smallest
+from bot.weights.gguf_reader import GgufFile, Tensor, Value
+from bot.weights.memory_plan import Wishes, plans, smallest
 
 GIB = 2**30
 

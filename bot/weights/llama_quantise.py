@@ -1,6 +1,6 @@
 """llama.cpp's quantiser. Quantising a file has a process of its own, whose standard output is what llama.cpp says:
 
-    python -m bot.weights.quantiser QUANTISATION IN OUT
+    python -m bot.weights.llama_quantise QUANTISATION IN OUT
 
 It ends with Ctrl-C at once, and when nobody reads its output any more.
 """

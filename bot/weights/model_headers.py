@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import UserInputError, WeightsError
-from bot.weights import gguf_file
+from bot.weights import gguf_reader
 from bot.weights.dimensions import Dimensions
-from bot.weights.find import entry_named
-from bot.weights.places import HubFile, stored
+from bot.weights.find_model import entry_named
+from bot.weights.paths import HubFile, stored
 from bot.weights.quantisation import QUANTISATIONS, laid_out, quantisation_of
-from bot.weights.stock import files_of
+from bot.weights.installed import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bot.weights.catalogue import CatalogueEntry
-    from bot.weights.gguf_file import GgufFile
+    from bot.weights.gguf_reader import GgufFile
 
 PATIENCE: Final = 1.0  # seconds that the hub may take to answer before the catalogue's word is taken
 _FRONT: Final = 24 * 2**20  # bytes that hold the header of any file with a vocabulary of usual size
@@ -55,7 +55,7 @@ def measure(model: str, folder: Path, *, patience: float = PATIENCE) -> Measured
 
 
 def _one(name: str, path: Path, source: str) -> Measured:
-    headers = gguf_file.check(path)
+    headers = gguf_reader.check(path)
     return Measured(name, {quantisation_of(path.name) or path.stem: headers}, source)
 
 
@@ -79,15 +79,15 @@ def _far_away(file: HubFile) -> Measured:
 
     with tempfile.TemporaryDirectory(prefix="aside-front-") as place:
         headers = []
-        for part in gguf_file.parts(Path(place) / file.name):
+        for part in gguf_reader.parts(Path(place) / file.name):
             part.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(Hub().read(file.repo, part.relative_to(place).as_posix(), size=_FRONT))
-            headers.append(gguf_file.read_header(part))
+            headers.append(gguf_reader.read_header(part))
     return Measured(str(file), {quantisation_of(file.name) or file.name: tuple(headers)}, "the header on the hub")
 
 
 def _of_catalogue(entry: CatalogueEntry, quantisation: str | None, folder: Path, patience: float) -> Measured:
-    here = {one: gguf_file.check(path) for one, path in files_of(entry, folder).items()}
+    here = {one: gguf_reader.check(path) for one, path in files_of(entry, folder).items()}
     if entry.checkpoint is None or (quantisation and quantisation in here):
         if not here:
             raise WeightsError(f"The file of {entry.name} isn't here, and the catalogue doesn't know its dimensions.")
@@ -127,7 +127,7 @@ def _published_soon(repo: str, patience: float) -> Dimensions:
     threading.Thread(target=ask, daemon=True).start()
     deadline = time.monotonic() + patience
     # Needed next, and slow to load: it may as well be loaded meanwhile.
-    importlib.import_module("bot.weights.quantiser")
+    importlib.import_module("bot.weights.llama_quantise")
     try:
         found = answer.get(timeout=max(0.05, deadline - time.monotonic()))
     except queue.Empty as error:

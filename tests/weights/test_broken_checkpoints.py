@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import WeightsError
 from bot.weights.build import Build, LocalSource
-from tests.weights.qwen import make_checkpoint, write_safetensors
+from tests.weights.random_qwen3 import make_checkpoint, write_safetensors
 from tests.weights.test_build import Steps
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How fast checkpoints become GGUF files: `python -m tests.weights.pace [FOLDER]`, in a folder with 4 GB of free disk.
+"""How fast checkpoints become GGUF files: `python -m tests.weights.measure_conversion [FOLDER]`, in a folder with 4 GB of free disk.
 
 Builds a file from a random checkpoint of one gigabyte in a process of its own, three times, copying the checkpoint
 before each, and prints the median seconds of both, and the most memory the building took.
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.weights.build import Build, LocalSource
-from tests.weights.qwen import make_checkpoint
+from tests.weights.random_qwen3 import make_checkpoint
 
 _ROUNDS = 3
 _SHAPE: dict[str, Any] = {

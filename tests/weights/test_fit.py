@@ -11,14 +11,14 @@ import pytest
 
 from bot.engine.local.llama import Context, ContextPlan, Model
 from bot.errors import WeightsError
-from bot.weights import gguf_file
+from bot.weights import gguf_reader
 from bot.weights.catalogue import catalogue
-from bot.weights.fitting import Memory, fits, layouts_of
-from bot.weights.measuring import measure
-from bot.weights.plan import CacheType, Wishes, plans
-from bot.weights.stock import weights_folder
-from tests.weights.hub import LoopbackHub
-from tests.weights.qwen import make_checkpoint
+from bot.weights.fit import Memory, fits, layouts_of
+from bot.weights.model_headers import measure
+from bot.weights.memory_plan import CacheType, Wishes, plans
+from bot.weights.installed import weights_folder
+from tests.weights.loopback_hub import LoopbackHub
+from tests.weights.random_qwen3 import make_checkpoint
 from tests.weights.test_build import built
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ NOTHING = Wishes()
 @pytest.fixture(scope="module", params=["demo", "tiny", "tied"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if request.param == "demo":
-        from bot.weights.find import resolve
+        from bot.weights.find_model import resolve
 
         return resolve("demo").path
     folder = tmp_path_factory.mktemp("fitting")
@@ -41,7 +41,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.parametrize(("context", "minds", "cache"), [(512, 1, "f16"), (2048, 4, "f16"), (4096, 2, "q8_0")])
 def test_the_plan_says_what_llama_cpp_takes(model: Path, context: int, minds: int, cache: CacheType) -> None:
-    plan = plans(gguf_file.check(model), [], None, Wishes(context=context, minds=minds, cache_type=cache))[0]
+    plan = plans(gguf_reader.check(model), [], None, Wishes(context=context, minds=minds, cache_type=cache))[0]
     taken = taken_by_llama_cpp(model, ContextPlan(context, minds, 1, 512, cache, "auto"))
     mib = 2**20
     assert plan.cache_bytes / mib == pytest.approx(taken["KV"], abs=0.01)
@@ -72,12 +72,12 @@ KEPT: list[Any] = []  # llama.cpp goes on calling what it was given
 
 
 @pytest.fixture(scope="module")
-def her() -> dict[str, tuple[gguf_file.GgufFile, ...]]:
+def her() -> dict[str, tuple[gguf_reader.GgufFile, ...]]:
     entry = catalogue()["HER-32B"]
     return layouts_of([entry])["HER-32B"]
 
 
-def test_sizes_are_those_that_were_seen_for_models_of_that_size(her: dict[str, tuple[gguf_file.GgufFile, ...]]) -> None:
+def test_sizes_are_those_that_were_seen_for_models_of_that_size(her: dict[str, tuple[gguf_reader.GgufFile, ...]]) -> None:
     sizes = {one.quantisation: one.size / 1e9 for one in fits(her, Memory((), None), NOTHING)}
     for quantisation, seen in {
         "Q3_K_M": 15.9,
@@ -97,7 +97,7 @@ def test_sizes_are_those_that_were_seen_for_models_of_that_size(her: dict[str, t
      ((), 32, "Q4_K_M"), ((), 14, "Q2_K"), ((24, 24), 64, "Q8_0"), ((), 8, None)],
 )  # fmt: skip
 def test_the_best_choice_for_a_machine(
-    her: dict[str, tuple[gguf_file.GgufFile, ...]], gpus: tuple[int, ...], main: int, best: str | None
+    her: dict[str, tuple[gguf_reader.GgufFile, ...]], gpus: tuple[int, ...], main: int, best: str | None
 ) -> None:
     found = fits(her, Memory(tuple(one * GIB for one in gpus), main * GIB), NOTHING)
     marked = [one.quantisation for one in found if one.best]
@@ -120,7 +120,7 @@ def test_a_catalogue_entry_is_measured_by_the_hub_or_else_by_the_catalogue(
         path = built(made, tmp_path / "o-BF16.gguf")
         hub.put("Qwen/Tiny-GGUF", "Tiny-BF16.gguf", path.read_bytes())
         far = measure("hf:Qwen/Tiny-GGUF/Tiny-BF16.gguf", tmp_path)
-        assert far.layouts["BF16"][0].tensors == gguf_file.read_header(path).tensors
+        assert far.layouts["BF16"][0].tensors == gguf_reader.read_header(path).tensors
         hub.put("Qwen/Other", "config.json", b'{"architectures": ["MambaForCausalLM"]}')
         with pytest.raises(WeightsError, match="MambaForCausalLM"):
             measure("hf:Qwen/Other", tmp_path)

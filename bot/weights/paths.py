@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import ModelFileError, UserInputError
-from bot.weights import gguf_file
+from bot.weights import gguf_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def stored(file: HubFile, folder: Path) -> Path | None:
     """Return the path of `file` where all its parts lie in `folder` already, whole."""
     path = home(file.repo, folder) / file.name
     try:
-        gguf_file.check(path)
+        gguf_reader.check(path)
     except ModelFileError:
         return None
     return path

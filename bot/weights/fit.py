@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import WeightsError
-from bot.weights.plan import MARGIN, plans, smallest
+from bot.weights.memory_plan import MARGIN, plans, smallest
 from bot.weights.quantisation import QUANTISATIONS, laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bot.weights.catalogue import CatalogueEntry
-    from bot.weights.gguf_file import GgufFile
-    from bot.weights.plan import Plan, Wishes
+    from bot.weights.gguf_reader import GgufFile
+    from bot.weights.memory_plan import Plan, Wishes
 
 # Better than this the ear hears no difference, and the memory is worth more in minds.
 _GOOD_ENOUGH: Final = "Q8_0"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from gguf.utility import LocalTensor
 
-    from bot.weights.header import FloatType, Place
+    from bot.weights.gguf_writer import FloatType, Place
 
 _CHUNK: Final = 2**24  # bytes in memory at once; a multiple of every number's size
 _AT_ONCE: Final = 2**27  # bytes that the system copies by itself between two reports

@@ -9,9 +9,9 @@ import pytest
 from bot.errors import DocumentError, ModelFileError, UnknownName, UserInputError
 from bot.shipped import shipped
 from bot.weights.catalogue import catalogue
-from bot.weights.find import resolve, weights_folder
-from bot.weights.places import HubFile
-from tests.weights.gguf_making import make_gguf
+from bot.weights.find_model import resolve, weights_folder
+from bot.weights.paths import HubFile
+from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path

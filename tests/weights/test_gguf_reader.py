@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.errors import ModelFileError
-from bot.weights.find import resolve
-from bot.weights.gguf_file import check, parts, read_header
-from tests.weights.gguf_making import make_gguf
+from bot.weights.find_model import resolve
+from bot.weights.gguf_reader import check, parts, read_header
+from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from bot.shipped import checkout
-from bot.weights import gguf_file
-from bot.weights.places import home
+from bot.weights import gguf_reader
+from bot.weights.paths import home
 from bot.weights.quantisation import quantisation_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Stored:
     @property
     def size(self) -> int:
         """Bytes of all its parts."""
-        return sum(part.stat().st_size for part in gguf_file.parts(self.path) if part.is_file())
+        return sum(part.stat().st_size for part in gguf_reader.parts(self.path) if part.is_file())
 
 
 def weights_folder() -> Path:
@@ -85,7 +85,7 @@ def stock(entries: Mapping[str, CatalogueEntry], folder: Path) -> tuple[Stored, 
 def _ggufs(place: Path, name: str = "") -> Iterator[Path]:
     """Files in a repository's folder; of a split one the first part."""
     paths = [place / name] if name else sorted(place.rglob("*.gguf"))
-    yield from (path for path in paths if path.is_file() and gguf_file.parts(path)[0] == path)
+    yield from (path for path in paths if path.is_file() and gguf_reader.parts(path)[0] == path)
 
 
 def _in_package(where: str) -> Path | None:
