@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord.ext import commands
 
-from bot.engines import cautioned, create_engine, described
+from bot.engine_factory import cautioned, create_engine, described
 from bot.library.library import Library
 from bot.posting.reply_poster import DiscordStage
 from bot.posting.delivery import Wings
@@ -27,7 +27,7 @@ from bot.scenes.takes import Takes
 from bot.scenes.story_events import Telling
 from bot.scenes.theatre import Theatre
 from bot.scenes.undo import Undoing
-from bot.shipped import shipped
+from bot.package_data import shipped
 from bot.store.store import Store
 from cogs import answers
 from cogs.buttons import BUTTONS

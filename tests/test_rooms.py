@@ -12,22 +12,22 @@ ROOT = Path(__file__).parent.parent
 ROOMS = {
     # room: the rooms of ours it may know besides itself
     "bot.errors": set(),
-    "bot.shipped": set(),
-    "bot.children": set(),
+    "bot.package_data": set(),
+    "bot.subprocess_env": set(),
     "bot.her": set(),
     "bot.documents": {"bot.errors"},
     "bot.settings": {"bot.errors", "bot.documents"},
     "bot.logs": {"bot.errors", "bot.settings"},
-    "bot.library": {"bot.errors", "bot.documents", "bot.shipped"},
-    "bot.weights": {"bot.errors", "bot.documents", "bot.shipped", "bot.children", "bot.engine.protocol"},
-    "bot.engine": {"bot.errors", "bot.her", "bot.weights", "bot.shipped", "bot.children"},
+    "bot.library": {"bot.errors", "bot.documents", "bot.package_data"},
+    "bot.weights": {"bot.errors", "bot.documents", "bot.package_data", "bot.subprocess_env", "bot.engine.protocol"},
+    "bot.engine": {"bot.errors", "bot.her", "bot.weights", "bot.package_data", "bot.subprocess_env"},
     "bot.scenes": {"bot.errors", "bot.her", "bot.library", "bot.engine.protocol"},
     "bot.store": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.posting": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.terminal": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "cogs": {"bot.errors", "bot.her", "bot.library", "bot.scenes", "bot.posting"},
 }
-WIRING = ("bot.__main__", "bot.app", "bot.cli", "bot.engines", "bot.tryout")  # these know everybody
+WIRING = ("bot.__main__", "bot.app", "bot.cli", "bot.engine_factory", "bot.tryout")  # these know everybody
 NO_DISCORD = ("bot.her", "bot.engine", "bot.weights", "bot.library", "bot.store", "bot.scenes", "bot.terminal")
 
 

@@ -6,20 +6,20 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import streams
+from bot.cli.console import standard_streams
 from bot.cli.bench import bench
-from bot.cli.chat import chat
-from bot.cli.doctor import doctor
-from bot.cli.failures import SentencesGroup
+from bot.cli.chat.command import chat
+from bot.cli.doctor.command import doctor
+from bot.cli.console.failures import SentencesGroup
 from bot.cli.forget import forget
 from bot.cli.lend import lend
-from bot.cli.models import models
+from bot.cli.models.command import models
 from bot.cli.prompt import prompt
 from bot.cli.render import render
-from bot.cli.run import run
+from bot.cli.run.command import run
 from bot.cli.scenarios import scenarios
-from bot.cli.setup import setup
-from bot.cli.try_ import try_
+from bot.cli.setup.command import setup
+from bot.cli.try_command import try_
 from bot.cli.version import version
 
 app = typer.Typer(cls=SentencesGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -42,5 +42,5 @@ app.add_typer(bench, name="bench")
 
 def main() -> None:
     """Run the command line and exit with its status: 0, 1, 2 or 130."""
-    streams.opened()
+    standard_streams.opened()
     app(prog_name="aside")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import AsJson, Config, library_of, settings_of, write_json
+from bot.cli.console.shared_options import AsJson, Config, library_of, settings_of, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def bot(
     """Measure the bot with an engine that recites: turns a second, the longest that its event loop stalls while
     replies are written, and its memory with many scenes."""
     from bot.bench.bot_bench import Evening, bench_bot
-    from bot.cli.choosing import chosen_scenario
+    from bot.cli.lookup import chosen_scenario
 
     played = chosen_scenario(scenario, library_of(settings_of(config)))
     report = asyncio.run(bench_bot(played, Evening(scenes, max(streams, 1), rounds)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import Config, settings_of, write
+from bot.cli.console.shared_options import Config, settings_of, write
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import write
+from bot.cli.console.shared_options import write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

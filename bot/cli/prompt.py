@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.options import Config, library_of, settings_of, write
+from bot.cli.console.shared_options import Config, library_of, settings_of, write
 from bot.engine.protocol import Dialect  # noqa: TC001 - typer needs it at run time
 
 
@@ -25,7 +25,7 @@ def prompt(
     config: Config = None,
 ) -> None:
     """Show the exact text the engine gets for a character's next turn."""
-    from bot.cli.choosing import chosen_character, chosen_scenario, dialect_of
+    from bot.cli.lookup import chosen_character, chosen_scenario, dialect_of
     from bot.cli.turns_file import read_turns
     from bot.scenes import prompt_builder
 

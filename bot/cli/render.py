@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import write_json
+from bot.cli.console.shared_options import write_json
 from bot.scenes.reveal import Audience, RevealPolicy, Where
 
 if TYPE_CHECKING:

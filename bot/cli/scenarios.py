@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import AsJson, Config, library_of, settings_of, write_json
+from bot.cli.console.shared_options import AsJson, Config, library_of, settings_of, write_json
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one scenario with all that its characters know. Spoils it for players."""
-    from bot.cli.choosing import chosen_scenario
+    from bot.cli.lookup import chosen_scenario
 
     chosen = chosen_scenario(scenario, library_of(settings_of(config)))
     if as_json:
@@ -65,7 +65,7 @@ def check(
 ) -> None:
     """Tell what is wrong with scenarios; status 2 where anything is."""
     from bot.library.scenario_faults import faults_at
-    from bot.shipped import shipped
+    from bot.package_data import shipped
 
     places = paths or [*settings_of(config).library.folders, shipped("personas")]
     faults = [fault for place in places for fault in faults_at(place)]

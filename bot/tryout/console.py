@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from bot.engines import cautioned, described
+from bot.engine_factory import cautioned, described
 
 if TYPE_CHECKING:
     from bot.engine.protocol import EngineInfo

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from bot.documents import read_document
 from bot.errors import DocumentError
-from bot.shipped import shipped
+from bot.package_data import shipped
 from bot.weights.dimensions import Dimensions  # noqa: TC001 - pydantic needs it at run time
 from bot.weights.quantisation import QUANTISATIONS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from bot.shipped import checkout
+from bot.package_data import checkout
 from bot.weights import gguf_reader
 from bot.weights.paths import home
 from bot.weights.quantisation import quantisation_of

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from gguf import GGMLQuantizationType
 
-from bot import children
+from bot import subprocess_env
 from bot.errors import UserInputError, WeightsError
 from bot.weights import gguf_reader
 from bot.weights.gguf_reader import GgufFile, Tensor
@@ -105,7 +105,7 @@ def _quantiser(*order: str) -> Iterator[str]:
     command = [sys.executable, "-m", "bot.weights.llama_quantise", *order]
     words: list[str] = []
     process = subprocess.Popen(  # noqa: S603 - ours
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=children.environment()
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=subprocess_env.environment()
     )
     try:
         assert process.stdout is not None  # noqa: S101 - it was asked for

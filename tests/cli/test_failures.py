@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from bot.cli.failures import SentencesGroup
+from bot.cli.console.failures import SentencesGroup
 from bot.errors import EngineBusy, UnknownName
 from tests.cli.conftest import complaint
 

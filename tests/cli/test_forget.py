@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.library.library import Library
 from bot.scenes.scene import Part, Place
-from bot.shipped import shipped
+from bot.package_data import shipped
 from bot.store.store import Store
 from tests.store.conftest import NOON
 

@@ -9,7 +9,7 @@ import pytest
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Dialect, Sampling
-from bot.engines import engine_of
+from bot.engine_factory import engine_of
 from bot.errors import ModelFileError
 from bot.settings import LocalEngineSettings, SamplingSettings
 from tests.engine.random_model import TINY, make_model

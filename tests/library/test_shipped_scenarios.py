@@ -12,7 +12,7 @@ from PIL import Image, ImageChops, ImageStat
 from bot.library.scenario_faults import faults_at
 from bot.library.library import Library
 from bot.library.name_matching import spoken_names
-from bot.shipped import shipped
+from bot.package_data import shipped
 
 if TYPE_CHECKING:
     from bot.library.scenario import Character, Scenario

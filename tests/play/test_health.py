@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.app import Aside, create_bot
-from bot.cli.health import is_well, telling
+from bot.cli.run.health import is_well, telling
 from bot.errors import EngineDied
 from tests.engine.scripted_engine import ScriptedEngine
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from PIL import Image
 
 from bot.app import create_bot
-from bot.engines import create_engine
+from bot.engine_factory import create_engine
 from bot.library.library import Library
 from bot.settings import Settings, StoreSettings
-from bot.shipped import shipped
+from bot.package_data import shipped
 from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
 from tests.tryout.chromium import PROGRAM, Page, browser

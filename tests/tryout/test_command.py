@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.cli.try_ import ExtraMissing, try_
+from bot.cli.try_command import ExtraMissing, try_
 from bot.tryout import console
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 
 from bot.library.library import Library
 from bot.library.scenario import Character, Scenario
-from bot.shipped import shipped
+from bot.package_data import shipped
 from bot.tryout.guided_tour import Path
 
 

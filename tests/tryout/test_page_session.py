@@ -12,7 +12,7 @@ import aiohttp
 from bot.app import create_bot
 from bot.library.library import Library
 from bot.settings import Settings, StoreSettings
-from bot.shipped import shipped
+from bot.package_data import shipped
 from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
 from tests.engine.scripted_engine import ScriptedEngine

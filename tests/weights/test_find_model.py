@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import DocumentError, ModelFileError, UnknownName, UserInputError
-from bot.shipped import shipped
+from bot.package_data import shipped
 from bot.weights.catalogue import catalogue
 from bot.weights.find_model import resolve, weights_folder
 from bot.weights.paths import HubFile

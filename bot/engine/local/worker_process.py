@@ -11,7 +11,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from bot import children
+from bot import subprocess_env
 from bot.engine.local.worker_messages import EVENTS, HEAD, pack
 from bot.engine.local.openmp import spin_briefly
 
@@ -99,6 +99,6 @@ class WorkerProcess:
 
 def environment() -> dict[str, str]:
     """Return the environment of a worker: that of all children, with threads that wait well."""
-    kept = children.environment()
+    kept = subprocess_env.environment()
     spin_briefly(kept)
     return kept

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import AsJson, Config, settings_of, write_json
+from bot.cli.console.shared_options import AsJson, Config, settings_of, write_json
 from bot.errors import AsideError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.cli.checks import Check
+    from bot.cli.doctor.machine_checks import Check
 
 
 class Unwell(AsideError):
@@ -27,8 +27,8 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Tell what is installed, which device is used, what is missing, and what to do about it."""
-    from bot.cli.checks import State, of_machine
-    from bot.cli.discord_checks import of_discord
+    from bot.cli.doctor.machine_checks import State, of_machine
+    from bot.cli.doctor.discord_checks import of_discord
 
     settings = settings_of(config)
     checks = list(of_machine(settings, config))

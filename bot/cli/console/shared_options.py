@@ -32,7 +32,7 @@ def settings_of(config: Path | None) -> Settings:
 def library_of(settings: Settings) -> Library:
     """Return the library that the bot has with these settings."""
     from bot.library.library import Library
-    from bot.shipped import shipped
+    from bot.package_data import shipped
 
     return Library([*settings.library.folders, shipped("personas")])
 

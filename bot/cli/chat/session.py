@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from bot import logs
-from bot.cli import casting
-from bot.cli.options import library_of
-from bot.engines import cautioned, create_engine
+from bot.cli.chat.command import prompts
+from bot.cli.console.shared_options import library_of
+from bot.engine_factory import cautioned, create_engine
 from bot.scenes import cast
 from bot.scenes.player_lines import Hearing
 from bot.scenes.reply_generation import Limits, Performance
@@ -129,16 +129,16 @@ def _seated(backstage: Backstage, house: House, settings: Settings, wishes: Wish
     chooser, theatre = Chooser(keyboard, house.screen), house.theatre
     terminal, own = Place(AT_TERMINAL, -time.time_ns()), None
     if wishes.scene_id is None:
-        scenario = casting.scenario_of(chooser, library_of(settings), wishes.scenario)
+        scenario = prompts.scenario_of(chooser, library_of(settings), wishes.scenario)
         free, taken = [character.name for character in scenario.characters], []
     else:
         scene = backstage.run(theatre.visit(wishes.scene_id, terminal))
         scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
         free = [part.character for part in scene.parts if part.answers]
         taken = [part.character for part in scene.parts if part.player_id not in (None, scene.gm_ids[0])]
-    partner = casting.partner_of(chooser, scenario, free, wishes.partner)
+    partner = prompts.partner_of(chooser, scenario, free, wishes.partner)
     kept = own.character if own and wishes.person is None else None
-    person = kept or casting.person_of(chooser, keyboard, scenario, (partner, *taken), wishes.person)
+    person = kept or prompts.person_of(chooser, keyboard, scenario, (partner, *taken), wishes.person)
     if wishes.scene_id is None:
         scene = backstage.run(theatre.start(terminal, scenario, AT_TERMINAL))
     if backstage.run(_take_part(theatre, scene, person)):

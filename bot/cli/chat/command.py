@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.options import Config, settings_of
+from bot.cli.console.shared_options import Config, settings_of
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def chat(
     config: Config = None,
 ) -> None:
     """Play a scene at the terminal, with the characters, minds and rules it would have on Discord."""
-    from bot.cli.chatting import Wishes, play
+    from bot.cli.chat.session import Wishes, play
     from bot.her.beats import BeatKind
 
     if scene is not None and scenario is not None:

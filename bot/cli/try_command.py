@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.ending import end_when_asked
-from bot.cli.options import Config, library_of
+from bot.cli.run.signals import end_when_asked
+from bot.cli.console.shared_options import Config, library_of
 from bot.errors import AsideError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings
 
 async def _playing(settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool) -> None:
     from bot.app import create_bot
-    from bot.engines import create_engine
+    from bot.engine_factory import create_engine
     from bot.tryout import console
 
     end_when_asked()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.bars import Bars
-from bot.cli.machine import gib, weights_in
-from bot.cli.options import Config, settings_of
+from bot.cli.console.progress import Bars
+from bot.cli.models.machine import gib, weights_in
+from bot.cli.console.shared_options import Config, settings_of
 from bot.errors import AsideError, ModelFileError, UserInputError, WeightsError
 
 if TYPE_CHECKING:

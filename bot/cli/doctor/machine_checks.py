@@ -62,7 +62,7 @@ def _version(package: str) -> str:
 
 
 def _library(settings: Settings) -> Iterator[Check]:
-    from bot.cli.options import library_of
+    from bot.cli.console.shared_options import library_of
 
     library = library_of(settings)
     yield Check("Library", State.GOOD, f"{len(library.summaries())} scenarios can be played")
@@ -114,7 +114,7 @@ def _devices() -> Iterator[Check]:
 def _remote(engine: RemoteEngineSettings) -> Check:
     import asyncio
 
-    from bot.engines import described, engine_of
+    from bot.engine_factory import described, engine_of
 
     async def ask() -> str:
         asked = engine_of(engine)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz
 
-from bot.cli.choosing import chosen_character, chosen_scenario
+from bot.cli.lookup import chosen_character, chosen_scenario
 from bot.errors import UnknownName, UserInputError
 from bot.her.sanitise import plain_name
 from bot.library.name_matching import spoken_names

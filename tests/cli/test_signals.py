@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.cli.ending import end_when_asked
+from bot.cli.run.signals import end_when_asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

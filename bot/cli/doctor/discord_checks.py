@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import aiohttp
 import discord
 
-from bot.cli.checks import Check, State
-from bot.cli.run import NO_INTENT, NO_LOGIN
+from bot.cli.doctor.machine_checks import Check, State
+from bot.cli.run.command import NO_INTENT, NO_LOGIN
 from bot.posting.permissions import INVITE_PERMISSIONS, missing
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.machine import VRam, gib, memory_here, weights_in
+from bot.cli.models.machine import VRam, gib, memory_here, weights_in
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def setup(
     offline: Annotated[bool, typer.Option("--offline", help="Don't ask Discord about the token.")] = False,
 ) -> None:
     """Set Aside up here: the token into .env, a commented aside.yaml, and a model that fits this machine."""
-    from bot.cli.first_files import write_settings
+    from bot.cli.setup.initial_files import write_settings
 
     _set_token(token, proxy, asking=not yes, offline=offline)
     chosen = _model(model, vram, asking=not yes)
@@ -53,8 +53,8 @@ def setup(
 
 def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: bool) -> None:
     """Check the token and store it; tell how to invite the bot and what to switch on."""
-    from bot.cli.account import account_of
-    from bot.cli.first_files import write_token
+    from bot.cli.setup.account import account_of
+    from bot.cli.setup.initial_files import write_token
     from bot.settings import TOKEN
 
     token = _token(given, asking=asking)
@@ -138,7 +138,7 @@ def _known(model: str) -> str | None:
 
 def _get(model: str, get: bool | None, *, asking: bool) -> None:
     """Fetch or build the model, where it isn't here and somebody wants it now."""
-    from bot.cli.getting import built, fetched
+    from bot.cli.models.fetch import built, fetched
     from bot.errors import ModelFileError
     from bot.settings import load_settings
     from bot.weights.find_model import entry_named, resolve

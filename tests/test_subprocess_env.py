@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from bot import children
+from bot import subprocess_env
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ def test_children_find_our_code_and_know_no_secrets(monkeypatch: pytest.MonkeyPa
     for secret in ("DISCORD_TOKEN", "ASIDE_DISCORD__TOKEN", "HF_TOKEN", "ASIDE_API_KEY", "aws_secret_access_key"):
         monkeypatch.setenv(secret, "MARMALADE")
     monkeypatch.setenv("FAVOURITE_NIECE", "Elizabeth")
-    environ = children.environment()
+    environ = subprocess_env.environment()
     assert "MARMALADE" not in environ.values()
     said = subprocess.run([sys.executable, "-c", SHOW], cwd=tmp_path, env=environ, check=True, capture_output=True)
     assert said.stdout.decode().strip() == "Elizabeth []"

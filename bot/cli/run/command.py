@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from bot.cli.ending import end_when_asked
-from bot.cli.options import Config, settings_of
+from bot.cli.run.signals import end_when_asked
+from bot.cli.console.shared_options import Config, settings_of
 from bot.errors import AsideError, SettingsError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
     import discord
 
     from bot.app import create_bot
-    from bot.cli.health import telling
+    from bot.cli.run.health import telling
 
     token = settings.discord.token
     assert token is not None  # noqa: S101 - `run` has looked
