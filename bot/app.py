@@ -29,18 +29,18 @@ from bot.scenes.theatre import Theatre
 from bot.scenes.undo import Undoing
 from bot.package_data import shipped
 from bot.store.store import Store
-from cogs import answers
+from cogs import interaction_replies
 from cogs.buttons import BUTTONS
 from cogs.cast import CastCommands
-from cogs.confidences import Confidences
+from cogs.ephemeral import Confidences
 from cogs.gm import GmCommands
 from cogs.listener import Listener
 from cogs.mydata import MyDataCommands
 from cogs.play import PlayCommands
-from cogs.replies import Replies
+from cogs.reply_actions import Replies
 from cogs.reveal import RevealCommands
 from cogs.scene import HouseRules, SceneCommands
-from cogs.story import Story
+from cogs.story_actions import Story
 from cogs.undelivered import Undelivered
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Aside(commands.Bot):
         self._store: Store | None = None
         self._theatre: Theatre | None = None
         self._stage: DiscordStage | None = None
-        self.tree.error(answers.complain)
+        self.tree.error(interaction_replies.complain)
 
     async def on_message(self, message: discord.Message, /) -> None:
         """Leave messages to the listener: there are no commands with a prefix."""

@@ -8,9 +8,9 @@ import discord
 
 from bot.errors import Refused
 from bot.posting.buttons import DEED, RESTORE, RETRY, Deed
-from cogs import answers
-from cogs.replies import Replies
-from cogs.story import DEEDS, Story
+from cogs import interaction_replies
+from cogs.reply_actions import Replies
+from cogs.story_actions import DEEDS, Story
 
 if TYPE_CHECKING:
     import re
@@ -40,7 +40,7 @@ class RetryButton(_Named, discord.ui.DynamicItem[_Button], template=RETRY):
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Try it again."""
-        await answers.guarded(interaction, _replies(interaction).retry(interaction, int(self.said["turn"])))
+        await interaction_replies.guarded(interaction, _replies(interaction).retry(interaction, int(self.said["turn"])))
 
 
 class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=DEED):
@@ -48,7 +48,7 @@ class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=DEED):
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Do it."""
-        await answers.guarded(interaction, self._do(interaction))
+        await interaction_replies.guarded(interaction, self._do(interaction))
 
     async def _do(self, interaction: discord.Interaction) -> None:
         if self.said["deed"] not in set(Deed):
@@ -64,7 +64,7 @@ class RestoreButton(_Named, discord.ui.DynamicItem[_Button], template=RESTORE):
     async def callback(self, interaction: discord.Interaction) -> None:
         """Bring it back."""
         scene_id, moment = int(self.said["scene"]), int(self.said["moment"])
-        await answers.guarded(interaction, _story(interaction).restore(interaction, scene_id, moment))
+        await interaction_replies.guarded(interaction, _story(interaction).restore(interaction, scene_id, moment))
 
 
 BUTTONS = (RetryButton, DeedButton, RestoreButton)

@@ -11,7 +11,8 @@ from discord.ext import commands
 from bot.posting import status_pages
 from bot.posting.escaping import name
 from bot.scenes import cast
-from cogs import answers, choices
+from cogs import interaction_replies
+from cogs import autocomplete
 
 if TYPE_CHECKING:
     from bot.scenes.gm_actions import Direction
@@ -35,11 +36,11 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         joined = await self._theatre.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
         played = name(part.character if part else character)
-        await answers.publicly(interaction, f"**{played}** is played by {name(interaction.user.display_name)} now.")
+        await interaction_replies.publicly(interaction, f"**{played}** is played by {name(interaction.user.display_name)} now.")
 
     @join.autocomplete("character")
     async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
     @app_commands.command(description="Give your character back: the model plays it again, or it rests")
     @app_commands.describe(rest="Whether nobody plays it from now on")
@@ -48,7 +49,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         scene = self._theatre.here(interaction.channel_id or 0)
         character = await self._theatre.leave(scene, interaction.user.id, rest=rest)
         now = "rests now" if rest else "is played by the model again"
-        await answers.publicly(interaction, f"**{name(character)}** {now}.")
+        await interaction_replies.publicly(interaction, f"**{name(character)}** {now}.")
 
     @app_commands.command(description="Let nobody play a character for a while (game masters)")
     @app_commands.describe(character="Who rests")
@@ -68,7 +69,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         """Send a character off stage."""
         scene = self._theatre.here(interaction.channel_id or 0)
         gone = await self._direction.exit(scene, character, interaction.user.id)
-        await answers.publicly(interaction, f"*{name(gone)} leaves.*")
+        await interaction_replies.publicly(interaction, f"*{name(gone)} leaves.*")
 
     @app_commands.command(description="Come back on stage")
     @app_commands.describe(character="Who comes; the one you play, where nobody is named")
@@ -76,24 +77,24 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         """Bring a character back on stage."""
         scene = self._theatre.here(interaction.channel_id or 0)
         come = await self._direction.enter(scene, character, interaction.user.id)
-        await answers.publicly(interaction, f"*{name(come)} enters.*")
+        await interaction_replies.publicly(interaction, f"*{name(come)} enters.*")
 
     @rest.autocomplete("character")
     @wake.autocomplete("character")
     @exit_.autocomplete("character")
     @enter.autocomplete("character")
     async def _others(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
     @app_commands.command(name="list", description="Who plays whom")
     async def list_(self, interaction: discord.Interaction) -> None:
         """Show the cast."""
         for page in status_pages.cast_list(self._theatre.here(interaction.channel_id or 0)):
-            await answers.privately(interaction, page)
+            await interaction_replies.privately(interaction, page)
 
     async def _rest(self, interaction: discord.Interaction, character: str, *, rests: bool) -> None:
         scene = self._theatre.here(interaction.channel_id or 0)
         changed = await self._direction.rest(scene, character, interaction.user.id, rests=rests)
         part = cast.find(changed, character)
         now = "rests now" if rests else "is played by the model again"
-        await answers.publicly(interaction, f"**{name(part.character)}** {now}.")
+        await interaction_replies.publicly(interaction, f"**{name(part.character)}** {now}.")

@@ -14,7 +14,8 @@ from bot.posting.render import gm_messages
 from bot.scenes import mind
 from bot.scenes.gm_notes import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.story_events import LONGEST  # noqa: TC001 - discord.py reads annotations
-from cogs import answers, choices
+from cogs import interaction_replies
+from cogs import autocomplete
 from cogs.gm_people import GmPeople
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         await self._telling.narrate(scene, text, interaction.user.id)
-        await answers.privately(interaction, "It is told." if text else "The model tells it in a moment.")
+        await interaction_replies.privately(interaction, "It is told." if text else "The model tells it in a moment.")
 
     @app_commands.command(description="Say and *do* something as a character")
     @app_commands.describe(character="As whom", text="What is said; *between asterisks* what is done")
@@ -61,7 +62,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         await self._telling.say(scene, character, text, interaction.user.id)
-        await answers.privately(interaction, "It is said.")
+        await interaction_replies.privately(interaction, "It is said.")
 
     @app_commands.command(description="Have one character know something that nobody else hears")
     @app_commands.describe(character="Who knows it", text="What it notices, hears or remembers")
@@ -72,7 +73,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         told = await self._telling.whisper_to(scene, character, text, interaction.user.id)
-        await answers.privately(interaction, f"**{name(told)}** knows it, and nobody else.")
+        await interaction_replies.privately(interaction, f"**{name(told)}** knows it, and nobody else.")
 
     @app_commands.command(description="Have a character, or all, bear something in mind until you remove it")
     @app_commands.describe(text="What to bear in mind", character="Who; all of them, where nobody is named")
@@ -85,7 +86,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         """Make a standing note."""
         note = await self._prompter.note(self._here(interaction), character, text, interaction.user.id)
         who = f"**{name(note.character)}** bears" if note.character else "All characters bear"
-        await answers.privately(interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes.")
+        await interaction_replies.privately(interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes.")
 
     @app_commands.command(description="The standing notes; name one to remove it")
     @app_commands.describe(remove="The number of the note to remove")
@@ -97,7 +98,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         if remove is not None:
             await self._prompter.remove(scene, remove, interaction.user.id)
         for page in status_pages.notes(await self._prompter.notes(scene, interaction.user.id)):
-            await answers.privately(interaction, page)
+            await interaction_replies.privately(interaction, page)
 
     @notes.autocomplete("remove")
     async def _removable(self, interaction: discord.Interaction, _typed: str) -> list[app_commands.Choice[int]]:
@@ -105,7 +106,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         if scene is None or not scene.is_gm(interaction.user.id):
             return []
         notes = await self._prompter.notes(scene, interaction.user.id)
-        return [choices.numbered(number, note.text) for number, note in enumerate(notes, start=1)][: choices.MOST]
+        return [autocomplete.numbered(number, note.text) for number, note in enumerate(notes, start=1)][: autocomplete.MOST]
 
     @app_commands.command(description="What a character thinks right now: for you alone, without a turn")
     @app_commands.describe(character="Whose thoughts")
@@ -114,7 +115,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         behind = await self._prompter.think(scene, character, interaction.user.id)
-        await answers.show(interaction, gm_messages(behind.speaker, behind.freed))
+        await interaction_replies.show(interaction, gm_messages(behind.speaker, behind.freed))
 
     @app_commands.command(name="set", description="Move the scene: what is going on, when, where")
     @app_commands.describe(scene="What is going on from now on", time="What time it is", place="Where it is")
@@ -131,11 +132,11 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         asked = ((mind.TIME, time), (mind.PLACE, place), (mind.SCENE, scene))
         changes = [(what, text) for what, text in asked if text is not None]
         await self._telling.set(here, changes, interaction.user.id)
-        await answers.privately(interaction, "So it is, in every mind.")
+        await interaction_replies.privately(interaction, "So it is, in every mind.")
 
     @say.autocomplete("character")
     @whisper.autocomplete("character")
     @note.autocomplete("character")
     @think.autocomplete("character")
     async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)

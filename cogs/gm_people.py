@@ -11,7 +11,8 @@ from discord.ext import commands
 from bot.errors import Refused
 from bot.posting.escaping import name
 from bot.scenes import cast
-from cogs import answers, choices
+from cogs import interaction_replies
+from cogs import autocomplete
 from cogs.scene import moderates
 
 if TYPE_CHECKING:
@@ -39,25 +40,25 @@ class GmPeople(commands.Cog):
         handed = await self._direction.hand(scene, character, user_id, interaction.user.id)
         part = cast.find(handed, character)
         by = player.mention if player else "the model"
-        await answers.publicly(interaction, f"**{name(part.character)}** is played by {by} now.")
+        await interaction_replies.publicly(interaction, f"**{name(part.character)}** is played by {by} now.")
 
     @hand.autocomplete("character")
     async def _handed(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
     @app_commands.command(description="Hear somebody no longer: their lines are no part of the story any more")
     @app_commands.describe(player="Whom")
     async def kick(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Send somebody out of the scene."""
         await self._direction.kick(self._here(interaction), player.id, interaction.user.id)
-        await answers.publicly(interaction, f"{player.mention} isn't heard in this scene any more.")
+        await interaction_replies.publicly(interaction, f"{player.mention} isn't heard in this scene any more.")
 
     @app_commands.command(description="Hear somebody again who was sent out")
     @app_commands.describe(player="Whom")
     async def readmit(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Let somebody in again."""
         await self._direction.readmit(self._here(interaction), player.id, interaction.user.id)
-        await answers.publicly(interaction, f"{player.mention} is heard in this scene again.")
+        await interaction_replies.publicly(interaction, f"{player.mention} is heard in this scene again.")
 
     @app_commands.command(description="Have somebody direct the scene too (game masters, moderators)")
     @app_commands.describe(person="Who directs too")
@@ -67,7 +68,7 @@ class GmPeople(commands.Cog):
         changed = await self._direction.add_gm(
             scene, _person(person).id, interaction.user.id, moderates=moderates(interaction)
         )
-        await answers.publicly(interaction, f"{person.mention} directs this scene too.")
+        await interaction_replies.publicly(interaction, f"{person.mention} directs this scene too.")
         await self._stage.greet(changed, person.id)
 
     @app_commands.command(description="Have somebody direct the scene no longer; one game master always stays")
@@ -75,7 +76,7 @@ class GmPeople(commands.Cog):
     async def remove(self, interaction: discord.Interaction, person: discord.Member) -> None:
         """Remove a game master."""
         await self._direction.remove_gm(self._here(interaction), person.id, interaction.user.id)
-        await answers.publicly(interaction, f"{person.mention} doesn't direct this scene any more.")
+        await interaction_replies.publicly(interaction, f"{person.mention} doesn't direct this scene any more.")
 
     @app_commands.command(description="Have somebody direct the scene in your place")
     @app_commands.describe(person="Who directs from now on")
@@ -83,7 +84,7 @@ class GmPeople(commands.Cog):
         """Hand the direction over."""
         scene = self._here(interaction)
         changed = await self._direction.hand_over(scene, _person(person).id, interaction.user.id)
-        await answers.publicly(interaction, f"{person.mention} directs this scene from now on.")
+        await interaction_replies.publicly(interaction, f"{person.mention} directs this scene from now on.")
         await self._stage.greet(changed, person.id)
 
     def _here(self, interaction: discord.Interaction) -> Scene:

@@ -9,7 +9,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs import answers
+from cogs import interaction_replies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,20 +66,20 @@ class MyDataCommands(commands.GroupCog, group_name="mydata", group_description="
         await interaction.response.defer(ephemeral=True)
         lines = await self._people.lines_of(interaction.user.id)
         if not lines:
-            await answers.privately(interaction, _NOTHING)
+            await interaction_replies.privately(interaction, _NOTHING)
             return
         text = "\n".join(f"{one.said_at:%Y-%m-%d %H:%M} #{one.channel_id} {one.speaker}: {one.text}" for one in lines)
         file = discord.File(io.BytesIO(text.encode("utf-8", "replace")), filename="mydata.txt")
-        await answers.privately(interaction, "Everything Aside keeps of what you said:", files=[file])
+        await interaction_replies.privately(interaction, "Everything Aside keeps of what you said:", files=[file])
 
     @app_commands.command(description="Delete everything you said in scenes; the characters forget it too")
     @app_commands.describe(sure="This can't be undone")
     async def delete(self, interaction: discord.Interaction, sure: bool) -> None:
         """Delete a person's words at their word."""
         if not sure:
-            await answers.privately(interaction, "Nothing was deleted.")
+            await interaction_replies.privately(interaction, "Nothing was deleted.")
             return
         await interaction.response.defer(ephemeral=True)
         lines = await self._forgetting.forget(interaction.user.id)
         count = "One line is" if lines == 1 else f"{lines} lines are"
-        await answers.privately(interaction, f"{count} deleted, for good." if lines else _NOTHING)
+        await interaction_replies.privately(interaction, f"{count} deleted, for good." if lines else _NOTHING)

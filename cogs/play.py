@@ -15,13 +15,14 @@ from bot.posting.delivery import NARRATION
 from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.interfaces import Post
 from bot.scenes.story_events import LONGEST, Speaker
-from cogs import answers, choices
+from cogs import interaction_replies
+from cogs import autocomplete
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import Posts
     from bot.scenes.story_events import Telling
     from bot.scenes.theatre import Theatre
-    from cogs.confidences import Confidences
+    from cogs.ephemeral import Confidences
 
 _QUOTED = 1_500
 
@@ -48,7 +49,7 @@ class PlayCommands(commands.Cog):
         answers_it = await self._telling.whisper(scene, character, text, _speaker(interaction))
         rests = "" if answers_it else " Nobody plays them now, so there will be no answer."
         quoted = shortened(literal(text), _QUOTED)
-        await answers.privately(interaction, f"🤫 You whisper to {name(character)}: {quoted}{rests}")
+        await interaction_replies.privately(interaction, f"🤫 You whisper to {name(character)}: {quoted}{rests}")
 
     @app_commands.command(description="Roll dice: 2d6+3, 4d6kh3, d20adv, d%, 3d6!")
     @app_commands.describe(
@@ -65,7 +66,7 @@ class PlayCommands(commands.Cog):
         rolled = await self._telling.roll(scene, dice, _speaker(interaction), secret=secret)
         line = roll_line(rolled.roll, rolled.speaker)
         if secret:
-            await answers.privately(interaction, line)
+            await interaction_replies.privately(interaction, line)
             return
         shown = await interaction.response.send_message(line)
         if (turn := rolled.turn) is not None and turn.take is not None and shown.message_id is not None:
@@ -78,12 +79,12 @@ class PlayCommands(commands.Cog):
         """Give a character its cue."""
         scene = self._theatre.here(interaction.channel_id or 0)
         cued = await self._telling.cue(scene, character, interaction.user.id)
-        await answers.privately(interaction, f"**{name(cued)}** has the cue.")
+        await interaction_replies.privately(interaction, f"**{name(cued)}** has the cue.")
 
     @whisper.autocomplete("character")
     @cue.autocomplete("character")
     async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
 
 def _speaker(interaction: discord.Interaction) -> Speaker:

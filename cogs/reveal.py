@@ -11,7 +11,7 @@ from discord.ext import commands
 from bot.her.beats import BeatKind
 from bot.posting import status_pages
 from bot.scenes.reveal import Where
-from cogs import answers
+from cogs import interaction_replies
 
 if TYPE_CHECKING:
     from bot.posting.reply_poster import DiscordStage
@@ -51,11 +51,11 @@ class RevealCommands(commands.GroupCog, group_name="reveal", group_description="
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the reveal policy."""
         scene = self._theatre.here(interaction.channel_id or 0)
-        await answers.privately(interaction, status_pages.revealed(scene))
+        await interaction_replies.privately(interaction, status_pages.revealed(scene))
 
     async def _set(self, interaction: discord.Interaction, kind: BeatKind, where: str | None) -> None:
         scene = self._theatre.here(interaction.channel_id or 0)
         changed = await self._theatre.reveal(scene, kind, Where(where) if where else None, interaction.user.id)
-        await answers.publicly(interaction, status_pages.revealed(changed))
+        await interaction_replies.publicly(interaction, status_pages.revealed(changed))
         if changed.reveal.where(kind) is Where.GM and scene.reveal.where(kind) is not Where.GM:
             await self._stage.greet(changed, interaction.user.id)

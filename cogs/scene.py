@@ -17,7 +17,8 @@ from bot.posting import character_roles
 from bot.posting import status_pages
 from bot.scenes.gm_actions import LARGEST_BUDGET  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.scene import AT_TERMINAL, Mode, Place
-from cogs import answers, choices
+from cogs import interaction_replies
+from cogs import autocomplete
 
 if TYPE_CHECKING:
     from bot.library.library import Library
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from bot.scenes.gm_actions import Direction
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
-    from cogs.story import Story
+    from cogs.story_actions import Story
 
 _MODES = [
     app_commands.Choice(name="addressed: who is spoken to answers", value=Mode.ADDRESSED.value),
@@ -81,7 +82,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     @start.autocomplete("scenario")
     async def _scenarios(self, _interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
         found = await asyncio.to_thread(self._library.matching, typed)
-        return [choices.choice(f"{one.title} · {one.book}", one.id) for one in found][: choices.MOST]
+        return [autocomplete.choice(f"{one.title} · {one.book}", one.id) for one in found][: autocomplete.MOST]
 
     @app_commands.command(name="continue", description="Go on here with a scene of yours that ended (game masters)")
     @app_commands.describe(scene="Which one; whoever runs the bot also finds those played at its terminal")
@@ -102,7 +103,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     @continue_.autocomplete("scene")
     async def _resting(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
         found = await self._theatre.resting(interaction.guild_id or 0, await _people(interaction))
-        return [choices.scene(one) for one in found if choices.means(typed, one)][: choices.MOST]
+        return [autocomplete.scene(one) for one in found if autocomplete.means(typed, one)][: autocomplete.MOST]
 
     @app_commands.command(description="End the scene in this channel")
     async def end(self, interaction: discord.Interaction) -> None:
@@ -122,13 +123,13 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     async def pause(self, interaction: discord.Interaction) -> None:
         """Pause the scene here."""
         await self._theatre.pause(self._here(interaction), interaction.user.id)
-        await answers.publicly(interaction, "The scene is paused; `/scene resume` goes on with it.")
+        await interaction_replies.publicly(interaction, "The scene is paused; `/scene resume` goes on with it.")
 
     @app_commands.command(description="Go on with a paused scene")
     async def resume(self, interaction: discord.Interaction) -> None:
         """Resume the scene here."""
         await self._theatre.resume(self._here(interaction), interaction.user.id)
-        await answers.publicly(interaction, "The scene goes on.")
+        await interaction_replies.publicly(interaction, "The scene goes on.")
 
     @app_commands.command(description="Who answers: only who is addressed, or whoever is likely to (game masters)")
     @app_commands.describe(
@@ -143,21 +144,21 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     ) -> None:
         """Set who answers."""
         scene = await self._direction.mode(self._here(interaction), Mode(mode), budget, interaction.user.id)
-        await answers.publicly(interaction, status_pages.mode(scene))
+        await interaction_replies.publicly(interaction, status_pages.mode(scene))
 
     @app_commands.command(description="What is played here, by whom, and how far it has come")
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the scene here."""
         scene = self._here(interaction)
         told = await self._theatre.history(scene)
-        await answers.privately(interaction, status_pages.status(scene, len(told)))
+        await interaction_replies.privately(interaction, status_pages.status(scene, len(told)))
 
     @app_commands.command(description="Take everything said so far out of the story")
     async def clear(self, interaction: discord.Interaction) -> None:
         """Begin the story anew."""
         hidden = await self._theatre.clear(self._here(interaction), interaction.user.id)
         turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
-        await answers.publicly(interaction, f"The story begins anew: {turns} out of everyone's mind.")
+        await interaction_replies.publicly(interaction, f"The story begins anew: {turns} out of everyone's mind.")
 
     @app_commands.command(description="What was said and done so far")
     async def history(self, interaction: discord.Interaction) -> None:
@@ -165,7 +166,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         for page in status_pages.history(await self._theatre.history(scene)):
-            await answers.privately(interaction, page)
+            await interaction_replies.privately(interaction, page)
 
     @app_commands.command(description="The exact text the model gets for a character now (game masters)")
     @app_commands.describe(character="Whose mind to look into")
@@ -175,11 +176,11 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         await interaction.response.defer(ephemeral=True)
         text = await self._theatre.prompt(scene, character, interaction.user.id)
         file = discord.File(io.BytesIO(text.encode()), filename="prompt.txt")
-        await answers.privately(interaction, f"What the model gets for {character} now:", files=[file])
+        await interaction_replies.privately(interaction, f"What the model gets for {character} now:", files=[file])
 
     @prompt.autocomplete("character")
     async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        return choices.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
     def _here(self, interaction: discord.Interaction) -> Scene:
         return self._theatre.here(interaction.channel_id or 0)
@@ -204,7 +205,7 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     async def _tell_starter(self, interaction: discord.Interaction, scene: Scene, director_id: int) -> None:
         reached = await self._stage.greet(scene, director_id)
         told = (_started(director_id, interaction.user.id, reached=reached), self._rules.caution)
-        await answers.privately(interaction, "\n".join(part for part in told if part))
+        await interaction_replies.privately(interaction, "\n".join(part for part in told if part))
 
     async def _strike(self, interaction: discord.Interaction, scene: Scene) -> None:
         """Take down what was put up for a scene: its roles, but for those that a branch of it goes on with."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.loopback.fixtures import loopback
-from tests.play.house import Evening, an_evening
+from tests.play.harness import Evening, an_evening
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.scenes.scene import AT_TERMINAL, Place
 from tests.loopback.actors import Person
-from tests.play.house import Evening, personas
+from tests.play.harness import Evening, personas
 from tests.play.test_scene import BENNET, ready
 from tests.scenes.harness import a_house
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.play.house import Evening, personas
+from tests.play.harness import Evening, personas
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.her.prompt import Prompt
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 
 class Moody(ScriptedEngine):

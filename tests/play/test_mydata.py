@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.play.house import Evening, personas
-from tests.play.second_thoughts import FIRST, MADAM, asked, reads, ready
+from tests.play.harness import Evening, personas
+from tests.play.take_harness import FIRST, MADAM, asked, reads, ready
 
 if TYPE_CHECKING:
     from tests.loopback import Message

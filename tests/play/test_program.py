@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tests.engine.completions_server import CompletionsServer
-from tests.play.house import Evening, personas
+from tests.play.harness import Evening, personas
 from tests.play.test_scene import BENNET
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from tests.play.house import Evening, personas
+from tests.play.harness import Evening, personas
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

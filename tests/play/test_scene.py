@@ -9,7 +9,7 @@ import pytest
 from bot.scenes.scene import SceneState
 from bot.store.store import Store
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.play.house import Evening, personas
+from tests.play.harness import Evening, personas
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from bot.posting.reply_draft import MARK
 from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.library.sample_libraries import put
-from tests.play.house import Evening, finished, personas
+from tests.play.harness import Evening, finished, personas
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:

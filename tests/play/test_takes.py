@@ -8,8 +8,8 @@ from bot.errors import EngineDied
 from bot.her.prompt import Control
 from tests.engine.scripted_engine import Scripted
 from tests.loopback.picker import NotOffered
-from tests.play.house import Evening, personas
-from tests.play.second_thoughts import FIRST, MADAM, SECOND, asked, reads, ready, refused
+from tests.play.harness import Evening, personas
+from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, refused
 from tests.scenes.harness import reply
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Request
     from tests.loopback import Channel, Message, Person
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
     from tests.proof.corpus import Hostile
 
 DARCY = OTHERS[0]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tests.loopback import Message, Outcome, Person
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
     from tests.proof.acts import Act
 
     Deed: TypeAlias = Callable[[Evening, Act, Message], Awaitable[bool]]

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tests.engine.completions_server import Answer, CompletionsServer
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.play.test_program import PROXIED, login, running
 from tests.scenes.harness import reply
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.engine.completions_server import Body
     from tests.loopback import Channel
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 PATIENCE = 40.0  # seconds for a start or a reply, on a machine that is busy with other things
 

@@ -11,13 +11,13 @@ import pytest
 from bot.her.prompt import Control
 from bot.posting.buttons import Deed
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.proof.hostility import STRINGS, commands
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from tests.loopback import Message, Outcome, Person
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
     from tests.proof.hostility import Leaf
 
 WELL = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Well, well.")

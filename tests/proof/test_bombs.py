@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 MEMORY = 640 * 2**20  # bytes of address space for the whole program, Python and its libraries included
 SECONDS = 60  # of the processor's time, for all bombs together: each takes far less than one

@@ -15,7 +15,7 @@ import pytest
 
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.loopback import LoopbackDiscord
-from tests.play.house import an_evening, personas
+from tests.play.harness import an_evening, personas
 from tests.proof.program import (
     PATIENCE,
     answer_to,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Request
     from tests.loopback import Message
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 HOUR = 3600.0
 

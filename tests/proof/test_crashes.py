@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.posting.reply_draft import MARK
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.proof.corpus import SEED
 from tests.proof.program import (
     PATIENCE,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.loopback import Channel
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 KILLS = int(os.environ.get("PROOF_KILLS", "20"))  # turns that are under way when the program is killed
 STAGES = 4

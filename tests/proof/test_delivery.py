@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 
 async def test_lines_told_twice_and_in_the_wrong_order_are_answered_once(evening: Evening) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.proof.program import PATIENCE, answered, answering, answers, online, thoughts
 
 if sys.platform != "linux":
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 Trouble: TypeAlias = "Callable[[asyncio.subprocess.Process, Path], AbstractContextManager[None]]"
 TOLD = "written down"

@@ -10,7 +10,7 @@ import pytest
 
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from tests.play.house import ALLOWED, finished, personas
+from tests.play.harness import ALLOWED, finished, personas
 from tests.proof.test_abuse import assert_answered, ready
 from tests.proof.test_worker import made_small
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.loopback import Channel, Person
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 CROWD = 40
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
-from tests.play.house import an_evening
+from tests.play.harness import an_evening
 from tests.proof.hours import Hours
 from tests.proof.program import answer_to, answers, assert_nothing_private, thoughts
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.engine.protocol import Request
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 LONGEST_PAUSE = 1200  # seconds for which discord.py may pause between two tries to come back to the gateway
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.proof.program import PATIENCE, answered, answering, answers, assert_nothing_private, online, started
 
 if sys.platform != "linux":
@@ -18,7 +18,7 @@ if sys.platform != "linux":
 import resource  # there is none on Windows
 
 if TYPE_CHECKING:
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 LONG = "word " * 390
 QUESTIONS = 8

@@ -8,7 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.play.test_program import login, running
 from tests.proof.program import PATIENCE, answering, online
 from tests.scenes.harness import reply
@@ -16,7 +16,7 @@ from tests.scenes.harness import reply
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 PAGES = " ".join(f"<role_action>turns page {page}</role_action> Page {page} says nothing." for page in range(20))
 SLOW = Scripted(reply("Mr Bennet", plan="PLAN", thinks="SECRET", says=PAGES), chunk=8, pause=0.01)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.loopback import Message, Person
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
     from tests.proof.corpus import Hostile
 
 WHERE = ("off", "gm", "spoiler")

@@ -21,7 +21,7 @@ from bot.posting.reply_draft import MARK
 from bot.settings import LibrarySettings, PlaySettings
 from bot.weights.find_model import resolve
 from tests.library.sample_libraries import put
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.loopback import Message
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 pytestmark = [
     pytest.mark.model,

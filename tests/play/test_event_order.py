@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 BENNET = reply("Mr Bennet", says="Well, well.")
 

@@ -13,7 +13,7 @@ from bot.posting import status_pages
 from bot.posting.buttons import Deed
 from bot.posting.branch_threads import branch_thread
 from bot.scenes.turn import TurnKind
-from cogs import answers
+from cogs import interaction_replies
 
 if TYPE_CHECKING:
     from bot.scenes.branching import Branching
@@ -80,7 +80,7 @@ class Story(commands.Cog):
         """Bring back what was undone at a moment, or last."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         restored = await self._undoing.restore(scene_id, moment, interaction.user.id)
-        await answers.privately(interaction, f"{_turns(len(restored.turns))} part of the story again.")
+        await interaction_replies.privately(interaction, f"{_turns(len(restored.turns))} part of the story again.")
         await self._theatre.tell(restored.scene, f"{_turns(len(restored.turns))} part of the story again.")
         await self._undoing.show(restored)
 
@@ -88,7 +88,7 @@ class Story(commands.Cog):
         after = await self._undoing.after(turn_id, interaction.user.id)
         undone = status_pages.turns(after).capitalize() if after else "What is being written after it"
         question = f"Rewind to here? {undone} would be undone. That can be taken back: `/scene restore`."
-        await answers.privately(interaction, question, view=buttons.sure_view(turn_id))
+        await interaction_replies.privately(interaction, question, view=buttons.sure_view(turn_id))
 
     async def _rewind(self, interaction: discord.Interaction, turn_id: int) -> None:
         undone = await self._undoing.rewind(turn_id, interaction.user.id)
@@ -107,7 +107,7 @@ class Story(commands.Cog):
 
     async def _answer(self, interaction: discord.Interaction, text: str, undone: Undone) -> None:
         view = buttons.restore_view(undone.scene.id, undone.moment) if undone.moment else None
-        await answers.privately(interaction, text, view=view)
+        await interaction_replies.privately(interaction, text, view=view)
 
     async def _branch(self, interaction: discord.Interaction, turn_id: int) -> None:
         scene, turn = await self._branching.root(turn_id, interaction.user.id)
@@ -119,7 +119,7 @@ class Story(commands.Cog):
             f"The story goes on here from there, {pages.turns(told)} so far: what was said then, everybody knows."
         )
         await self._theatre.tell(branch, sentence)
-        await answers.privately(interaction, f"The branch goes on in <#{place.channel_id}>.")
+        await interaction_replies.privately(interaction, f"The branch goes on in <#{place.channel_id}>.")
 
 
 def _turns(number: int) -> str:

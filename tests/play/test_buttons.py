@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.play.house import Evening, personas
-from tests.play.second_thoughts import FIRST, MADAM, SECOND, asked, reads, ready, refused
+from tests.play.harness import Evening, personas
+from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, refused
 
 
 async def test_who_may_not_is_told_so_in_private_and_nothing_happens(evening: Evening) -> None:

@@ -16,7 +16,7 @@ from bot.posting.buttons import Deed
 from bot.posting.render import gm_messages, public_messages
 from bot.scenes.reveal import Audience
 from bot.scenes.turn import TurnState
-from cogs import answers
+from cogs import interaction_replies
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -67,7 +67,7 @@ class Replies(commands.Cog):
             form = re.fullmatch(buttons.EDITED, str(interaction.data.get("custom_id", "")))
             if form is not None:
                 text = _text(interaction.data.get("components"))
-                await answers.guarded(
+                await interaction_replies.guarded(
                     interaction, self._rewrite(interaction, int(form["turn"]), int(form["take"]), text)
                 )
 
@@ -93,7 +93,7 @@ class Replies(commands.Cog):
         """Show everything that can be done with a message of the story."""
         await interaction.response.defer(ephemeral=True)
         turn = await self._takes.found(message.id, interaction.user.id)
-        await answers.privately(interaction, _MENU, view=buttons.menu_view(turn))
+        await interaction_replies.privately(interaction, _MENU, view=buttons.menu_view(turn))
 
     # From buttons
 
@@ -103,7 +103,7 @@ class Replies(commands.Cog):
         if interaction.guild_id is not None:  # in a direct message stands what failed of a whisper
             await self._stands(interaction, turn_id)
         await self._takes.retry(turn_id, interaction.user.id)
-        await answers.privately(interaction, "Trying again.")
+        await interaction_replies.privately(interaction, "Trying again.")
 
     async def do(self, interaction: discord.Interaction, deed: Deed, turn_id: int) -> None:
         """Do what a button of a reply's says."""
@@ -115,7 +115,7 @@ class Replies(commands.Cog):
         await self._stands(interaction, turn_id)
         if deed is Deed.MENU:
             turn = await self._takes.asked(turn_id, interaction.user.id)
-            await answers.privately(interaction, _MENU, view=buttons.menu_view(turn))
+            await interaction_replies.privately(interaction, _MENU, view=buttons.menu_view(turn))
         elif deed is Deed.THOUGHTS:
             posts = await self._posts.posts(turn_id)
             await self._thoughts(interaction, posts[0].message_id if posts else 0)
@@ -139,17 +139,17 @@ class Replies(commands.Cog):
     async def _again(self, interaction: discord.Interaction, turn: Turn) -> None:
         if turn.state is TurnState.FAILED:
             await self._takes.retry(turn.id, interaction.user.id)
-            await answers.privately(interaction, "Trying again.")
+            await interaction_replies.privately(interaction, "Trying again.")
         else:
             await self._takes.again(turn.id, interaction.user.id)
-            await answers.privately(interaction, f"{turn.speaker} gives that reply anew.")
+            await interaction_replies.privately(interaction, f"{turn.speaker} gives that reply anew.")
 
     async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
         behind = await self._theatre.thoughts(message_id, interaction.user.id)
         if behind.audience is Audience.GM:
-            await answers.show(interaction, gm_messages(behind.speaker, behind.freed))
+            await interaction_replies.show(interaction, gm_messages(behind.speaker, behind.freed))
         else:
-            await answers.show(interaction, public_messages(behind.freed))
+            await interaction_replies.show(interaction, public_messages(behind.freed))
 
     async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
         take, text = await _soon(self._takes.text(turn_id, interaction.user.id))
@@ -160,7 +160,7 @@ class Replies(commands.Cog):
     async def _rewrite(self, interaction: discord.Interaction, turn_id: int, take_id: int, text: str) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         changed = await self._takes.rewrite(turn_id, take_id, text, interaction.user.id)
-        await answers.privately(interaction, "Changed." if changed else "Nothing was changed.")
+        await interaction_replies.privately(interaction, "Changed." if changed else "Nothing was changed.")
 
 
 _MENU = "What is to be done with it?"

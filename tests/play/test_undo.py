@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.play.second_thoughts import FIRST, MADAM, SECOND, asked, reads, ready, refused
+from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, refused
 
 if TYPE_CHECKING:
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 
 async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_back(evening: Evening) -> None:

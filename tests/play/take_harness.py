@@ -10,7 +10,7 @@ from tests.scenes.harness import reply
 if TYPE_CHECKING:
     from tests.engine.scripted_engine import Script
     from tests.loopback import Message, Outcome
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 FIRST = reply("Mr Bennet", plan="PLAN", thinks="SECRET one.", does="smiles", says="You refuse him?")
 SECOND = reply("Mr Bennet", plan="PLAN", thinks="SECRET two.", does="frowns", says="You take him?")

@@ -1,4 +1,4 @@
-"""How long people wait for the bot itself: `python -m tests.play.pace`.
+"""How long people wait for the bot itself: `python -m tests.play.measure_waits`.
 
 Prints how long the first answer to an interaction takes while a reply is being written in each of a hundred scenes, and
 how long a player's line is on its way to the engine, which is a scripted one. Discord is the loopback one, in the same
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
-from tests.play.house import an_evening, personas
-from tests.play.test_pace import PAGES, SCENES, under_way
+from tests.play.harness import an_evening, personas
+from tests.play.test_many_scenes import PAGES, SCENES, under_way
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from bot.engine.protocol import Request
     from tests.loopback import Channel
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 _ROUNDS = 4  # of four interactions in every scene
 _LINES = 100

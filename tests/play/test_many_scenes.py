@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from bot.scenes.scene import Part, Place
 from bot.store.store import Store
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.play.house import personas
+from tests.play.harness import personas
 from tests.scenes.harness import STUDY, reply
 
 if TYPE_CHECKING:
     from bot.engine.protocol import Request
     from tests.loopback import Channel, Outcome
-    from tests.play.house import Evening
+    from tests.play.harness import Evening
 
 SCENES = 100
 PAGES = " ".join(f"<role_action>turns page {page}</role_action> {'It says nothing of it. ' * 5}" for page in range(20))
