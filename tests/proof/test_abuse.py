@@ -12,13 +12,13 @@ from bot.her.prompt import Control
 from bot.posting.buttons import Deed
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.harness import personas
-from tests.proof.hostility import STRINGS, commands
+from tests.proof.hostile_input import STRINGS, commands
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from tests.loopback import Message, Outcome, Person
     from tests.play.harness import Evening
-    from tests.proof.hostility import Leaf
+    from tests.proof.hostile_input import Leaf
 
 WELL = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Well, well.")
 INSIDE = "went wrong inside"

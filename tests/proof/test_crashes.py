@@ -13,7 +13,7 @@ import pytest
 
 from bot.posting.reply_draft import MARK
 from tests.play.harness import personas
-from tests.proof.corpus import SEED
+from tests.proof.hostile_replies import SEED
 from tests.proof.program import (
     PATIENCE,
     answered,

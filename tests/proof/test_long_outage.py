@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
 from tests.play.harness import an_evening
-from tests.proof.hours import Hours
+from tests.proof.virtual_time import Hours
 from tests.proof.program import answer_to, answers, assert_nothing_private, thoughts
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.library.sample_libraries import put
-from tests.proof.acts import DARCY, Act, Bill, ask, begin, found, latest
-from tests.proof.corpus import REPLIES, corpus
-from tests.proof.deeds import DEEDS, try_again
-from tests.proof.test_reading import SPOILED
+from tests.proof.hostile_scenes import DARCY, Act, Bill, ask, begin, found, latest
+from tests.proof.hostile_replies import REPLIES, corpus
+from tests.proof.people_actions import DEEDS, try_again
+from tests.proof.test_hostile_replies import SPOILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.loopback import Message, Person
     from tests.play.harness import Evening
-    from tests.proof.corpus import Hostile
+    from tests.proof.hostile_replies import Hostile
 
 WHERE = ("off", "gm", "spoiler")
 LONGEST_ACT = 30  # replies

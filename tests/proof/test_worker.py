@@ -22,7 +22,7 @@ from bot.settings import LibrarySettings, PlaySettings
 from bot.weights.find_model import resolve
 from tests.library.sample_libraries import put
 from tests.play.harness import personas
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

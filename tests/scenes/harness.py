@@ -21,7 +21,7 @@ from bot.scenes.theatre import Theatre
 from bot.scenes.undo import Undoing
 from bot.store.store import Store
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,7 +15,7 @@ from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
 from tests.scenes.gm_harness import Directed, a_directed_house
 from tests.scenes.harness import ALICE, BOB, GM, reply
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

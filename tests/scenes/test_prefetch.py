@@ -14,7 +14,7 @@ from bot.her.prompt import Control, Prompt, Text
 from bot.scenes.prefetch import common
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.scenes.harness import ALICE, House, a_house, reply
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from bot.scenes.reveal import Where
 from bot.scenes.scene import Place
 from bot.scenes.turn import TurnState
 from tests.scenes.harness import ALICE, BOB, GM, a_house, reply
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from pathlib import Path

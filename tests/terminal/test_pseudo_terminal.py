@@ -13,7 +13,7 @@ from bot.scenes import cast
 from tests.engine.completions_server import Answer, CompletionsServer
 from tests.scenes.harness import ALICE, GM, a_house, reply
 from tests.terminal.pseudo_terminal import CTRL_C, CTRL_D, UP, Typist, at_a_terminal
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -14,7 +14,7 @@ from bot.her.prompt import Prompt, Text
 from bot.tryout.engine_proxy import Offstage
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.tryout.conftest import SmallBot, world
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     import discord

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from tests.tryout.conftest import SmallBot, world
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     import discord

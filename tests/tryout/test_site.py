@@ -18,7 +18,7 @@ from bot.tryout.session import played
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.tryout.conftest import SmallBot
 from tests.tryout.http_visitor import Visitor
-from tests.waiting import until
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from tests.her.sample_replies import CHARACTER, SECRET
-from tests.proof.acts import PATIENCE, ask, latest
+from tests.proof.hostile_scenes import PATIENCE, ask, latest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tests.loopback import Message, Outcome, Person
     from tests.play.harness import Evening
-    from tests.proof.acts import Act
+    from tests.proof.hostile_scenes import Act
 
     Deed: TypeAlias = Callable[[Evening, Act, Message], Awaitable[bool]]
     """Does something about a persona post; False where there was nothing to be done."""

@@ -15,13 +15,13 @@ from bot.her.reply_parser import ReplyParser
 from bot.posting.render import public_messages
 from bot.scenes.reveal import RevealPolicy, Where
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
-from tests.proof.corpus import ALL, corpus
+from tests.proof.hostile_replies import ALL, corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bot.her.beats import Beat
-    from tests.proof.corpus import Hostile
+    from tests.proof.hostile_replies import Hostile
 
 pytestmark = pytest.mark.timeout(600)
 SPOILED = re.compile(r"\|\|.*?\|\|", re.DOTALL)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Request
     from tests.loopback import Channel, Message, Person
     from tests.play.harness import Evening
-    from tests.proof.corpus import Hostile
+    from tests.proof.hostile_replies import Hostile
 
 DARCY = OTHERS[0]
 INITIALS = dict(zip(OTHERS, "DJO", strict=True))

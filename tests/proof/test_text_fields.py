@@ -9,7 +9,7 @@ import pytest
 
 from bot.her.prompt import Control, Text
 from tests.play.harness import personas
-from tests.proof.hostility import STRINGS
+from tests.proof.hostile_input import STRINGS
 from tests.proof.test_abuse import assert_answered, ready
 
 if TYPE_CHECKING:
