@@ -15,19 +15,19 @@ from discord.ext import commands
 
 from bot.engine_factory import cautioned, create_engine, described
 from bot.library.library import Library
-from bot.posting.reply_poster import DiscordStage
+from bot.package_data import shipped
 from bot.posting.delivery import Wings
+from bot.posting.reply_poster import DiscordStage
 from bot.scenes.branching import Branching
-from bot.scenes.gm_actions import Direction
 from bot.scenes.data_deletion import Forgetting
+from bot.scenes.gm_actions import Direction
+from bot.scenes.gm_notes import Prompter
 from bot.scenes.player_lines import Hearing
 from bot.scenes.reply_generation import Limits, Performance
-from bot.scenes.gm_notes import Prompter
-from bot.scenes.takes import Takes
 from bot.scenes.story_events import Telling
+from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.scenes.undo import Undoing
-from bot.package_data import shipped
 from bot.store.store import Store
 from cogs import interaction_replies
 from cogs.buttons import BUTTONS

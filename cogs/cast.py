@@ -11,8 +11,7 @@ from discord.ext import commands
 from bot.posting import status_pages
 from bot.posting.escaping import name
 from bot.scenes import cast
-from cogs import interaction_replies
-from cogs import autocomplete
+from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
     from bot.scenes.gm_actions import Direction
@@ -36,7 +35,9 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         joined = await self._theatre.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
         played = name(part.character if part else character)
-        await interaction_replies.publicly(interaction, f"**{played}** is played by {name(interaction.user.display_name)} now.")
+        await interaction_replies.publicly(
+            interaction, f"**{played}** is played by {name(interaction.user.display_name)} now."
+        )
 
     @join.autocomplete("character")
     async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:

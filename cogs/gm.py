@@ -14,8 +14,7 @@ from bot.posting.render import gm_messages
 from bot.scenes import mind
 from bot.scenes.gm_notes import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.story_events import LONGEST  # noqa: TC001 - discord.py reads annotations
-from cogs import interaction_replies
-from cogs import autocomplete
+from cogs import autocomplete, interaction_replies
 from cogs.gm_people import GmPeople
 
 if TYPE_CHECKING:
@@ -86,7 +85,9 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         """Make a standing note."""
         note = await self._prompter.note(self._here(interaction), character, text, interaction.user.id)
         who = f"**{name(note.character)}** bears" if note.character else "All characters bear"
-        await interaction_replies.privately(interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes.")
+        await interaction_replies.privately(
+            interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes."
+        )
 
     @app_commands.command(description="The standing notes; name one to remove it")
     @app_commands.describe(remove="The number of the note to remove")
@@ -106,7 +107,9 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         if scene is None or not scene.is_gm(interaction.user.id):
             return []
         notes = await self._prompter.notes(scene, interaction.user.id)
-        return [autocomplete.numbered(number, note.text) for number, note in enumerate(notes, start=1)][: autocomplete.MOST]
+        return [autocomplete.numbered(number, note.text) for number, note in enumerate(notes, start=1)][
+            : autocomplete.MOST
+        ]
 
     @app_commands.command(description="What a character thinks right now: for you alone, without a turn")
     @app_commands.describe(character="Whose thoughts")

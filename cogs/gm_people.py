@@ -11,8 +11,7 @@ from discord.ext import commands
 from bot.errors import Refused
 from bot.posting.escaping import name
 from bot.scenes import cast
-from cogs import interaction_replies
-from cogs import autocomplete
+from cogs import autocomplete, interaction_replies
 from cogs.scene import moderates
 
 if TYPE_CHECKING:

@@ -8,15 +8,14 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting.graphemes import shortened
-from bot.posting.escaping import literal, name
-from bot.posting.dice_format import roll_line
 from bot.posting.delivery import NARRATION
+from bot.posting.dice_format import roll_line
+from bot.posting.escaping import literal, name
+from bot.posting.graphemes import shortened
 from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.interfaces import Post
 from bot.scenes.story_events import LONGEST, Speaker
-from cogs import interaction_replies
-from cogs import autocomplete
+from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import Posts

@@ -12,13 +12,10 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.errors import Refused
-from bot.posting import permissions
-from bot.posting import character_roles
-from bot.posting import status_pages
+from bot.posting import character_roles, permissions, status_pages
 from bot.scenes.gm_actions import LARGEST_BUDGET  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.scene import AT_TERMINAL, Mode, Place
-from cogs import interaction_replies
-from cogs import autocomplete
+from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
     from bot.library.library import Library
@@ -96,7 +93,9 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         taken = await self._theatre.go_on(int(scene[:18]), _place(channel), people, interaction.id)
         opened = await self._open(channel, taken)
         told = await self._theatre.history(opened)
-        await self._stage.tell(opened, f"The story goes on, {pages.turns(len(told))} so far: /scene history shows it.")
+        await self._stage.tell(
+            opened, f"The story goes on, {status_pages.turns(len(told))} so far: /scene history shows it."
+        )
         self._theatre.play_owed()
         await self._tell_starter(interaction, opened, interaction.user.id)
 

@@ -8,10 +8,9 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting import buttons
-from bot.posting import status_pages
-from bot.posting.buttons import Deed
+from bot.posting import buttons, status_pages
 from bot.posting.branch_threads import branch_thread
+from bot.posting.buttons import Deed
 from bot.scenes.turn import TurnKind
 from cogs import interaction_replies
 
@@ -115,9 +114,7 @@ class Story(commands.Cog):
         place = await branch_thread(self._bot, scene, turn.message_id or next(iter(posts), None))
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
         told = len(await self._theatre.history(branch))
-        sentence = (
-            f"The story goes on here from there, {pages.turns(told)} so far: what was said then, everybody knows."
-        )
+        sentence = f"The story goes on here from there, {status_pages.turns(told)} so far: what was said then, everybody knows."
         await self._theatre.tell(branch, sentence)
         await interaction_replies.privately(interaction, f"The branch goes on in <#{place.channel_id}>.")
 

@@ -27,7 +27,7 @@ ROOMS = {
     "bot.terminal": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "cogs": {"bot.errors", "bot.her", "bot.library", "bot.scenes", "bot.posting"},
 }
-WIRING = ("bot.__main__", "bot.app", "bot.cli", "bot.engine_factory", "bot.tryout")  # these know everybody
+WIRING = ("bot.__main__", "bot.app", "bot.bench", "bot.cli", "bot.engine_factory", "bot.tryout")  # these know everybody
 NO_DISCORD = ("bot.her", "bot.engine", "bot.weights", "bot.library", "bot.store", "bot.scenes", "bot.terminal")
 
 

@@ -1,1 +1,1 @@
-"""Measures engines: how fast they write and read, and what coming back to a known mind costs."""
+"""Benchmarks of the engine and of the bot: `aside bench`."""

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import llama_cpp
 
-from bot.engine.local.llama_log import Chatter
 from bot.engine.local.llama import Context, ContextPlan, Model
+from bot.engine.local.llama_log import Chatter
 
 _BATCH = 512
 _REPLY = 8  # tokens of each reply in the rotation

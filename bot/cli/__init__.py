@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.console import standard_streams
 from bot.cli.bench import bench
 from bot.cli.chat.command import chat
-from bot.cli.doctor.command import doctor
+from bot.cli.console import standard_streams
 from bot.cli.console.failures import SentencesGroup
+from bot.cli.doctor.command import doctor
 from bot.cli.forget import forget
 from bot.cli.lend import lend
 from bot.cli.models.command import models

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bot.engine.protocol import Dialect
 from bot.errors import ScenarioError, UnknownName, UserInputError
 from bot.library.name_matching import nearest, spoken_names
-from bot.library.scenario_files import ScenarioFile, read
 from bot.library.normalise import normal
+from bot.library.scenario_files import ScenarioFile, read
 from bot.weights.find_model import entry_named
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.run.signals import end_when_asked
 from bot.cli.console.shared_options import Config, library_of
+from bot.cli.run.signals import end_when_asked
 from bot.errors import AsideError
 
 if TYPE_CHECKING:

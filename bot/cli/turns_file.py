@@ -11,11 +11,11 @@ from bot.documents import Fault, Tree, check, complaint, parse, read_text
 from bot.errors import DocumentError
 from bot.her import reply_parser
 from bot.her.beats import speech
-from bot.her.sanitise import plain_name
 from bot.her.player_text import beats_of
+from bot.her.sanitise import plain_name
 from bot.library.name_matching import spoken_names
-from bot.library.scenario import NARRATOR
 from bot.library.normalise import normal
+from bot.library.scenario import NARRATOR
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.documents.validation import check, complaint, read_document
+from bot.documents.environment_overlay import overlay
 from bot.documents.fault import Fault, Spot
 from bot.documents.text_file import MAX_BYTES, read_text
+from bot.documents.validation import check, complaint, read_document
 from bot.documents.yaml_tree import Tree, parse
-from bot.documents.environment_overlay import overlay
 
 __all__ = ["MAX_BYTES", "Fault", "Spot", "Tree", "check", "complaint", "overlay", "parse", "read_document", "read_text"]

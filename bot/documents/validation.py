@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
 from bot.documents.fault import Fault, Spot
-from bot.documents.pydantic_messages import kind_of, sentence
 from bot.documents.model_shape import Shape
+from bot.documents.pydantic_messages import kind_of, sentence
 from bot.documents.text_file import read_text
 from bot.documents.yaml_tree import Tree, parse
 

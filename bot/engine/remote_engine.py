@@ -17,8 +17,8 @@ from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
 from bot.engine.remote_generation import RemoteReply, estimate
 from bot.engine.server_pool import Servers
 from bot.errors import EngineError, EngineStartError, PromptTooLong
-from bot.her.sanitise import harmless_controls
 from bot.her.prompt import Control
+from bot.her.sanitise import harmless_controls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -9,9 +9,9 @@ from bot.her.beats import BeatKind
 from bot.her.private_text import Secret
 
 if TYPE_CHECKING:
-    from bot.her.text_run import Run
     from bot.her.beat_builder import Script
     from bot.her.tags import Family, Tag
+    from bot.her.text_run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from bot.her.beat_builder import Script
 from bot.her.beats import BeatKind, PublicBeat
 from bot.her.inline_actions import Inline
-from bot.her.beat_builder import Script
 
 _OOC_PREFIX = re.compile(r"[(\[（【]?\s*ooc\s*(?:[)\]）】]\s*[:：]?|[:：])", re.IGNORECASE)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind, public
 from bot.her.repetition import LoopWatch
+from bot.her.scanner import Scanner
 from bot.her.speaker_names import Speakers
 from bot.her.tag_parser import Reading
-from bot.her.scanner import Scanner
 from bot.her.tags import TurnEnd
 
 if TYPE_CHECKING:

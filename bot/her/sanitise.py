@@ -7,8 +7,8 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from bot.her.repetition import repetition
-from bot.her.speaker_names import COLONS, LINE_BREAKS, Speakers, Voice
 from bot.her.scanner import find
+from bot.her.speaker_names import COLONS, LINE_BREAKS, Speakers, Voice
 from bot.her.tags import TurnEnd
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.her.sanitise import inert, no_headings, plain_name
 from bot.her.layout import Message, Role, Sheet, conversation
+from bot.her.sanitise import inert, no_headings, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

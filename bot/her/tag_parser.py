@@ -50,12 +50,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from bot.her.beats import BeatKind
-from bot.her.text_run import Run
 from bot.her.beat_builder import Script
-from bot.her.private_text import Planning, Thought
+from bot.her.beats import BeatKind
 from bot.her.pending_runs import Stray, Suspense
+from bot.her.private_text import Planning, Thought
 from bot.her.tags import PRIVATE, PUBLIC, Family, Tag, TurnEnd, Words
+from bot.her.text_run import Run
 
 if TYPE_CHECKING:
     from bot.her.beats import PrivateKind, PublicKind

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
 from bot.her.inline_actions import Inline
-from bot.her.speaker_lines import Lines
 from bot.her.repetition import collapse
+from bot.her.speaker_lines import Lines
 
 if TYPE_CHECKING:
+    from bot.her.beat_builder import Script
     from bot.her.beats import PrivateKind, PublicKind
     from bot.her.inline_actions import Piece
     from bot.her.speaker_names import Speakers
-    from bot.her.beat_builder import Script
 
 # Thinking in an envelope that is no tag, such as `**role_thinking**:` or `(role_thinking)`.
 _SPELT_OUT = re.compile(r"(?:system|role)[_-]think", re.IGNORECASE)

@@ -10,8 +10,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from bot.documents import Fault, Spot, Tree, check, complaint, read_text
 from bot.errors import ScenarioError
-from bot.library.scenario import NARRATOR, Scenario
 from bot.library.normalise import folded, normal
+from bot.library.scenario import NARRATOR, Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path

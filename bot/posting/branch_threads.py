@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import discord
 
 from bot.errors import PostingError
-from bot.posting.graphemes import shortened
 from bot.posting.discord_errors import REFUSED, Code, refusal
+from bot.posting.graphemes import shortened
 from bot.scenes.scene import Place
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import discord
 
-from bot.posting.permissions import lacks
 from bot.posting.discord_errors import REFUSED, Code, refusal
+from bot.posting.permissions import lacks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -17,9 +17,9 @@ from bot.posting import escaping
 from bot.posting.buttons import retry_view
 from bot.posting.channels import NO_MENTIONS, Channels
 from bot.posting.direct_messages import Directs
-from bot.posting.graphemes import shortened, width
-from bot.posting.escaping import literal, name
 from bot.posting.discord_errors import REFUSED
+from bot.posting.escaping import literal, name
+from bot.posting.graphemes import shortened, width
 from bot.posting.render import Outgoing, gm_messages, public_messages, told
 from bot.posting.split import LIMIT, Run, pack
 from bot.scenes.interfaces import Post
@@ -128,7 +128,7 @@ class Wings:
         if turn.kind is not TurnKind.WHISPER:
             await self._stage.fail(scene, turn, sentence)
         elif turn.listener_id is not None and turn.listener_id not in self._undelivered:
-            text = shortened(f"⚠️ {markdown.sentence(sentence)}", LIMIT)
+            text = shortened(f"⚠️ {escaping.sentence(sentence)}", LIMIT)
             try:
                 await self._tell_alone(scene, turn, [Outgoing(text)], retry_view(turn.id))
             except PostingError as error:

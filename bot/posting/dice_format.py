@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.posting.graphemes import width
 from bot.posting.escaping import name
+from bot.posting.graphemes import width
 from bot.posting.split import LIMIT
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import discord
 
 from bot.posting.channels import NO_MENTIONS
-from bot.posting.graphemes import shortened
 from bot.posting.discord_errors import REFUSED, Code
+from bot.posting.graphemes import shortened
 from bot.scenes.interfaces import Post
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import discord
 
-from bot.posting.graphemes import shortened, width
 from bot.posting.escaping import name, neutral
+from bot.posting.graphemes import shortened, width
 from bot.posting.render import EMBED_LIMIT
 from bot.posting.speech_markdown import speech_runs
 from bot.posting.split import Run, pack

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 
 from bot.errors import MissingPermission, NoRoom, PostingError
 from bot.her.beats import public
-from bot.posting import escaping
-from bot.posting import lost_posts
+from bot.posting import escaping, lost_posts
 from bot.posting.buttons import reply_view
-from bot.posting.reply_draft import LEAVING, MARK, PERSONA, Draft, take_away
 from bot.posting.escaping import name
-from bot.posting.render import covered_messages, public_messages
 from bot.posting.persona_messages import Posted
+from bot.posting.render import covered_messages, public_messages
+from bot.posting.reply_draft import LEAVING, MARK, PERSONA, Draft, take_away
 from bot.scenes.interfaces import Post
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     import discord
 
-    from bot.posting.render import Outgoing
     from bot.posting.persona_messages import Voice
+    from bot.posting.render import Outgoing
     from bot.posting.webhooks import Persona
     from bot.scenes.interfaces import PersonaWebhook, Posts
     from bot.scenes.scene import Place, Scene
@@ -128,7 +127,7 @@ class PersonaPosts:
         except (MissingPermission, NoRoom) as error:
             if place.channel_id not in self._told:
                 await self._voice.channels.say(
-                    place, f"-# {markdown.sentence(str(error))} Until then, characters speak through me."
+                    place, f"-# {escaping.sentence(str(error))} Until then, characters speak through me."
                 )
                 self._told.add(place.channel_id)
             return None

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, PublicBeat
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import width
 from bot.posting.escaping import literal
+from bot.posting.graphemes import width
 from bot.posting.speech_markdown import speech_runs
 from bot.posting.split import LIMIT, Mark, Run, pack
 from bot.scenes.reveal import Audience, Revealed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bot.posting.graphemes import width
 from bot.posting.escaping import name
+from bot.posting.graphemes import width
 from bot.posting.render import Outgoing, public_messages
 from bot.scenes.interfaces import Post
 

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
-from bot.posting import escaping
-from bot.posting import opening_post
+from bot.posting import escaping, opening_post
 from bot.posting.buttons import retry_view
 from bot.posting.channels import Channels
 from bot.posting.direct_messages import Directs
-from bot.posting.graphemes import shortened
-from bot.posting.webhook_names import webhook_name, webhook_names
-from bot.posting.persona_posts import PersonaPosts
 from bot.posting.discord_errors import REFUSED, Code
+from bot.posting.graphemes import shortened
+from bot.posting.persona_messages import Voice
+from bot.posting.persona_posts import PersonaPosts
 from bot.posting.render import gm_messages
 from bot.posting.split import LIMIT
 from bot.posting.streaming import Pace, Stream
-from bot.posting.persona_messages import Voice
+from bot.posting.webhook_names import webhook_name, webhook_names
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.interfaces import Post
 from bot.scenes.reveal import Audience, since
@@ -170,13 +169,13 @@ class DiscordStage:
         if turn.take is None:
             await self.withdraw(scene, turn)
         await self._clear_fault(scene.place, turn)
-        text = shortened(f"⚠️ {markdown.sentence(sentence)}", LIMIT)
+        text = shortened(f"⚠️ {escaping.sentence(sentence)}", LIMIT)
         message = await self._channels.say(scene.place, text, view=retry_view(turn.id))
         await self._posts.add_post(Post(message.id, scene.place.channel_id, turn.id, None, 0, FAULT))
 
     async def tell(self, scene: Scene, sentence: str) -> None:
         """Say something of Aside's own, in small print. Raises PostingError."""
-        await self._channels.say(scene.place, shortened(f"-# {markdown.sentence(sentence)}", LIMIT))
+        await self._channels.say(scene.place, shortened(f"-# {escaping.sentence(sentence)}", LIMIT))
 
     async def _persona(self, scene: Scene, speaker: str) -> Persona:
         names = webhook_names(character.name for character in scene.scenario.characters)

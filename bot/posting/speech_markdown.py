@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import clean
 from bot.posting.escaping import apart, neutral
+from bot.posting.graphemes import clean
 from bot.posting.split import Mark, Run
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import clean, shortened, width
 from bot.posting.escaping import NOBODY
+from bot.posting.graphemes import clean, shortened, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

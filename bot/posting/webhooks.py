@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import discord
 
 from bot.errors import MissingPermission, NoRoom, PostingError
-from bot.posting.permissions import lacks
 from bot.posting.discord_errors import REFUSED, refusal
+from bot.posting.permissions import lacks
 from bot.scenes.interfaces import PersonaWebhook
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.scenes.speaker_prediction import Moment, next_speaker
 from bot.scenes.scene import Mode, SceneState
+from bot.scenes.speaker_prediction import Moment, next_speaker
 from bot.scenes.turn import TurnState
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.scenes.turn_rights import reached
 from bot.scenes.turn import TurnState
+from bot.scenes.turn_rights import reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.take_store import TakeStore
     from bot.scenes.scene import Place, Scene
+    from bot.scenes.take_store import TakeStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 

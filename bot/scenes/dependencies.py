@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.reply_generation import Performance
     from bot.scenes.interfaces import SceneStore, Stage
+    from bot.scenes.reply_generation import Performance
 
 
 @dataclass(frozen=True, slots=True)

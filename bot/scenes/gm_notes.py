@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.reply_generation import Performance
     from bot.scenes.interfaces import Note, SceneStore
+    from bot.scenes.reply_generation import Performance
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import NoWords
 from bot.her.beats import public, speech
-from bot.her.sanitise import plain_name
 from bot.her.reply_parser import ReplyParser
+from bot.her.sanitise import plain_name
 from bot.library.name_matching import mentioned, normal, spoken_names
 from bot.library.scenario import NARRATOR
 from bot.scenes import mind
@@ -76,7 +76,7 @@ def _question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:
             title=plain_name(scene.scenario.title),
             names=", ".join(plain_name(part.character) for part in scene.parts),
         ),
-        about=f"Where and when:\n{minds.setting(scene.scenario, turns)}\n\n"
+        about=f"Where and when:\n{mind.setting(scene.scenario, turns)}\n\n"
         f"What was last said and done:\n\n{told or 'Nothing yet.'}\n\nWhat happens around them next?",
         max_tokens=200,
         seed=seed,

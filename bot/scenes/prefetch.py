@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.her.prompt import PromptPart
-    from bot.scenes.reply_generation import Performance
     from bot.scenes.dependencies import Playhouse
+    from bot.scenes.reply_generation import Performance
     from bot.scenes.scene import Scene
 
 _log = logging.getLogger(__name__)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
 from bot.errors import PromptTooLong
-from bot.her import layout
-from bot.her import stand_in_layout
+from bot.her import layout, stand_in_layout
 from bot.her.chatml import PREFILL, chatml
 from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
 from bot.scenes import mind

@@ -9,8 +9,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from bot.errors import UserInputError
-from bot.her.sanitise import plain_name
 from bot.her.player_text import beats_of
+from bot.her.sanitise import plain_name
 from bot.library.name_matching import spoken_names
 from bot.library.normalise import normal
 from bot.scenes import cast

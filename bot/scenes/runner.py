@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import AsideError, PostingError
 from bot.scenes import narrator
-from bot.scenes.prefetch import look_ahead
 from bot.scenes.auto_mode import Initiative
+from bot.scenes.prefetch import look_ahead
 from bot.scenes.retrying import patiently
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.reply_generation import Performed
     from bot.scenes.dependencies import Playhouse
+    from bot.scenes.reply_generation import Performed
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 

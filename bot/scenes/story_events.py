@@ -13,8 +13,8 @@ from bot.errors import PostingError, Refused
 from bot.her.beats import speech
 from bot.her.player_text import beats_of
 from bot.library.name_matching import addressed, spoken_names
-from bot.library.scenario import NARRATOR
 from bot.library.normalise import is_blank
+from bot.library.scenario import NARRATOR
 from bot.scenes import cast
 from bot.scenes.dice import rolled
 from bot.scenes.interfaces import NewLine

@@ -9,15 +9,15 @@ from bot.errors import PostingError, Refused
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, public
 from bot.her.player_text import beats_of
 from bot.library.normalise import is_blank
-from bot.scenes.turn_rights import reached, stands
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
+from bot.scenes.turn_rights import reached, stands
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat
-    from bot.scenes.take_store import TakeStore
     from bot.scenes.interfaces import Stage
     from bot.scenes.scene import Scene
+    from bot.scenes.take_store import TakeStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Take, Turn
 

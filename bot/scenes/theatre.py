@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Refused
-from bot.scenes import cast
-from bot.scenes import relocation
+from bot.scenes import cast, relocation
 from bot.scenes.dependencies import Playhouse
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Runner
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
     from bot.her.beats import BeatKind
     from bot.library.scenario import Scenario
-    from bot.scenes.reply_generation import Performance
     from bot.scenes.interfaces import SceneStore, Stage
+    from bot.scenes.reply_generation import Performance
     from bot.scenes.reveal import Revealed, Where
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.scenes.turn_rights import GONE, reached
 from bot.scenes.theatre import directs
 from bot.scenes.turn import TurnKind, TurnState
+from bot.scenes.turn_rights import GONE, reached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from bot.scenes.take_store import TakeStore
     from bot.scenes.interfaces import Stage
     from bot.scenes.scene import Scene
+    from bot.scenes.take_store import TakeStore
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from bot.errors import StoreError
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnState
-from bot.store.scenes import SceneRepository, refuse_second
 from bot.store.column_values import microseconds
+from bot.store.scenes import SceneRepository, refuse_second
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.scenes.scene import Place, Scene
-    from bot.store.transaction import Row, Transaction
     from bot.store.column_values import Value
+    from bot.store.transaction import Row, Transaction
 
 
 class BranchRepository(SceneRepository):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.scenes.interfaces import Note
-from bot.store.repository import Repository
 from bot.store.column_values import microseconds
+from bot.store.repository import Repository
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.store.repository import Repository
 from bot.store.column_values import time
+from bot.store.repository import Repository
 
 if TYPE_CHECKING:
     from datetime import datetime

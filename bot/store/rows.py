@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bot.errors import StoreError
 from bot.her.beats import Beat, BeatKind, action, planning, speech, thought
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
-from bot.store.repository import id_list
 from bot.store.column_values import hearers, time
+from bot.store.repository import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,8 +13,8 @@ from bot.library.scenario import Scenario
 from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
 from bot.store.casts import read_people, write_people
-from bot.store.repository import Repository, id_list
 from bot.store.column_values import microseconds, time
+from bot.store.repository import Repository, id_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnState
-from bot.store.rows import add_take, read_turn, read_turns
-from bot.store.repository import Repository, id_list
 from bot.store.column_values import microseconds
+from bot.store.repository import Repository, id_list
+from bot.store.rows import add_take, read_turn, read_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

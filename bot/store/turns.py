@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnKind, TurnState
-from bot.store.pending_replies import Owed, answer_less, owe, owe_once
-from bot.store.rows import add_beats, add_take, gone, read_turn, read_turns
-from bot.store.repository import Repository, id_list
 from bot.store.column_values import heard_by, microseconds
+from bot.store.pending_replies import Owed, answer_less, owe, owe_once
+from bot.store.repository import Repository, id_list
+from bot.store.rows import add_beats, add_take, gone, read_turn, read_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,20 +17,20 @@ from bot.scenes.player_lines import Said
 from bot.scenes.reveal import for_gm
 from bot.scenes.turn import TurnKind, TurnState
 from bot.terminal import help_pages
-from bot.terminal.typed_commands import LEAVE, command_in, in_our_words
 from bot.terminal.screen import FAULT, QUIET
 from bot.terminal.transcript import transcript, write
+from bot.terminal.typed_commands import LEAVE, command_in, in_our_words
 
 if TYPE_CHECKING:
-    from bot.scenes.player_lines import Hearing
     from bot.scenes.interfaces import SceneStore
+    from bot.scenes.player_lines import Hearing
     from bot.scenes.scene import Scene
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Running, Theatre
     from bot.scenes.turn import Turn
-    from bot.terminal.typed_commands import Command
     from bot.terminal.screen import Screen
     from bot.terminal.terminal_delivery import TerminalStage
+    from bot.terminal.typed_commands import Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Refused
 from bot.her.beats import BeatKind
-from bot.terminal.typed_commands import HELP
 from bot.terminal.screen import NAME, QUIET
+from bot.terminal.typed_commands import HELP
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Part, Scene

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import BeatKind, public
 from bot.scenes.reveal import for_gm
-from bot.terminal.typed_commands import in_our_words
 from bot.terminal.screen import ACTION, FAULT, NAME, PRIVATE, QUIET
+from bot.terminal.typed_commands import in_our_words
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

@@ -15,10 +15,10 @@ from bot.tryout.bridge.windows import Window
 
 if TYPE_CHECKING:
     from bot.tryout.bridge.server import LiveDiscord
+    from bot.tryout.demo_server import Town
     from bot.tryout.engine_proxy import Offstage
     from bot.tryout.guided_tour import Path
     from bot.tryout.site import Answer, Site
-    from bot.tryout.demo_server import Town
 
 _log = logging.getLogger(__name__)
 _LOOK = 0.25  # seconds between two looks at whether anything happened

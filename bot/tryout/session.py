@@ -7,11 +7,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from bot.tryout.bridge.server import LiveDiscord, online
+from bot.tryout.demo_server import Town
 from bot.tryout.engine_proxy import Offstage
 from bot.tryout.guided_tour import Path
 from bot.tryout.page_session import Play
 from bot.tryout.site import Site
-from bot.tryout.demo_server import Town
 
 if TYPE_CHECKING:
     import socket

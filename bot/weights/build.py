@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import filelock
 
 from bot.errors import ModelFileError, WeightsError
-from bot.weights import hashes
-from bot.weights import gguf_reader
+from bot.weights import gguf_reader, hashes
 from bot.weights.checkpoint import INDEX, read_json, read_shard, shards_among, shards_in
 from bot.weights.convert import Conversion, begun, kind_in
 from bot.weights.dimensions import Dimensions

@@ -11,9 +11,9 @@ from rapidfuzz import process
 
 from bot.errors import ModelFileError, UnknownName
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, catalogue
+from bot.weights.installed import added_folder, files_of, weights_folder
 from bot.weights.paths import HubFile, stored
 from bot.weights.quantisation import quantisation_named
-from bot.weights.installed import added_folder, files_of, weights_folder
 
 if TYPE_CHECKING:
     from bot.weights.hub import Progress
@@ -117,6 +117,8 @@ def _from_hub(
 def _fetched(file: HubFile, folder: Path, *, fetching: bool, progress: Progress | None) -> Path:
     if not fetching:
         raise ModelFileError(f"{file} hasn't been fetched yet: `aside models pull {file}` does.")
-    from bot.weights import pull  # late: the hub's client is large, and most commands need none of it
+    from bot.weights import (
+        pull,  # late: the hub's client is large, and most commands need none of it
+    )
 
     return pull.fetch(file, folder, progress)

@@ -17,9 +17,9 @@ from bot.errors import UserInputError, WeightsError
 from bot.weights import gguf_reader
 from bot.weights.dimensions import Dimensions
 from bot.weights.find_model import entry_named
+from bot.weights.installed import files_of
 from bot.weights.paths import HubFile, stored
 from bot.weights.quantisation import QUANTISATIONS, laid_out, quantisation_of
-from bot.weights.installed import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

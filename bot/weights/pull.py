@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.errors import ModelFileError, WeightsError
-from bot.weights import hashes
-from bot.weights import gguf_reader
+from bot.weights import gguf_reader, hashes
 from bot.weights.hub import Hub, check_room
 from bot.weights.paths import HubFile, home
 from bot.weights.quantisation import quantisation_of

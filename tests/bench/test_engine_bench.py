@@ -9,8 +9,8 @@ import pytest
 
 from bot.bench.engine_bench import bench_engine
 from bot.bench.measure import Course, measure
-from bot.bench.report import ALONE, BARE, BATCHED, OURS, SERVER, EngineReport, Figures, Written
 from bot.bench.reference_programs import Grounds, batched
+from bot.bench.report import ALONE, BARE, BATCHED, OURS, SERVER, EngineReport, Figures, Written
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
 from tests.engine.completions_server import CompletionsServer

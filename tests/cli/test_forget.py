@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.library.library import Library
-from bot.scenes.scene import Part, Place
 from bot.package_data import shipped
+from bot.scenes.scene import Part, Place
 from bot.store.store import Store
 from tests.store.conftest import NOON
 

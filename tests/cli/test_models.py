@@ -18,9 +18,9 @@ from bot.her.chatml import chatml
 from bot.her.layout import Message, Role
 from bot.weights.find_model import resolve
 from tests.cli.conftest import complaint, data, put
-from tests.weights.sample_gguf import make_gguf
 from tests.weights.loopback_hub import LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
+from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ import pytest
 from bot.posting.permissions import INVITE_PERMISSIONS
 from bot.settings import TOKEN, load_settings
 from tests.loopback import LoopbackDiscord, Privileged
-from tests.weights.sample_gguf import make_gguf
 from tests.weights.loopback_hub import LoopbackHub
+from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.engine.local.batch import Batch
-from bot.engine.local.worker_messages import Finished, Generate
 from bot.engine.local.llama import Context, ContextPlan, DecodeError, Model
 from bot.engine.local.slots import Seats
+from bot.engine.local.worker_messages import Finished, Generate
 from bot.engine.protocol import Sampling
 from bot.her.prompt import Text
 from bot.weights.find_model import resolve

@@ -10,8 +10,8 @@ import llama_cpp as lib
 import numpy as np
 import pytest
 
-from bot.engine.local.sampler import Draw
 from bot.engine.local.llama import DecodeError
+from bot.engine.local.sampler import Draw
 from bot.engine.protocol import Sampling
 
 if TYPE_CHECKING:

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, action, planning, public, speech, thought
 from bot.her.beat_builder import Script
+from bot.her.beats import (
+    BeatKind,
+    PrivateBeat,
+    PublicBeat,
+    action,
+    planning,
+    public,
+    speech,
+    thought,
+)
 
 SPEECH, ACTION, THOUGHT = BeatKind.SPEECH, BeatKind.ACTION, BeatKind.THOUGHT
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.sanitise import harmless_controls, inert, no_headings, one_speaker, plain_name
-from bot.her.speaker_names import COLONS, Speakers, Voice
 from bot.her.scanner import find
+from bot.her.speaker_names import COLONS, Speakers, Voice
 from bot.her.tags import Tag
 
 NAMES = ("Elizabeth Bennet", "Mr. Darcy", "Zoë")

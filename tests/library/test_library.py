@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from bot.errors import ScenarioError, UnknownName
-from bot.library.scenario_faults import faults_at
 from bot.library.library import Library
+from bot.library.scenario_faults import faults_at
 from tests.library.sample_libraries import put, put_scenes
 
 if TYPE_CHECKING:

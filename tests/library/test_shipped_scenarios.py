@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from bot.library.scenario_faults import faults_at
 from bot.library.library import Library
 from bot.library.name_matching import spoken_names
+from bot.library.scenario_faults import faults_at
 from bot.package_data import shipped
 
 if TYPE_CHECKING:

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING
 from . import payloads
 from .clock import Clock
 from .conversation import Command, Interaction, InteractionKind, Message, Webhook
-from .entities import THREADS, Channel, ChannelKind, Guild, Json, Member, Overwrite, Role, ThreadState, User
+from .entities import (
+    THREADS,
+    Channel,
+    ChannelKind,
+    Guild,
+    Json,
+    Member,
+    Overwrite,
+    Role,
+    ThreadState,
+    User,
+)
 from .permissions import EVERYONE, INVITED, bits, in_channel
 from .refusals import Refusal
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from bot.her.beats import speech
 from bot.library.scenario import NARRATOR
+from bot.posting.delivery import narration
 from bot.posting.graphemes import width
 from bot.posting.split import LIMIT
-from bot.posting.delivery import narration
 from bot.scenes import mind
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 
-from bot.posting.graphemes import clean, width
 from bot.posting.escaping import NOBODY, literal, name, neutral, sentence
-from tests.posting.markdown_reader import BLOCK, everything, kinds
+from bot.posting.graphemes import clean, width
 from tests.posting.hostile_texts import marked, some
+from tests.posting.markdown_reader import BLOCK, everything, kinds
 
 MENTIONS = [
     *("@everyone", "@here", "@Everyone", "<@1>", "<@!1>", "<@&1>", "<#1>", "<t:0>", "<t:0:R>", "</scene start:1>"),

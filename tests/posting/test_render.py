@@ -14,8 +14,8 @@ from bot.posting.graphemes import width
 from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages, told
 from bot.posting.split import LIMIT
 from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm
-from tests.posting.markdown_reader import everything, kinds, of, shown
 from tests.posting.hostile_texts import bare, marked, some
+from tests.posting.markdown_reader import everything, kinds, of, shown
 
 PRIVATE = RevealPolicy()
 PUBLIC = RevealPolicy(thoughts=Where.SPOILER, planning=Where.SPOILER)

@@ -10,8 +10,8 @@ from hypothesis import given
 from bot.posting.graphemes import clean
 from bot.posting.speech_markdown import speech_runs
 from bot.posting.split import pack
-from tests.posting.markdown_reader import BLOCK, everything, kinds, of, read, walk
 from tests.posting.hostile_texts import bare, marked, some
+from tests.posting.markdown_reader import BLOCK, everything, kinds, of, read, walk
 
 
 def said(text: str) -> str:

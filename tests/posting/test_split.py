@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import NOTHING, width
 from bot.posting.escaping import literal
+from bot.posting.graphemes import NOTHING, width
 from bot.posting.speech_markdown import speech_runs
 from bot.posting.split import LIMIT, Mark, Run, pack
-from tests.posting.markdown_reader import everything, kinds, of, shown
 from tests.posting.hostile_texts import bare, marked, some, words
+from tests.posting.markdown_reader import everything, kinds, of, shown
 
 ITALICS = Mark("*", "*")
 SPOILER = Mark("💭 ||", "||")

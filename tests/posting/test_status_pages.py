@@ -8,8 +8,7 @@ from itertools import count
 
 from bot.her.beats import Beat, action, planning, speech, thought
 from bot.library.scenario import Character, Scenario
-from bot.posting import opening_post
-from bot.posting import status_pages
+from bot.posting import opening_post, status_pages
 from bot.posting.graphemes import width
 from bot.posting.split import LIMIT
 from bot.scenes.reveal import RevealPolicy, Where

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from bot.engine.protocol import FinishReason
 from bot.errors import EngineDied
 from tests.engine.scripted_engine import Scripted
-from tests.her.sample_replies import AFTER_THE_END, BROKEN, ODD, SWAPPED, Written, spoilt, well_formed_reply
+from tests.her.sample_replies import (
+    AFTER_THE_END,
+    BROKEN,
+    ODD,
+    SWAPPED,
+    Written,
+    spoilt,
+    well_formed_reply,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

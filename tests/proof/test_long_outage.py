@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
 from tests.play.harness import an_evening
-from tests.proof.virtual_time import Hours
 from tests.proof.program import answer_to, answers, assert_nothing_private, thoughts
+from tests.proof.virtual_time import Hours
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.play.harness import personas
-from tests.proof.program import PATIENCE, answered, answering, answers, assert_nothing_private, online, started
+from tests.proof.program import (
+    PATIENCE,
+    answered,
+    answering,
+    answers,
+    assert_nothing_private,
+    online,
+    started,
+)
 
 if sys.platform != "linux":
     pytest.skip("only Linux limits another program's memory", allow_module_level=True)

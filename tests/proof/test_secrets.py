@@ -14,8 +14,8 @@ from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.library.sample_libraries import put
-from tests.proof.hostile_scenes import DARCY, Act, Bill, ask, begin, found, latest
 from tests.proof.hostile_replies import REPLIES, corpus
+from tests.proof.hostile_scenes import DARCY, Act, Bill, ask, begin, found, latest
 from tests.proof.people_actions import DEEDS, try_again
 from tests.proof.test_hostile_replies import SPOILED
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from bot.her.beats import public
 from bot.scenes.gm_actions import Direction
-from bot.scenes.reply_generation import Limits, Performance
 from bot.scenes.gm_notes import Prompter
+from bot.scenes.reply_generation import Limits, Performance
 from bot.scenes.story_events import Telling
 from tests.scenes.harness import a_house
 

@@ -12,9 +12,9 @@ from bot.her.beats import PublicBeat, public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
 from bot.scenes.director import Address
+from bot.scenes.interfaces import Post
 from bot.scenes.player_lines import Hearing, Said
 from bot.scenes.reply_generation import Limits, Performance
-from bot.scenes.interfaces import Post
 from bot.scenes.scene import Place, Scene
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre

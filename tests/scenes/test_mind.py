@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from bot.engine.protocol import Dialect
 from bot.her.beats import Beat, action, planning, speech, thought
 from bot.library.scenario import NARRATOR
-from bot.scenes import mind
-from bot.scenes import prompt_builder
+from bot.scenes import mind, prompt_builder
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.scenes.harness import STUDY
 

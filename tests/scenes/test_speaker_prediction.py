@@ -9,8 +9,8 @@ import pytest
 
 from bot.her.beats import speech
 from bot.library.scenario import Character
-from bot.scenes.speaker_prediction import NOBODY, Moment, likely, named, next_speaker, one_of
 from bot.scenes.scene import Part, Place, Scene
+from bot.scenes.speaker_prediction import NOBODY, Moment, likely, named, next_speaker, one_of
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.scenes.harness import STUDY

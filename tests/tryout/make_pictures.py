@@ -12,12 +12,12 @@ from PIL import Image
 from bot.app import create_bot
 from bot.engine_factory import create_engine
 from bot.library.library import Library
-from bot.settings import Settings, StoreSettings
 from bot.package_data import shipped
+from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
-from tests.tryout.chromium import PROGRAM, Page, browser
 from tests.tryout.browser_visit import REPLY_PATIENCE, WINDOW, Newcomer
+from tests.tryout.chromium import PROGRAM, Page, browser
 
 DOCS = Path(__file__).parents[2] / "docs"
 _COLOURS = 128  # of a palette that keeps the files small

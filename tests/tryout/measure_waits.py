@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.tryout.chromium import PROGRAM, browser
 from tests.tryout.browser_visit import REPLY_PATIENCE, WINDOW, Newcomer
+from tests.tryout.chromium import PROGRAM, browser
 
 _ROOT = Path(__file__).parents[2]
 _SAID = r"/WEBHOOK\s+\d[^\n]*\n+(?!💭)\S/.test(document.body.innerText)"

@@ -8,9 +8,9 @@ import pytest
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.scenes.harness import reply
+from tests.tryout.browser_visit import WINDOW, Newcomer
 from tests.tryout.chromium import PROGRAM, browser
 from tests.tryout.test_page_session import house
-from tests.tryout.browser_visit import WINDOW, Newcomer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import aiohttp
 
 from bot.app import create_bot
 from bot.library.library import Library
-from bot.settings import Settings, StoreSettings
 from bot.package_data import shipped
+from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
 from tests.engine.scripted_engine import ScriptedEngine

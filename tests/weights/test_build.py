@@ -17,8 +17,7 @@ from gguf import GGMLQuantizationType, GGUFReader, TokenType
 from gguf.quants import quantize
 
 from bot.errors import WeightsError
-from bot.weights import hashes
-from bot.weights import gguf_reader
+from bot.weights import gguf_reader, hashes
 from bot.weights.build import Build, LocalSource
 from tests.weights.exact_llama import Llama
 from tests.weights.random_qwen3 import CONFIG, SPECIAL, TEMPLATE, WHOLE, Checkpoint, make_checkpoint

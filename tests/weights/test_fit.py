@@ -14,9 +14,9 @@ from bot.errors import WeightsError
 from bot.weights import gguf_reader
 from bot.weights.catalogue import catalogue
 from bot.weights.fit import Memory, fits, layouts_of
-from bot.weights.model_headers import measure
-from bot.weights.memory_plan import CacheType, Wishes, plans
 from bot.weights.installed import weights_folder
+from bot.weights.memory_plan import CacheType, Wishes, plans
+from bot.weights.model_headers import measure
 from tests.weights.loopback_hub import LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
 from tests.weights.test_build import built
@@ -77,7 +77,9 @@ def her() -> dict[str, tuple[gguf_reader.GgufFile, ...]]:
     return layouts_of([entry])["HER-32B"]
 
 
-def test_sizes_are_those_that_were_seen_for_models_of_that_size(her: dict[str, tuple[gguf_reader.GgufFile, ...]]) -> None:
+def test_sizes_are_those_that_were_seen_for_models_of_that_size(
+    her: dict[str, tuple[gguf_reader.GgufFile, ...]],
+) -> None:
     sizes = {one.quantisation: one.size / 1e9 for one in fits(her, Memory((), None), NOTHING)}
     for quantisation, seen in {
         "Q3_K_M": 15.9,

@@ -18,9 +18,9 @@ from bot.weights.build import Build, HubSource
 from bot.weights.hub import Hub
 from bot.weights.paths import HubFile
 from bot.weights.pull import fetch, quantised
-from tests.weights.sample_gguf import make_gguf
 from tests.weights.loopback_hub import COMMIT, LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
+from tests.weights.sample_gguf import make_gguf
 from tests.weights.test_build import Steps
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""`aside chat`: play a scene at the terminal."""

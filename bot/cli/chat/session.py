@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from bot import logs
-from bot.cli.chat.command import prompts
+from bot.cli.chat import prompts
 from bot.cli.console.shared_options import library_of
 from bot.engine_factory import cautioned, create_engine
 from bot.scenes import cast
@@ -29,13 +29,13 @@ from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.store.store import Store
 from bot.terminal import help_pages
-from bot.terminal.loop_thread import Backstage, undisturbed
 from bot.terminal.chat import Chat, House, Seat
 from bot.terminal.choice_prompt import Chooser, NothingMoreTyped
-from bot.terminal.typed_commands import HELP
 from bot.terminal.keyboard import Keyboard
+from bot.terminal.loop_thread import Backstage, undisturbed
 from bot.terminal.screen import FAULT, QUIET, Screen
 from bot.terminal.terminal_delivery import TerminalStage
+from bot.terminal.typed_commands import HELP
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

@@ -1,0 +1,1 @@
+"""`aside doctor`: check the installation and say how to fix it."""

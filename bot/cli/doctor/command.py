@@ -27,8 +27,8 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Tell what is installed, which device is used, what is missing, and what to do about it."""
-    from bot.cli.doctor.machine_checks import State, of_machine
     from bot.cli.doctor.discord_checks import of_discord
+    from bot.cli.doctor.machine_checks import State, of_machine
 
     settings = settings_of(config)
     checks = list(of_machine(settings, config))

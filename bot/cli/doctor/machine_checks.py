@@ -81,8 +81,7 @@ def _database(path: Path) -> Check:
 
 
 def _local(engine: LocalEngineSettings) -> Iterator[Check]:
-    from bot.weights import find_model
-    from bot.weights import gguf_reader
+    from bot.weights import find_model, gguf_reader
 
     yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
     yield from _devices()

@@ -1,0 +1,1 @@
+"""`aside models`: list, download, build and manage model files."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.models.fetch import build, pull
-from bot.cli.models.manage import add, remove, verify
-from bot.cli.models.machine import VRam, gib, memory_here, weights_in, wishes_in
 from bot.cli.console.shared_options import AsJson, Config, settings_of, write_json
+from bot.cli.models.fetch import build, pull
+from bot.cli.models.machine import VRam, gib, memory_here, weights_in, wishes_in
+from bot.cli.models.manage import add, remove, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

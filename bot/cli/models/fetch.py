@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.console.progress import Bars
-from bot.cli.models.machine import gib, weights_in
 from bot.cli.console.shared_options import Config, settings_of
+from bot.cli.models.machine import gib, weights_in
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.console.progress import Bars
-from bot.cli.models.machine import gib, weights_in
 from bot.cli.console.shared_options import Config, settings_of
+from bot.cli.models.machine import gib, weights_in
 from bot.errors import AsideError, ModelFileError, UserInputError, WeightsError
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def remove(
     config: Config = None,
 ) -> None:
     """Delete a model's files from this machine, or take a file of yours out of the catalogue without deleting it."""
-    from bot.weights import hashes
-    from bot.weights import gguf_reader
+    from bot.weights import gguf_reader, hashes
     from bot.weights.installed import added_folder
 
     folder = weights_in(settings_of(config))
@@ -115,8 +114,7 @@ def verify(
 
 def _verified(one: Stored, bars: Bars) -> str | None:
     """What is wrong with a model's files, if anything."""
-    from bot.weights import hashes
-    from bot.weights import gguf_reader
+    from bot.weights import gguf_reader, hashes
 
     try:
         for header in gguf_reader.check(one.path):

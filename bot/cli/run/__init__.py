@@ -1,0 +1,1 @@
+"""`aside run`: bring the bot online."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from bot.cli.run.signals import end_when_asked
 from bot.cli.console.shared_options import Config, settings_of
+from bot.cli.run.signals import end_when_asked
 from bot.errors import AsideError, SettingsError
 
 if TYPE_CHECKING:

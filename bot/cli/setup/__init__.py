@@ -1,0 +1,1 @@
+"""`aside setup`: write the first configuration."""

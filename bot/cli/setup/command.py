@@ -112,8 +112,8 @@ def _proposal(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
     from bot.settings import load_settings
     from bot.weights.catalogue import catalogue
     from bot.weights.fit import fits, layouts_of, proposed
-    from bot.weights.memory_plan import Wishes
     from bot.weights.installed import added_folder
+    from bot.weights.memory_plan import Wishes
 
     entries = catalogue(added=added_folder(weights_in(load_settings())))
     memory = memory_here(vram)

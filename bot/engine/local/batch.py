@@ -9,19 +9,19 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from bot.engine.local.sampler import Draw, GrammarError
-from bot.engine.local.worker_messages import Began, Failed, Finished, Place, Wrote
 from bot.engine.local.fair_queue import Line
 from bot.engine.local.llama import DecodeError
+from bot.engine.local.sampler import Draw, GrammarError
 from bot.engine.local.sequence import Reply
 from bot.engine.local.slots import Seats, shared
+from bot.engine.local.worker_messages import Began, Failed, Finished, Place, Wrote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bot.engine.local.worker_messages import Cancel, Event, Expect, Generate
     from bot.engine.local.llama import Context, Model
     from bot.engine.local.slots import Seat
+    from bot.engine.local.worker_messages import Cancel, Event, Expect, Generate
 
 _STEP_BESIDE_OTHERS = 0.15  # seconds a step may take for reading while replies are being written
 _STEP_ALONE = 1.0  # … while none is: larger slices are read faster, but who comes meanwhile waits for their end

@@ -10,6 +10,9 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING
 
+from bot.engine.local.local_options import LocalOptions
+from bot.engine.local.reply_stream import Stream
+from bot.engine.local.supervisor import Supervisor
 from bot.engine.local.worker_messages import (
     Began,
     Cancel,
@@ -23,14 +26,10 @@ from bot.engine.local.worker_messages import (
     Place,
     Wrote,
 )
-from bot.engine.local.local_options import LocalOptions
-from bot.engine.local.reply_stream import Stream
-from bot.engine.local.supervisor import Supervisor
 from bot.engine.protocol import Dialect, EngineInfo, Sampling
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError
 from bot.her.prompt import Control, Prompt, Text
-from bot.weights import find_model
-from bot.weights import gguf_reader
+from bot.weights import find_model, gguf_reader
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.engine.local.devices import Device, cores, devices, free_memory, unused_cards
-from bot.engine.local.worker_messages import Ready
 from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
 from bot.engine.local.rpc import borrow
+from bot.engine.local.worker_messages import Ready
 from bot.errors import EngineStartError, ModelFileError
 from bot.weights import gguf_reader
 from bot.weights.memory_plan import BATCH, Plan, Wishes, plans, smallest

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from bot.engine.local.llama import Model
     from bot.engine.local.sampler import Draw
     from bot.engine.local.worker_messages import Generate
-    from bot.engine.local.llama import Model
 
 _GRAMMAR_PATIENCE = 32  # tokens that planning may go on over its limit until the grammar lets it be closed
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from bot.engine.local.batch import Batch
-    from bot.engine.local.worker_messages import Command, Event
     from bot.engine.local.llama import Model
+    from bot.engine.local.worker_messages import Command, Event
 
 _BEAT_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
@@ -71,8 +71,8 @@ class Worker:
         # Imported late: a library that can't be loaded is a failure to be told.
         try:
             from bot.engine.local.batch import Batch
-            from bot.engine.local.llama_log import Chatter
             from bot.engine.local.llama import LoadError
+            from bot.engine.local.llama_log import Chatter
             from bot.engine.local.model_loader import Loader
             from bot.engine.local.slots import Seats
         except (ImportError, OSError, RuntimeError) as error:

@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from bot import subprocess_env
-from bot.engine.local.worker_messages import EVENTS, HEAD, pack
 from bot.engine.local.openmp import spin_briefly
+from bot.engine.local.worker_messages import EVENTS, HEAD, pack
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
