@@ -35,7 +35,9 @@ CHECKS = (["ruff", "format", "--check"], ["ruff", "check"], ["mypy"], ["pytest"]
 def main(arguments: list[str]) -> int:
     """Run one command of this script and return its exit status."""
     command, *rest = arguments or [""]
-    known = command in {"aside", "check", "test", "pin"} or (command == "gpu" and len(rest) == 1 and rest[0] in GPUS)
+    known = command in {"aside", "check", "test", "pin"} or (
+        command == "gpu" and len(rest) == 1 and rest[0] in GPUS
+    )
     if not known:
         sys.stderr.write(__doc__ or "")
         return 2
@@ -49,7 +51,9 @@ def main(arguments: list[str]) -> int:
             return build_for(rest[0])
         if command == "test":
             return run([str(BIN / "pytest"), *rest])
-        return next((status for check in CHECKS if (status := run([str(BIN / check[0]), *check[1:]]))), 0)
+        return next(
+            (status for check in CHECKS if (status := run([str(BIN / check[0]), *check[1:]]))), 0
+        )
     except SetUpError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -70,7 +74,9 @@ def set_up() -> None:
     pinned = PINS.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
     if stamp.exists() and stamp.read_bytes() == pinned:
         return
-    sys.stderr.write("Setting up. The first time builds llama.cpp: about five minutes on two cores.\n")
+    sys.stderr.write(
+        "Setting up. The first time builds llama.cpp: about five minutes on two cores.\n"
+    )
     sync = (uv, "pip", "sync", "--python", str(VENV), "--require-hashes", str(PINS))
     # What uv has kept is what the hashes ask for. Asking a registry again may bring llama.cpp's source anew, and with
     # it another build.
@@ -92,7 +98,14 @@ def build_for(gpu: str) -> int:
 
 def pin() -> int:
     """Resolve every dependency anew and write the versions and hashes to requirements.txt."""
-    options = ["--all-extras", "--all-groups", "--no-emit-project", "--no-header", "--no-annotate", "--quiet"]
+    options = [
+        "--all-extras",
+        "--all-groups",
+        "--no-emit-project",
+        "--no-header",
+        "--no-annotate",
+        "--quiet",
+    ]
     return run([find_uv(), "export", "--upgrade", *options, "--output-file", str(PINS)])
 
 
@@ -103,18 +116,28 @@ def find_uv() -> str:
     if found:
         return found
     if run([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(private), "uv"]):
-        raise SetUpError("uv is missing and pip could not fetch it: install uv by hand (https://docs.astral.sh/uv/).")
+        raise SetUpError(
+            "uv is missing and pip could not fetch it: install uv by hand (https://docs.astral.sh/uv/)."
+        )
     found = shutil.which("uv", path=str(private / "bin"))
     if not found:
-        raise SetUpError(f"uv was fetched, but {private} has no program of that name: install uv by hand.")
+        raise SetUpError(
+            f"uv was fetched, but {private} has no program of that name: install uv by hand."
+        )
     return found
 
 
 def steps(*command: str) -> None:
     """Run one step of the set-up; raise SetUpError where it fails."""
     if status := run(list(command)):
-        hint = "" if shutil.which("c++") or os.name == "nt" else " A C++ compiler is missing (Debian: apt install g++)."
-        raise SetUpError(f"`{' '.join(command[:3])}` failed with status {status}; its own words stand above.{hint}")
+        hint = (
+            ""
+            if shutil.which("c++") or os.name == "nt"
+            else " A C++ compiler is missing (Debian: apt install g++)."
+        )
+        raise SetUpError(
+            f"`{' '.join(command[:3])}` failed with status {status}; its own words stand above.{hint}"
+        )
 
 
 def run(command: list[str], *, quiet: bool = False) -> int:

@@ -13,34 +13,34 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord.ext import commands
 
-from bot.engine_factory import cautioned, create_engine, described
+from bot.engine_factory import create_engine, describe_engine, engine_warning
 from bot.library.library import Library
-from bot.package_data import shipped
-from bot.posting.delivery import Wings
-from bot.posting.reply_poster import DiscordStage
+from bot.package_data import shipped_folder
+from bot.posting.delivery import DiscordDelivery
+from bot.posting.reply_poster import ReplyPoster
 from bot.scenes.branching import Branching
-from bot.scenes.data_deletion import Forgetting
-from bot.scenes.gm_actions import Direction
-from bot.scenes.gm_notes import Prompter
-from bot.scenes.player_lines import Hearing
-from bot.scenes.reply_generation import Limits, Performance
-from bot.scenes.story_events import Telling
+from bot.scenes.data_deletion import DataDeletion
+from bot.scenes.gm_actions import GmActions
+from bot.scenes.gm_notes import GmNotes
+from bot.scenes.player_lines import PlayerLines
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
+from bot.scenes.story_events import StoryEvents
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
-from bot.scenes.undo import Undoing
+from bot.scenes.undo import Undo
 from bot.store.store import Store
 from cogs import interaction_replies
 from cogs.buttons import BUTTONS
 from cogs.cast import CastCommands
-from cogs.ephemeral import Confidences
+from cogs.ephemeral import EphemeralAnswers
 from cogs.gm import GmCommands
 from cogs.listener import Listener
 from cogs.mydata import MyDataCommands
 from cogs.play import PlayCommands
-from cogs.reply_actions import Replies
+from cogs.reply_actions import ReplyActions
 from cogs.reveal import RevealCommands
-from cogs.scene import HouseRules, SceneCommands
-from cogs.story_actions import Story
+from cogs.scene import OwnerSettings, SceneCommands
+from cogs.story_actions import StoryActions
 from cogs.undelivered import Undelivered
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ _log = logging.getLogger(__name__)
 _SYNCED = "synced commands"
 
 
-def create_bot(settings: Settings, *, engine: Engine | None = None, **client_options: Any) -> commands.Bot:
+def create_bot(
+    settings: Settings, *, engine: Engine | None = None, **client_options: Any
+) -> commands.Bot:
     """Return the bot, everything wired and nothing started.
 
     An engine handed in is used and left to its owner, who starts and closes it; without one, the engine of the
@@ -65,7 +67,9 @@ def create_bot(settings: Settings, *, engine: Engine | None = None, **client_opt
 class Aside(commands.Bot):
     """The Discord client. It holds no state of a scene's: that is the theatre's."""
 
-    def __init__(self, settings: Settings, engine: Engine | None, client_options: dict[str, Any]) -> None:
+    def __init__(
+        self, settings: Settings, engine: Engine | None, client_options: dict[str, Any]
+    ) -> None:
         options: dict[str, Any] = {
             "command_prefix": (),
             "help_command": None,
@@ -76,14 +80,16 @@ class Aside(commands.Bot):
             "max_messages": None,
             "proxy": settings.discord.proxy,
         }
-        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nobody speaks aloud here
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = (
+            False  # nobody speaks aloud here
+        )
         super().__init__(**(options | client_options))
         self._settings = settings
         self._own_engine = None if engine else create_engine(settings)
         self._engine = engine or self._own_engine
         self._store: Store | None = None
         self._theatre: Theatre | None = None
-        self._stage: DiscordStage | None = None
+        self._stage: ReplyPoster | None = None
         self.tree.error(interaction_replies.complain)
 
     async def on_message(self, message: discord.Message, /) -> None:
@@ -95,38 +101,52 @@ class Aside(commands.Bot):
         engine = self.engine
         if self._own_engine is not None:
             await self._own_engine.start()
-        _log.info("Replies are written by %s", described(engine.info))
-        if caution := cautioned(engine.info):
+        _log.info("Replies are written by %s", describe_engine(engine.info))
+        if caution := engine_warning(engine.info):
             _log.warning("%s", caution)
         store = self._store = await Store.open(settings.store.path)
-        library = await asyncio.to_thread(Library, [*settings.library.folders, shipped("personas")])
-        stage = self._stage = DiscordStage(
+        library = await asyncio.to_thread(
+            Library, [*settings.library.folders, shipped_folder("personas")]
+        )
+        stage = self._stage = ReplyPoster(
             self,
             *(store, library),
             unreached=self._unreached,
             streaming=settings.play.streaming,
             earlier=await store.newest_turn(),
         )
-        limits = Limits(**settings.play.limits())
-        performance = Performance(engine, limits, lambda: secrets.randbits(32))
-        confidences = Confidences()
-        wings = Wings(stage, self, store, confidences, self._unreached)
+        limits = ReplyLimits(**settings.play.limits())
+        performance = ReplyGenerator(engine, limits, lambda: secrets.randbits(32))
+        confidences = EphemeralAnswers()
+        wings = DiscordDelivery(stage, self, store, confidences, self._unreached)
         theatre = self._theatre = Theatre(store, wings, performance, _now)
-        direction, telling = Direction(theatre, store), Telling(theatre, store, wings, _now, _chance)
-        hearing, takes = Hearing(theatre, store, store, _now), Takes(theatre, store, wings)
-        undoing, branching = Undoing(theatre, store, wings, takes, _now), Branching(theatre, store, _now)
-        story = Story(self, theatre, takes, undoing, branching, store)
+        direction, telling = (
+            GmActions(theatre, store),
+            StoryEvents(theatre, store, wings, _now, _chance),
+        )
+        hearing, takes = PlayerLines(theatre, store, store, _now), Takes(theatre, store, wings)
+        undoing, branching = (
+            Undo(theatre, store, wings, takes, _now),
+            Branching(theatre, store, _now),
+        )
+        story = StoryActions(self, theatre, takes, undoing, branching, store)
         await theatre.open()
         for cog in (
-            SceneCommands(theatre, direction, story, library, stage, self._house_rules(engine.info)),
+            SceneCommands(
+                theatre, direction, story, library, stage, self._house_rules(engine.info)
+            ),
             CastCommands(theatre, direction),
-            GmCommands(theatre, direction, telling, Prompter(theatre, store, performance, _now), stage),
+            GmCommands(
+                theatre, direction, telling, GmNotes(theatre, store, performance, _now), stage
+            ),
             PlayCommands(theatre, telling, confidences, store),
             RevealCommands(theatre, stage),
-            MyDataCommands(store, Forgetting(store, stage, takes)),
-            Replies(self, theatre, takes, store),
+            MyDataCommands(store, DataDeletion(store, stage, takes)),
+            ReplyActions(self, theatre, takes, store),
             story,
-            Undelivered(theatre, lambda user_id: stage.undelivered(user_id) or wings.undelivered(user_id)),
+            Undelivered(
+                theatre, lambda user_id: stage.undelivered(user_id) or wings.undelivered(user_id)
+            ),
             Listener(self, theatre, hearing),
         ):
             await self.add_cog(cog)
@@ -153,16 +173,20 @@ class Aside(commands.Bot):
     async def _offer_commands(self, store: Store) -> None:
         """Sync the commands with Discord where they are not what was synced last, or Discord has lost them."""
         payload = [command.to_dict(self.tree) for command in self.tree.get_commands()]
-        digest = hashlib.sha256(json.dumps(payload, sort_keys=True, default=str).encode()).hexdigest()
+        digest = hashlib.sha256(
+            json.dumps(payload, sort_keys=True, default=str).encode()
+        ).hexdigest()
         known = {command.name for command in await self.tree.fetch_commands()}
-        if await store.fact(_SYNCED) != digest or known != {command.name for command in self.tree.get_commands()}:
+        if await store.fact(_SYNCED) != digest or known != {
+            command.name for command in self.tree.get_commands()
+        }:
             await self.tree.sync()
             await store.set_fact(_SYNCED, digest)
 
-    def _house_rules(self, info: EngineInfo) -> HouseRules:
+    def _house_rules(self, info: EngineInfo) -> OwnerSettings:
         discord_ = self._settings.discord
         guilds = frozenset(discord_.guilds) if discord_.guilds is not None else None
-        return HouseRules(guilds, discord_.mention_roles, cautioned(info))
+        return OwnerSettings(guilds, discord_.mention_roles, engine_warning(info))
 
     @property
     def engine(self) -> Engine:

@@ -48,7 +48,7 @@ class ScenarioError(DocumentError):
     """A scenario of the library is wrong."""
 
 
-class UnknownName(UserInputError):
+class NameNotFound(UserInputError):
     """Nothing is called that. The text names the nearest names there are."""
 
 
@@ -80,7 +80,7 @@ class PromptTooLong(EngineError):
     """The prompt leaves no room for a reply in the model's context."""
 
 
-class NoWords(AsideError):
+class EmptyReply(AsideError):
     """The model was asked twice and brought no public beat."""
 
 
@@ -92,7 +92,7 @@ class StoreError(AsideError):
     """The database can't be opened or used."""
 
 
-class Unstorable(StoreError):
+class StoreUnavailable(StoreError):
     """The database can't be used just now: it is locked, its disk is full or fails. Asking again is worth it."""
 
 
@@ -100,7 +100,7 @@ class PostingError(AsideError):
     """Discord refused what Aside wanted to post."""
 
 
-class Unreachable(PostingError):
+class DiscordNotResponding(PostingError):
     """Discord did not answer. It may have done what it was asked; asking again later is worth it."""
 
 
@@ -108,5 +108,5 @@ class MissingPermission(PostingError):
     """The bot lacks a permission in a channel; the text names both."""
 
 
-class NoRoom(PostingError):
+class WebhookLimitReached(PostingError):
     """The channel has all the webhooks it may have."""

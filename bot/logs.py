@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
 _LAYOUT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 _FILE_BYTES, _OLDER_FILES = 5_000_000, 3
-_CHATTY = ("discord", "aiohttp", "aiosqlite", "asyncio", "filelock", "httpcore", "httpx", "huggingface_hub", "PIL")
+_CHATTY = (
+    "discord",
+    "aiohttp",
+    "aiosqlite",
+    "asyncio",
+    "filelock",
+    "httpcore",
+    "httpx",
+    "huggingface_hub",
+    "PIL",
+)
 
 _HIDDEN = "[secret]"
 _SHAPES = (  # of Discord's tokens, the hub's, and those that stand in the addresses of webhooks and interactions
@@ -95,7 +105,9 @@ def _screen(secrets: tuple[str, ...]) -> logging.Handler:
 
 def _file(path: Path) -> logging.Handler:
     try:
-        return RotatingFileHandler(path, maxBytes=_FILE_BYTES, backupCount=_OLDER_FILES, encoding="utf-8")
+        return RotatingFileHandler(
+            path, maxBytes=_FILE_BYTES, backupCount=_OLDER_FILES, encoding="utf-8"
+        )
     except OSError as error:
         raise SettingsError(
             f"The log file {path} can't be opened ({error.strerror}): set another `logging.file`."
@@ -105,4 +117,6 @@ def _file(path: Path) -> logging.Handler:
 def _secrets(settings: Settings) -> tuple[str, ...]:
     held = (settings.discord.token, getattr(settings.engine, "api_key", None))
     proxy = urlsplit(settings.discord.proxy or "").password
-    return tuple(secret for secret in (*(one.get_secret_value() for one in held if one), proxy) if secret)
+    return tuple(
+        secret for secret in (*(one.get_secret_value() for one in held if one), proxy) if secret
+    )

@@ -16,7 +16,7 @@ def checkout() -> Path | None:
     return root if (root / "pyproject.toml").is_file() and (root / "personas").is_dir() else None
 
 
-def shipped(name: Folder) -> Path:
+def shipped_folder(name: Folder) -> Path:
     """Return the folder `name` as it ships: the wheel's copy where there is one, else the checkout's."""
     inside = _PACKAGE / "shipped" / name
     return inside if inside.is_dir() else _PACKAGE.parent / name

@@ -29,13 +29,17 @@ def scene(one: Scene) -> app_commands.Choice[str]:
 
 def means(typed: str, one: Scene) -> bool:
     """Whether `typed` may be the beginning of this scene's number, or a part of its title or book."""
-    return str(one.id).startswith(typed.strip()) or normal(typed) in normal(f"{one.scenario.title} {one.scenario.book}")
+    return str(one.id).startswith(typed.strip()) or normal(typed) in normal(
+        f"{one.scenario.title} {one.scenario.book}"
+    )
 
 
 def numbered(number: int, text: str) -> app_commands.Choice[int]:
     """Return a choice of something that has a number, shown with the beginning of its text."""
     shown = f"{number}. {' '.join(text.split())}"
-    return app_commands.Choice(name=shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…", value=number)
+    return app_commands.Choice(
+        name=shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…", value=number
+    )
 
 
 def characters(scene: Scene | None, typed: str) -> list[app_commands.Choice[str]]:

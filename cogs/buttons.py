@@ -9,8 +9,8 @@ import discord
 from bot.errors import Refused
 from bot.posting.buttons import DEED, RESTORE, RETRY, Deed
 from cogs import interaction_replies
-from cogs.reply_actions import Replies
-from cogs.story_actions import DEEDS, Story
+from cogs.reply_actions import ReplyActions
+from cogs.story_actions import DEEDS, StoryActions
 
 if TYPE_CHECKING:
     import re
@@ -40,7 +40,9 @@ class RetryButton(_Named, discord.ui.DynamicItem[_Button], template=RETRY):
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Try it again."""
-        await interaction_replies.guarded(interaction, _replies(interaction).retry(interaction, int(self.said["turn"])))
+        await interaction_replies.guarded(
+            interaction, _replies(interaction).retry(interaction, int(self.said["turn"]))
+        )
 
 
 class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=DEED):
@@ -64,15 +66,21 @@ class RestoreButton(_Named, discord.ui.DynamicItem[_Button], template=RESTORE):
     async def callback(self, interaction: discord.Interaction) -> None:
         """Bring it back."""
         scene_id, moment = int(self.said["scene"]), int(self.said["moment"])
-        await interaction_replies.guarded(interaction, _story(interaction).restore(interaction, scene_id, moment))
+        await interaction_replies.guarded(
+            interaction, _story(interaction).restore(interaction, scene_id, moment)
+        )
 
 
 BUTTONS = (RetryButton, DeedButton, RestoreButton)
 
 
-def _replies(interaction: discord.Interaction) -> Replies:
-    return cast("Replies", cast("commands.Bot", interaction.client).get_cog(Replies.__name__))
+def _replies(interaction: discord.Interaction) -> ReplyActions:
+    return cast(
+        "ReplyActions", cast("commands.Bot", interaction.client).get_cog(ReplyActions.__name__)
+    )
 
 
-def _story(interaction: discord.Interaction) -> Story:
-    return cast("Story", cast("commands.Bot", interaction.client).get_cog(Story.__name__))
+def _story(interaction: discord.Interaction) -> StoryActions:
+    return cast(
+        "StoryActions", cast("commands.Bot", interaction.client).get_cog(StoryActions.__name__)
+    )

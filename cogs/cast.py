@@ -14,7 +14,7 @@ from bot.scenes import cast
 from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
-    from bot.scenes.gm_actions import Direction
+    from bot.scenes.gm_actions import GmActions
     from bot.scenes.theatre import Theatre
 
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 class CastCommands(commands.GroupCog, group_name="cast", group_description="Who plays whom"):
     """The commands under `/cast`."""
 
-    def __init__(self, theatre: Theatre, direction: Direction) -> None:
+    def __init__(self, theatre: Theatre, direction: GmActions) -> None:
         super().__init__()
         self._theatre = theatre
         self._direction = direction
 
-    @app_commands.command(description="Play a character: what you say in this channel is said as them")
+    @app_commands.command(
+        description="Play a character: what you say in this channel is said as them"
+    )
     @app_commands.describe(character="Whom to play")
     async def join(self, interaction: discord.Interaction, character: str) -> None:
         """Take a part."""
@@ -40,10 +42,14 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         )
 
     @join.autocomplete("character")
-    async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _characters(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
-    @app_commands.command(description="Give your character back: the model plays it again, or it rests")
+    @app_commands.command(
+        description="Give your character back: the model plays it again, or it rests"
+    )
     @app_commands.describe(rest="Whether nobody plays it from now on")
     async def leave(self, interaction: discord.Interaction, rest: bool = False) -> None:
         """Give a part back."""
@@ -58,13 +64,17 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         """Let a character rest."""
         await self._rest(interaction, character, rests=True)
 
-    @app_commands.command(description="Have the model play a character again that rests (game masters)")
+    @app_commands.command(
+        description="Have the model play a character again that rests (game masters)"
+    )
     @app_commands.describe(character="Who is played again")
     async def wake(self, interaction: discord.Interaction, character: str) -> None:
         """Have a character played again."""
         await self._rest(interaction, character, rests=False)
 
-    @app_commands.command(name="exit", description="Go off stage: you hear nothing of what is said meanwhile")
+    @app_commands.command(
+        name="exit", description="Go off stage: you hear nothing of what is said meanwhile"
+    )
     @app_commands.describe(character="Who goes; the one you play, where nobody is named")
     async def exit_(self, interaction: discord.Interaction, character: str | None = None) -> None:
         """Send a character off stage."""
@@ -84,7 +94,9 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     @wake.autocomplete("character")
     @exit_.autocomplete("character")
     @enter.autocomplete("character")
-    async def _others(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _others(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
     @app_commands.command(name="list", description="Who plays whom")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Confidences:
+class EphemeralAnswers:
     """Keeps the latest interaction with which each person whispered in a channel: a `bot.posting.delivery.Private`."""
 
     def __init__(self) -> None:
@@ -29,7 +29,11 @@ class Confidences:
         self._latest[interaction.channel_id or 0, interaction.user.id] = interaction
 
     async def confide(
-        self, channel_id: int, user_id: int, messages: Sequence[Outgoing], view: discord.ui.View | None
+        self,
+        channel_id: int,
+        user_id: int,
+        messages: Sequence[Outgoing],
+        view: discord.ui.View | None,
     ) -> list[int] | None:
         """Show these messages to that person alone; return their ids, or None where there is no way any more."""
         interaction = self._latest.get((channel_id, user_id))
@@ -38,7 +42,9 @@ class Confidences:
         extras: dict[str, Any] = {"view": view} if view else {}
         try:
             sent = [
-                await interaction.followup.send(one.text, files=files(one), ephemeral=True, wait=True, **extras)
+                await interaction.followup.send(
+                    one.text, files=files(one), ephemeral=True, wait=True, **extras
+                )
                 for one in messages
             ]
         except discord.HTTPException as error:

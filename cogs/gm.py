@@ -18,21 +18,31 @@ from cogs import autocomplete, interaction_replies
 from cogs.gm_people import GmPeople
 
 if TYPE_CHECKING:
-    from bot.posting.reply_poster import DiscordStage
-    from bot.scenes.gm_actions import Direction
-    from bot.scenes.gm_notes import Prompter
-    from bot.scenes.story_events import Telling
+    from bot.posting.reply_poster import ReplyPoster
+    from bot.scenes.gm_actions import GmActions
+    from bot.scenes.gm_notes import GmNotes
+    from bot.scenes.story_events import StoryEvents
     from bot.scenes.theatre import Theatre
 
 _SHORT = 200
 
 
 @app_commands.guild_only()
-class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description="Direct the scene (game masters)"):
+class GmCommands(
+    GmPeople,
+    commands.GroupCog,
+    group_name="gm",
+    group_description="Direct the scene (game masters)",
+):
     """The commands under `/gm`."""
 
     def __init__(
-        self, theatre: Theatre, direction: Direction, telling: Telling, prompter: Prompter, stage: DiscordStage
+        self,
+        theatre: Theatre,
+        direction: GmActions,
+        telling: StoryEvents,
+        prompter: GmNotes,
+        stage: ReplyPoster,
     ) -> None:
         super().__init__()
         self._theatre = theatre
@@ -41,21 +51,34 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         self._prompter = prompter
         self._stage = stage
 
-    @app_commands.command(description="Tell what happens around the characters: in your words, or in the model's")
-    @app_commands.describe(text="What happens; left out, the model tells it in one to three sentences")
+    @app_commands.command(
+        description="Tell what happens around the characters: in your words, or in the model's"
+    )
+    @app_commands.describe(
+        text="What happens; left out, the model tells it in one to three sentences"
+    )
     async def narrate(
-        self, interaction: discord.Interaction, text: app_commands.Range[str, 1, LONGEST] | None = None
+        self,
+        interaction: discord.Interaction,
+        text: app_commands.Range[str, 1, LONGEST] | None = None,
     ) -> None:
         """Narrate."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         await self._telling.narrate(scene, text, interaction.user.id)
-        await interaction_replies.privately(interaction, "It is told." if text else "The model tells it in a moment.")
+        await interaction_replies.privately(
+            interaction, "It is told." if text else "The model tells it in a moment."
+        )
 
     @app_commands.command(description="Say and *do* something as a character")
-    @app_commands.describe(character="As whom", text="What is said; *between asterisks* what is done")
+    @app_commands.describe(
+        character="As whom", text="What is said; *between asterisks* what is done"
+    )
     async def say(
-        self, interaction: discord.Interaction, character: str, text: app_commands.Range[str, 1, LONGEST]
+        self,
+        interaction: discord.Interaction,
+        character: str,
+        text: app_commands.Range[str, 1, LONGEST],
     ) -> None:
         """Lend words to a character."""
         scene = self._here(interaction)
@@ -66,16 +89,25 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
     @app_commands.command(description="Have one character know something that nobody else hears")
     @app_commands.describe(character="Who knows it", text="What it notices, hears or remembers")
     async def whisper(
-        self, interaction: discord.Interaction, character: str, text: app_commands.Range[str, 1, LONGEST]
+        self,
+        interaction: discord.Interaction,
+        character: str,
+        text: app_commands.Range[str, 1, LONGEST],
     ) -> None:
         """Whisper to a mind."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         told = await self._telling.whisper_to(scene, character, text, interaction.user.id)
-        await interaction_replies.privately(interaction, f"**{name(told)}** knows it, and nobody else.")
+        await interaction_replies.privately(
+            interaction, f"**{name(told)}** knows it, and nobody else."
+        )
 
-    @app_commands.command(description="Have a character, or all, bear something in mind until you remove it")
-    @app_commands.describe(text="What to bear in mind", character="Who; all of them, where nobody is named")
+    @app_commands.command(
+        description="Have a character, or all, bear something in mind until you remove it"
+    )
+    @app_commands.describe(
+        text="What to bear in mind", character="Who; all of them, where nobody is named"
+    )
     async def note(
         self,
         interaction: discord.Interaction,
@@ -83,7 +115,9 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         character: str | None = None,
     ) -> None:
         """Make a standing note."""
-        note = await self._prompter.note(self._here(interaction), character, text, interaction.user.id)
+        note = await self._prompter.note(
+            self._here(interaction), character, text, interaction.user.id
+        )
         who = f"**{name(note.character)}** bears" if note.character else "All characters bear"
         await interaction_replies.privately(
             interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes."
@@ -92,7 +126,9 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
     @app_commands.command(description="The standing notes; name one to remove it")
     @app_commands.describe(remove="The number of the note to remove")
     async def notes(
-        self, interaction: discord.Interaction, remove: app_commands.Range[int, 1, MOST_NOTES] | None = None
+        self,
+        interaction: discord.Interaction,
+        remove: app_commands.Range[int, 1, MOST_NOTES] | None = None,
     ) -> None:
         """List the notes, or remove one."""
         scene = self._here(interaction)
@@ -102,16 +138,20 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
             await interaction_replies.privately(interaction, page)
 
     @notes.autocomplete("remove")
-    async def _removable(self, interaction: discord.Interaction, _typed: str) -> list[app_commands.Choice[int]]:
+    async def _removable(
+        self, interaction: discord.Interaction, _typed: str
+    ) -> list[app_commands.Choice[int]]:
         scene = self._theatre.at(interaction.channel_id or 0)
         if scene is None or not scene.is_gm(interaction.user.id):
             return []
         notes = await self._prompter.notes(scene, interaction.user.id)
-        return [autocomplete.numbered(number, note.text) for number, note in enumerate(notes, start=1)][
-            : autocomplete.MOST
-        ]
+        return [
+            autocomplete.numbered(number, note.text) for number, note in enumerate(notes, start=1)
+        ][: autocomplete.MOST]
 
-    @app_commands.command(description="What a character thinks right now: for you alone, without a turn")
+    @app_commands.command(
+        description="What a character thinks right now: for you alone, without a turn"
+    )
     @app_commands.describe(character="Whose thoughts")
     async def think(self, interaction: discord.Interaction, character: str) -> None:
         """Look into a mind."""
@@ -121,7 +161,9 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
         await interaction_replies.show(interaction, gm_messages(behind.speaker, behind.freed))
 
     @app_commands.command(name="set", description="Move the scene: what is going on, when, where")
-    @app_commands.describe(scene="What is going on from now on", time="What time it is", place="Where it is")
+    @app_commands.describe(
+        scene="What is going on from now on", time="What time it is", place="Where it is"
+    )
     async def set_(
         self,
         interaction: discord.Interaction,
@@ -141,5 +183,7 @@ class GmCommands(GmPeople, commands.GroupCog, group_name="gm", group_description
     @whisper.autocomplete("character")
     @note.autocomplete("character")
     @think.autocomplete("character")
-    async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _characters(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)

@@ -15,8 +15,8 @@ from cogs import autocomplete, interaction_replies
 from cogs.scene import moderates
 
 if TYPE_CHECKING:
-    from bot.posting.reply_poster import DiscordStage
-    from bot.scenes.gm_actions import Direction
+    from bot.posting.reply_poster import ReplyPoster
+    from bot.scenes.gm_actions import GmActions
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 
@@ -25,11 +25,13 @@ class GmPeople(commands.Cog):
     """A part of the commands under `/gm`."""
 
     _theatre: Theatre
-    _direction: Direction
-    _stage: DiscordStage
+    _direction: GmActions
+    _stage: ReplyPoster
 
     @app_commands.command(description="Give a character to a player, or back to the model")
-    @app_commands.describe(character="Which character", player="Who plays it; the model, where nobody is named")
+    @app_commands.describe(
+        character="Which character", player="Who plays it; the model, where nobody is named"
+    )
     async def hand(
         self, interaction: discord.Interaction, character: str, player: discord.Member | None = None
     ) -> None:
@@ -39,27 +41,39 @@ class GmPeople(commands.Cog):
         handed = await self._direction.hand(scene, character, user_id, interaction.user.id)
         part = cast.find(handed, character)
         by = player.mention if player else "the model"
-        await interaction_replies.publicly(interaction, f"**{name(part.character)}** is played by {by} now.")
+        await interaction_replies.publicly(
+            interaction, f"**{name(part.character)}** is played by {by} now."
+        )
 
     @hand.autocomplete("character")
-    async def _handed(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _handed(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
-    @app_commands.command(description="Hear somebody no longer: their lines are no part of the story any more")
+    @app_commands.command(
+        description="Hear somebody no longer: their lines are no part of the story any more"
+    )
     @app_commands.describe(player="Whom")
     async def kick(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Send somebody out of the scene."""
         await self._direction.kick(self._here(interaction), player.id, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"{player.mention} isn't heard in this scene any more.")
+        await interaction_replies.publicly(
+            interaction, f"{player.mention} isn't heard in this scene any more."
+        )
 
     @app_commands.command(description="Hear somebody again who was sent out")
     @app_commands.describe(player="Whom")
     async def readmit(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Let somebody in again."""
         await self._direction.readmit(self._here(interaction), player.id, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"{player.mention} is heard in this scene again.")
+        await interaction_replies.publicly(
+            interaction, f"{player.mention} is heard in this scene again."
+        )
 
-    @app_commands.command(description="Have somebody direct the scene too (game masters, moderators)")
+    @app_commands.command(
+        description="Have somebody direct the scene too (game masters, moderators)"
+    )
     @app_commands.describe(person="Who directs too")
     async def add(self, interaction: discord.Interaction, person: discord.Member) -> None:
         """Add a game master."""
@@ -70,12 +84,16 @@ class GmPeople(commands.Cog):
         await interaction_replies.publicly(interaction, f"{person.mention} directs this scene too.")
         await self._stage.greet(changed, person.id)
 
-    @app_commands.command(description="Have somebody direct the scene no longer; one game master always stays")
+    @app_commands.command(
+        description="Have somebody direct the scene no longer; one game master always stays"
+    )
     @app_commands.describe(person="Who; perhaps you yourself")
     async def remove(self, interaction: discord.Interaction, person: discord.Member) -> None:
         """Remove a game master."""
         await self._direction.remove_gm(self._here(interaction), person.id, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"{person.mention} doesn't direct this scene any more.")
+        await interaction_replies.publicly(
+            interaction, f"{person.mention} doesn't direct this scene any more."
+        )
 
     @app_commands.command(description="Have somebody direct the scene in your place")
     @app_commands.describe(person="Who directs from now on")
@@ -83,7 +101,9 @@ class GmPeople(commands.Cog):
         """Hand the direction over."""
         scene = self._here(interaction)
         changed = await self._direction.hand_over(scene, _person(person).id, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"{person.mention} directs this scene from now on.")
+        await interaction_replies.publicly(
+            interaction, f"{person.mention} directs this scene from now on."
+        )
         await self._stage.greet(changed, person.id)
 
     def _here(self, interaction: discord.Interaction) -> Scene:

@@ -32,9 +32,13 @@ async def privately(
     """Answer so that only the person who asked sees it."""
     extras: dict[str, Any] = {"view": view} if view else {}
     if interaction.response.is_done():
-        await interaction.followup.send(text[:_LONGEST], ephemeral=True, files=list(files), **extras)
+        await interaction.followup.send(
+            text[:_LONGEST], ephemeral=True, files=list(files), **extras
+        )
     else:
-        await interaction.response.send_message(text[:_LONGEST], ephemeral=True, files=list(files), **extras)
+        await interaction.response.send_message(
+            text[:_LONGEST], ephemeral=True, files=list(files), **extras
+        )
 
 
 async def guarded(interaction: discord.Interaction, answer: Awaitable[None]) -> None:
@@ -56,7 +60,9 @@ async def show(interaction: discord.Interaction, messages: Sequence[Outgoing]) -
     if not interaction.response.is_done():
         await interaction.response.defer(ephemeral=True)
     for message in messages:
-        files = [discord.File(io.BytesIO(file.content), filename=file.name) for file in message.files]
+        files = [
+            discord.File(io.BytesIO(file.content), filename=file.name) for file in message.files
+        ]
         if message.author is None:
             await interaction.followup.send(message.text, files=files, ephemeral=True)
         else:

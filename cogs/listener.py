@@ -15,21 +15,23 @@ from discord.ext import commands
 from bot.errors import AsideError, PostingError, StoreError
 from bot.library.name_matching import addressed, spoken_names
 from bot.posting.discord_errors import REFUSED, Code
-from bot.scenes.director import Address
-from bot.scenes.player_lines import Said
+from bot.scenes.director import Addressee
+from bot.scenes.player_lines import IncomingLine
 from bot.scenes.scene import SceneState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.scenes.player_lines import Hearing
+    from bot.scenes.player_lines import PlayerLines
     from bot.scenes.scene import Place, Scene
     from bot.scenes.theatre import Theatre
 
 _log = logging.getLogger(__name__)
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 _CATCH_UP = 2000  # messages looked at for each scene after a start: more is not said while a bot is restarted
-_STALE = timedelta(hours=1)  # what is older was heard, but nobody waits for an answer to it any more
+_STALE = timedelta(
+    hours=1
+)  # what is older was heard, but nobody waits for an answer to it any more
 _UNHEARD = (
     "What is said here can't be written down just now: whoever runs me finds the reason in my log. Nothing has to be "
     "said twice: it is heard with the next line that can be written down."
@@ -40,7 +42,7 @@ _NUDGE = "…"  # what a person says who only mentions a character
 class Listener(commands.Cog):
     """Hands every line in a scene's channel to the theatre, and edits and deletions of it too."""
 
-    def __init__(self, bot: commands.Bot, theatre: Theatre, hearing: Hearing) -> None:
+    def __init__(self, bot: commands.Bot, theatre: Theatre, hearing: PlayerLines) -> None:
         self._bot = bot
         self._theatre = theatre
         self._hearing = hearing
@@ -75,13 +77,17 @@ class Listener(commands.Cog):
                 await self._make_up(scene)
             try:
                 await self._hear(scene, message, self._address(scene, message))
-            except Exception as error:  # a line is never lost, whatever goes wrong: it is heard with the next one
+            except (
+                Exception
+            ) as error:  # a line is never lost, whatever goes wrong: it is heard with the next one
                 await self._unheard(scene, error)
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """Take over the new words of a line; pins, previews and the like change none."""
-        if (scene := self._theatre.at(payload.channel_id)) is not None and _is_spoken(payload.message):
+        if (scene := self._theatre.at(payload.channel_id)) is not None and _is_spoken(
+            payload.message
+        ):
             await self._hearing.reword(scene, payload.message_id, self._words(payload.message))
 
     @commands.Cog.listener()
@@ -105,7 +111,11 @@ class Listener(commands.Cog):
     @commands.Cog.listener()
     async def on_guild_remove(self, guild: discord.Guild) -> None:
         """End the scenes of a server that sent Aside away. They stay stored: it may have been a mistake."""
-        _log.info("The server %d sent Aside away: `aside forget %d` deletes its stories.", guild.id, guild.id)
+        _log.info(
+            "The server %d sent Aside away: `aside forget %d` deletes its stories.",
+            guild.id,
+            guild.id,
+        )
         await self._end(lambda place: place.guild_id == guild.id)
 
     @commands.Cog.listener()
@@ -135,13 +145,20 @@ class Listener(commands.Cog):
         try:
             channel = await self._channel(scene.place)
             if self._is_there(scene):
-                await (self._catch_up(scene, channel) if channel else self._theatre.end(scene, 0, moderates=True))
+                await (
+                    self._catch_up(scene, channel)
+                    if channel
+                    else self._theatre.end(scene, 0, moderates=True)
+                )
             self._behind.discard(scene.id)
         except Exception as error:  # the same
             self._behind.add(scene.id)
             known = isinstance(error, (*REFUSED, AsideError))
             _log.warning(
-                "Scene %d: what was said meanwhile could not be heard: %s", scene.id, error, exc_info=not known
+                "Scene %d: what was said meanwhile could not be heard: %s",
+                scene.id,
+                error,
+                exc_info=not known,
             )
 
     async def _unheard(self, scene: Scene, error: Exception) -> None:
@@ -153,19 +170,24 @@ class Listener(commands.Cog):
             with contextlib.suppress(PostingError):
                 await self._theatre.tell(scene, _UNHEARD)
 
-    async def _hear(self, scene: Scene, message: discord.Message, address: Address) -> None:
-        said = Said(message.author.id, message.author.display_name, message.id, self._words(message))
+    async def _hear(self, scene: Scene, message: discord.Message, address: Addressee) -> None:
+        said = IncomingLine(
+            message.author.id, message.author.display_name, message.id, self._words(message)
+        )
         await self._hearing.hear(scene, said, address)
 
-    def _address(self, scene: Scene, message: discord.Message) -> Address:
+    def _address(self, scene: Scene, message: discord.Message) -> Addressee:
         """Return whom a message speaks to: `@name` and character roles in order, the bot, the message replied to."""
         roles = {part.role_id: part.character for part in scene.parts if part.role_id}
         text = re.sub(r"<@&(\d+)>", lambda role: f"@{roles.get(int(role[1]), '')}", message.content)
         reference = message.reference
-        return Address(
+        return Addressee(
             characters=addressed(text, spoken_names(scene.scenario.characters)),
-            bot=self._own_mention().search(message.content) is not None or self._own_role(message) is not None,
-            reply_to=reference.message_id if reference and message.type is discord.MessageType.reply else None,
+            bot=self._own_mention().search(message.content) is not None
+            or self._own_role(message) is not None,
+            reply_to=reference.message_id
+            if reference and message.type is discord.MessageType.reply
+            else None,
         )
 
     def _words(self, message: discord.Message) -> str:
@@ -194,23 +216,33 @@ class Listener(commands.Cog):
         if self._bot.get_guild(place.guild_id) is None:
             return None
         try:  # threads that are archived have to be asked for
-            return self._bot.get_channel(place.channel_id) or await self._bot.fetch_channel(place.channel_id)
+            return self._bot.get_channel(place.channel_id) or await self._bot.fetch_channel(
+                place.channel_id
+            )
         except discord.NotFound as error:
             if error.code != Code.UNKNOWN_CHANNEL:
                 raise
             return None
 
     async def _catch_up(self, scene: Scene, channel: object) -> None:
-        if scene.state is not SceneState.PLAYING or not isinstance(channel, discord.TextChannel | discord.Thread):
+        if scene.state is not SceneState.PLAYING or not isinstance(
+            channel, discord.TextChannel | discord.Thread
+        ):
             return
         last = await self._hearing.last_heard(scene)
         after = discord.Object(last) if last else scene.started_at
         async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True):
             if _is_spoken(message):
                 stale = discord.utils.utcnow() - message.created_at > _STALE
-                await self._hear(scene, message, Address() if stale else self._address(scene, message))
+                await self._hear(
+                    scene, message, Addressee() if stale else self._address(scene, message)
+                )
 
 
 def _is_spoken(message: discord.Message) -> bool:
     """Whether a message is a person's own words: no bot, webhook, notice of Discord's, forward or bare attachment."""
-    return not (message.author.bot or message.webhook_id) and message.type in _SPOKEN and bool(message.content)
+    return (
+        not (message.author.bot or message.webhook_id)
+        and message.type in _SPOKEN
+        and bool(message.content)
+    )

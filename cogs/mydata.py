@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from bot.scenes.data_deletion import Forgetting
+    from bot.scenes.data_deletion import DataDeletion
 
 _NOTHING = "Aside keeps nothing that you said."
 
@@ -44,7 +44,7 @@ class KeptLine(Protocol):
         ...
 
 
-class People(Protocol):
+class PersonalDataStore(Protocol):
     """Who keeps people's words."""
 
     async def lines_of(self, user_id: int) -> Sequence[KeptLine]:
@@ -52,10 +52,12 @@ class People(Protocol):
         ...
 
 
-class MyDataCommands(commands.GroupCog, group_name="mydata", group_description="What Aside keeps of your words"):
+class MyDataCommands(
+    commands.GroupCog, group_name="mydata", group_description="What Aside keeps of your words"
+):
     """The commands under `/mydata`."""
 
-    def __init__(self, people: People, forgetting: Forgetting) -> None:
+    def __init__(self, people: PersonalDataStore, forgetting: DataDeletion) -> None:
         super().__init__()
         self._people = people
         self._forgetting = forgetting
@@ -68,11 +70,18 @@ class MyDataCommands(commands.GroupCog, group_name="mydata", group_description="
         if not lines:
             await interaction_replies.privately(interaction, _NOTHING)
             return
-        text = "\n".join(f"{one.said_at:%Y-%m-%d %H:%M} #{one.channel_id} {one.speaker}: {one.text}" for one in lines)
+        text = "\n".join(
+            f"{one.said_at:%Y-%m-%d %H:%M} #{one.channel_id} {one.speaker}: {one.text}"
+            for one in lines
+        )
         file = discord.File(io.BytesIO(text.encode("utf-8", "replace")), filename="mydata.txt")
-        await interaction_replies.privately(interaction, "Everything Aside keeps of what you said:", files=[file])
+        await interaction_replies.privately(
+            interaction, "Everything Aside keeps of what you said:", files=[file]
+        )
 
-    @app_commands.command(description="Delete everything you said in scenes; the characters forget it too")
+    @app_commands.command(
+        description="Delete everything you said in scenes; the characters forget it too"
+    )
     @app_commands.describe(sure="This can't be undone")
     async def delete(self, interaction: discord.Interaction, sure: bool) -> None:
         """Delete a person's words at their word."""
@@ -82,4 +91,6 @@ class MyDataCommands(commands.GroupCog, group_name="mydata", group_description="
         await interaction.response.defer(ephemeral=True)
         lines = await self._forgetting.forget(interaction.user.id)
         count = "One line is" if lines == 1 else f"{lines} lines are"
-        await interaction_replies.privately(interaction, f"{count} deleted, for good." if lines else _NOTHING)
+        await interaction_replies.privately(
+            interaction, f"{count} deleted, for good." if lines else _NOTHING
+        )

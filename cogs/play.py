@@ -19,9 +19,9 @@ from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import Posts
-    from bot.scenes.story_events import Telling
+    from bot.scenes.story_events import StoryEvents
     from bot.scenes.theatre import Theatre
-    from cogs.ephemeral import Confidences
+    from cogs.ephemeral import EphemeralAnswers
 
 _QUOTED = 1_500
 
@@ -30,16 +30,25 @@ _QUOTED = 1_500
 class PlayCommands(commands.Cog):
     """`/whisper`, `/roll` and `/cue`."""
 
-    def __init__(self, theatre: Theatre, telling: Telling, confidences: Confidences, posts: Posts) -> None:
+    def __init__(
+        self, theatre: Theatre, telling: StoryEvents, confidences: EphemeralAnswers, posts: Posts
+    ) -> None:
         self._theatre = theatre
         self._telling = telling
         self._confidences = confidences
         self._posts = posts
 
-    @app_commands.command(description="Say something that one character alone hears, and the game master")
-    @app_commands.describe(character="Who hears it", text="What you whisper; the answer comes to you alone")
+    @app_commands.command(
+        description="Say something that one character alone hears, and the game master"
+    )
+    @app_commands.describe(
+        character="Who hears it", text="What you whisper; the answer comes to you alone"
+    )
     async def whisper(
-        self, interaction: discord.Interaction, character: str, text: app_commands.Range[str, 1, LONGEST]
+        self,
+        interaction: discord.Interaction,
+        character: str,
+        text: app_commands.Range[str, 1, LONGEST],
     ) -> None:
         """Whisper to a character."""
         scene = self._theatre.here(interaction.channel_id or 0)
@@ -48,7 +57,9 @@ class PlayCommands(commands.Cog):
         answers_it = await self._telling.whisper(scene, character, text, _speaker(interaction))
         rests = "" if answers_it else " Nobody plays them now, so there will be no answer."
         quoted = shortened(literal(text), _QUOTED)
-        await interaction_replies.privately(interaction, f"🤫 You whisper to {name(character)}: {quoted}{rests}")
+        await interaction_replies.privately(
+            interaction, f"🤫 You whisper to {name(character)}: {quoted}{rests}"
+        )
 
     @app_commands.command(description="Roll dice: 2d6+3, 4d6kh3, d20adv, d%, 3d6!")
     @app_commands.describe(
@@ -56,7 +67,10 @@ class PlayCommands(commands.Cog):
         secret="Whether only you and the game master see it",  # noqa: S106 - no password
     )
     async def roll(
-        self, interaction: discord.Interaction, dice: app_commands.Range[str, 1, LONGEST_ROLL], secret: bool = False
+        self,
+        interaction: discord.Interaction,
+        dice: app_commands.Range[str, 1, LONGEST_ROLL],
+        secret: bool = False,
     ) -> None:
         """Roll dice."""
         scene = self._theatre.at(interaction.channel_id or 0)
@@ -68,11 +82,19 @@ class PlayCommands(commands.Cog):
             await interaction_replies.privately(interaction, line)
             return
         shown = await interaction.response.send_message(line)
-        if (turn := rolled.turn) is not None and turn.take is not None and shown.message_id is not None:
-            post = Post(shown.message_id, interaction.channel_id or 0, turn.id, turn.take.id, 0, NARRATION)
+        if (
+            (turn := rolled.turn) is not None
+            and turn.take is not None
+            and shown.message_id is not None
+        ):
+            post = Post(
+                shown.message_id, interaction.channel_id or 0, turn.id, turn.take.id, 0, NARRATION
+            )
             await self._posts.add_post(post)
 
-    @app_commands.command(description="Have a character speak now (game masters and players in the cast)")
+    @app_commands.command(
+        description="Have a character speak now (game masters and players in the cast)"
+    )
     @app_commands.describe(character="Who speaks")
     async def cue(self, interaction: discord.Interaction, character: str) -> None:
         """Give a character its cue."""
@@ -82,7 +104,9 @@ class PlayCommands(commands.Cog):
 
     @whisper.autocomplete("character")
     @cue.autocomplete("character")
-    async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _characters(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
 

@@ -30,7 +30,7 @@ _Found = TypeVar("_Found")
 _STEPS = {Deed.BACK: -1, Deed.ON: 1}
 
 
-class Replies(commands.Cog):
+class ReplyActions(commands.Cog):
     """The context menus and the buttons of replies."""
 
     def __init__(self, bot: commands.Bot, theatre: Theatre, takes: Takes, posts: Posts) -> None:
@@ -68,23 +68,30 @@ class Replies(commands.Cog):
             if form is not None:
                 text = _text(interaction.data.get("components"))
                 await interaction_replies.guarded(
-                    interaction, self._rewrite(interaction, int(form["turn"]), int(form["take"]), text)
+                    interaction,
+                    self._rewrite(interaction, int(form["turn"]), int(form["take"]), text),
                 )
 
     # From a message's menu
 
-    async def show_thoughts(self, interaction: discord.Interaction, message: discord.Message) -> None:
+    async def show_thoughts(
+        self, interaction: discord.Interaction, message: discord.Message
+    ) -> None:
         """Show what a reply kept private to those who may see it, and to nobody else."""
         await interaction.response.defer(ephemeral=True)
         await self._thoughts(interaction, message.id)
 
-    async def retry_message(self, interaction: discord.Interaction, message: discord.Message) -> None:
+    async def retry_message(
+        self, interaction: discord.Interaction, message: discord.Message
+    ) -> None:
         """Have any reply given anew, or a failed one tried again."""
         await interaction.response.defer(ephemeral=True)
         turn = await self._takes.found(message.id, interaction.user.id)
         await self._again(interaction, turn)
 
-    async def edit_message(self, interaction: discord.Interaction, message: discord.Message) -> None:
+    async def edit_message(
+        self, interaction: discord.Interaction, message: discord.Message
+    ) -> None:
         """Open the form that rewrites any reply."""
         turn = await _soon(self._takes.found(message.id, interaction.user.id))
         await self._edit(interaction, turn.id)
@@ -111,7 +118,9 @@ class Replies(commands.Cog):
             await self._stands(interaction, turn_id)
             await self._edit(interaction, turn_id)
             return
-        await interaction.response.defer(ephemeral=True, thinking=deed in (Deed.MENU, Deed.THOUGHTS))
+        await interaction.response.defer(
+            ephemeral=True, thinking=deed in (Deed.MENU, Deed.THOUGHTS)
+        )
         await self._stands(interaction, turn_id)
         if deed is Deed.MENU:
             turn = await self._takes.asked(turn_id, interaction.user.id)
@@ -142,7 +151,9 @@ class Replies(commands.Cog):
             await interaction_replies.privately(interaction, "Trying again.")
         else:
             await self._takes.again(turn.id, interaction.user.id)
-            await interaction_replies.privately(interaction, f"{turn.speaker} gives that reply anew.")
+            await interaction_replies.privately(
+                interaction, f"{turn.speaker} gives that reply anew."
+            )
 
     async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
         behind = await self._theatre.thoughts(message_id, interaction.user.id)
@@ -154,13 +165,19 @@ class Replies(commands.Cog):
     async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
         take, text = await _soon(self._takes.text(turn_id, interaction.user.id))
         if len(text) > buttons.LONGEST_TEXT:
-            raise Refused(f"That reply is longer than the {buttons.LONGEST_TEXT} characters that a form can hold.")
+            raise Refused(
+                f"That reply is longer than the {buttons.LONGEST_TEXT} characters that a form can hold."
+            )
         await interaction.response.send_modal(buttons.edit_form(turn_id, take.id, text))
 
-    async def _rewrite(self, interaction: discord.Interaction, turn_id: int, take_id: int, text: str) -> None:
+    async def _rewrite(
+        self, interaction: discord.Interaction, turn_id: int, take_id: int, text: str
+    ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         changed = await self._takes.rewrite(turn_id, take_id, text, interaction.user.id)
-        await interaction_replies.privately(interaction, "Changed." if changed else "Nothing was changed.")
+        await interaction_replies.privately(
+            interaction, "Changed." if changed else "Nothing was changed."
+        )
 
 
 _MENU = "What is to be done with it?"
@@ -189,6 +206,11 @@ def _text(components: Any) -> str:
     for part in components or ():
         if part.get("custom_id") == buttons.TEXT:
             return str(part.get("value") or "")
-        if found := _text([*(part.get("components") or ()), *([part["component"]] if part.get("component") else ())]):
+        if found := _text(
+            [
+                *(part.get("components") or ()),
+                *([part["component"]] if part.get("component") else ()),
+            ]
+        ):
             return found
     return ""

@@ -14,33 +14,41 @@ from bot.scenes.reveal import Where
 from cogs import interaction_replies
 
 if TYPE_CHECKING:
-    from bot.posting.reply_poster import DiscordStage
+    from bot.posting.reply_poster import ReplyPoster
     from bot.scenes.theatre import Theatre
 
 _PLACES = [
-    app_commands.Choice(name="spoiler: in the channel, under spoiler bars", value=Where.SPOILER.value),
+    app_commands.Choice(
+        name="spoiler: in the channel, under spoiler bars", value=Where.SPOILER.value
+    ),
     app_commands.Choice(name="gm: to the game master's direct messages", value=Where.GM.value),
     app_commands.Choice(name="off: nowhere; they stay stored", value=Where.OFF.value),
 ]
 
 
 @app_commands.guild_only()
-class RevealCommands(commands.GroupCog, group_name="reveal", group_description="Where the inner voices go"):
+class RevealCommands(
+    commands.GroupCog, group_name="reveal", group_description="Where the inner voices go"
+):
     """The commands under `/reveal`."""
 
-    def __init__(self, theatre: Theatre, stage: DiscordStage) -> None:
+    def __init__(self, theatre: Theatre, stage: ReplyPoster) -> None:
         super().__init__()
         self._theatre = theatre
         self._stage = stage
 
-    @app_commands.command(description="What characters think: toggle between private and public, or say where")
+    @app_commands.command(
+        description="What characters think: toggle between private and public, or say where"
+    )
     @app_commands.describe(where="Where it goes from now on; left out, it toggles")
     @app_commands.choices(where=_PLACES)
     async def thoughts(self, interaction: discord.Interaction, where: str | None = None) -> None:
         """Set where role thinking goes."""
         await self._set(interaction, BeatKind.THOUGHT, where)
 
-    @app_commands.command(description="How the model plans its part: toggle between private and public, or say where")
+    @app_commands.command(
+        description="How the model plans its part: toggle between private and public, or say where"
+    )
     @app_commands.describe(where="Where it goes from now on; left out, it toggles")
     @app_commands.choices(where=_PLACES)
     async def planning(self, interaction: discord.Interaction, where: str | None = None) -> None:
@@ -53,9 +61,13 @@ class RevealCommands(commands.GroupCog, group_name="reveal", group_description="
         scene = self._theatre.here(interaction.channel_id or 0)
         await interaction_replies.privately(interaction, status_pages.revealed(scene))
 
-    async def _set(self, interaction: discord.Interaction, kind: BeatKind, where: str | None) -> None:
+    async def _set(
+        self, interaction: discord.Interaction, kind: BeatKind, where: str | None
+    ) -> None:
         scene = self._theatre.here(interaction.channel_id or 0)
-        changed = await self._theatre.reveal(scene, kind, Where(where) if where else None, interaction.user.id)
+        changed = await self._theatre.reveal(
+            scene, kind, Where(where) if where else None, interaction.user.id
+        )
         await interaction_replies.publicly(interaction, status_pages.revealed(changed))
         if changed.reveal.where(kind) is Where.GM and scene.reveal.where(kind) is not Where.GM:
             await self._stage.greet(changed, interaction.user.id)

@@ -19,22 +19,24 @@ from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
     from bot.library.library import Library
-    from bot.posting.reply_poster import DiscordStage
-    from bot.scenes.gm_actions import Direction
+    from bot.posting.reply_poster import ReplyPoster
+    from bot.scenes.gm_actions import GmActions
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
-    from cogs.story_actions import Story
+    from cogs.story_actions import StoryActions
 
 _MODES = [
     app_commands.Choice(name="addressed: who is spoken to answers", value=Mode.ADDRESSED.value),
-    app_commands.Choice(name="auto: whoever is likely to answer does so too", value=Mode.AUTO.value),
+    app_commands.Choice(
+        name="auto: whoever is likely to answer does so too", value=Mode.AUTO.value
+    ),
 ]
 
 Stageable = discord.TextChannel | discord.Thread
 
 
 @dataclass(frozen=True, slots=True)
-class HouseRules:
+class OwnerSettings:
     """What whoever runs the bot has set for every scene."""
 
     guilds: frozenset[int] | None = None  # the servers it plays on; None: every one
@@ -43,17 +45,19 @@ class HouseRules:
 
 
 @app_commands.guild_only()
-class SceneCommands(commands.GroupCog, group_name="scene", group_description="Begin a scene, end it, look at it"):
+class SceneCommands(
+    commands.GroupCog, group_name="scene", group_description="Begin a scene, end it, look at it"
+):
     """The commands under `/scene`."""
 
     def __init__(
         self,
         theatre: Theatre,
-        direction: Direction,
-        story: Story,
+        direction: GmActions,
+        story: StoryActions,
         library: Library,
-        stage: DiscordStage,
-        rules: HouseRules,
+        stage: ReplyPoster,
+        rules: OwnerSettings,
     ) -> None:
         super().__init__()
         self._story = story
@@ -64,8 +68,12 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         self._rules = rules
 
     @app_commands.command(description="Make this channel a stage for a scenario")
-    @app_commands.describe(scenario="Which scenario to play", gm="Who directs; you, where nobody is named")
-    async def start(self, interaction: discord.Interaction, scenario: str, gm: discord.Member | None = None) -> None:
+    @app_commands.describe(
+        scenario="Which scenario to play", gm="Who directs; you, where nobody is named"
+    )
+    async def start(
+        self, interaction: discord.Interaction, scenario: str, gm: discord.Member | None = None
+    ) -> None:
         """Begin a scene here."""
         await interaction.response.defer(ephemeral=True)
         channel = self._stageable(interaction)
@@ -73,16 +81,26 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         director = gm or interaction.user
         if director.bot:
             raise Refused("A bot can't be the game master: name a person.")
-        scene = await self._open(channel, await self._theatre.start(_place(channel), chosen, director.id))
+        scene = await self._open(
+            channel, await self._theatre.start(_place(channel), chosen, director.id)
+        )
         await self._tell_starter(interaction, scene, director.id)
 
     @start.autocomplete("scenario")
-    async def _scenarios(self, _interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _scenarios(
+        self, _interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         found = await asyncio.to_thread(self._library.matching, typed)
-        return [autocomplete.choice(f"{one.title} · {one.book}", one.id) for one in found][: autocomplete.MOST]
+        return [autocomplete.choice(f"{one.title} · {one.book}", one.id) for one in found][
+            : autocomplete.MOST
+        ]
 
-    @app_commands.command(name="continue", description="Go on here with a scene of yours that ended (game masters)")
-    @app_commands.describe(scene="Which one; whoever runs the bot also finds those played at its terminal")
+    @app_commands.command(
+        name="continue", description="Go on here with a scene of yours that ended (game masters)"
+    )
+    @app_commands.describe(
+        scene="Which one; whoever runs the bot also finds those played at its terminal"
+    )
     async def continue_(self, interaction: discord.Interaction, scene: str) -> None:
         """Have a scene that rests go on here."""
         await interaction.response.defer(ephemeral=True)
@@ -94,22 +112,29 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         opened = await self._open(channel, taken)
         told = await self._theatre.history(opened)
         await self._stage.tell(
-            opened, f"The story goes on, {status_pages.turns(len(told))} so far: /scene history shows it."
+            opened,
+            f"The story goes on, {status_pages.turns(len(told))} so far: /scene history shows it.",
         )
         self._theatre.play_owed()
         await self._tell_starter(interaction, opened, interaction.user.id)
 
     @continue_.autocomplete("scene")
-    async def _resting(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _resting(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         found = await self._theatre.resting(interaction.guild_id or 0, await _people(interaction))
-        return [autocomplete.scene(one) for one in found if autocomplete.means(typed, one)][: autocomplete.MOST]
+        return [autocomplete.scene(one) for one in found if autocomplete.means(typed, one)][
+            : autocomplete.MOST
+        ]
 
     @app_commands.command(description="End the scene in this channel")
     async def end(self, interaction: discord.Interaction) -> None:
         """End the scene here."""
         scene = self._here(interaction)
         await interaction.response.defer()
-        ended = await self._theatre.end(scene, interaction.user.id, moderates=moderates(interaction))
+        ended = await self._theatre.end(
+            scene, interaction.user.id, moderates=moderates(interaction)
+        )
         await self._strike(interaction, ended)
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
 
@@ -122,7 +147,9 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
     async def pause(self, interaction: discord.Interaction) -> None:
         """Pause the scene here."""
         await self._theatre.pause(self._here(interaction), interaction.user.id)
-        await interaction_replies.publicly(interaction, "The scene is paused; `/scene resume` goes on with it.")
+        await interaction_replies.publicly(
+            interaction, "The scene is paused; `/scene resume` goes on with it."
+        )
 
     @app_commands.command(description="Go on with a paused scene")
     async def resume(self, interaction: discord.Interaction) -> None:
@@ -130,9 +157,12 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         await self._theatre.resume(self._here(interaction), interaction.user.id)
         await interaction_replies.publicly(interaction, "The scene goes on.")
 
-    @app_commands.command(description="Who answers: only who is addressed, or whoever is likely to (game masters)")
+    @app_commands.command(
+        description="Who answers: only who is addressed, or whoever is likely to (game masters)"
+    )
     @app_commands.describe(
-        mode="Whether characters speak unasked", budget="How many of their turns may follow a person's"
+        mode="Whether characters speak unasked",
+        budget="How many of their turns may follow a person's",
     )
     @app_commands.choices(mode=_MODES)
     async def mode(
@@ -142,7 +172,9 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         budget: app_commands.Range[int, 1, LARGEST_BUDGET] | None = None,
     ) -> None:
         """Set who answers."""
-        scene = await self._direction.mode(self._here(interaction), Mode(mode), budget, interaction.user.id)
+        scene = await self._direction.mode(
+            self._here(interaction), Mode(mode), budget, interaction.user.id
+        )
         await interaction_replies.publicly(interaction, status_pages.mode(scene))
 
     @app_commands.command(description="What is played here, by whom, and how far it has come")
@@ -157,7 +189,9 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         """Begin the story anew."""
         hidden = await self._theatre.clear(self._here(interaction), interaction.user.id)
         turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
-        await interaction_replies.publicly(interaction, f"The story begins anew: {turns} out of everyone's mind.")
+        await interaction_replies.publicly(
+            interaction, f"The story begins anew: {turns} out of everyone's mind."
+        )
 
     @app_commands.command(description="What was said and done so far")
     async def history(self, interaction: discord.Interaction) -> None:
@@ -167,7 +201,9 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         for page in status_pages.history(await self._theatre.history(scene)):
             await interaction_replies.privately(interaction, page)
 
-    @app_commands.command(description="The exact text the model gets for a character now (game masters)")
+    @app_commands.command(
+        description="The exact text the model gets for a character now (game masters)"
+    )
     @app_commands.describe(character="Whose mind to look into")
     async def prompt(self, interaction: discord.Interaction, character: str) -> None:
         """Show a mind's prompt to the game master."""
@@ -175,10 +211,14 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         await interaction.response.defer(ephemeral=True)
         text = await self._theatre.prompt(scene, character, interaction.user.id)
         file = discord.File(io.BytesIO(text.encode()), filename="prompt.txt")
-        await interaction_replies.privately(interaction, f"What the model gets for {character} now:", files=[file])
+        await interaction_replies.privately(
+            interaction, f"What the model gets for {character} now:", files=[file]
+        )
 
     @prompt.autocomplete("character")
-    async def _characters(self, interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def _characters(
+        self, interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
     def _here(self, interaction: discord.Interaction) -> Scene:
@@ -188,20 +228,28 @@ class SceneCommands(commands.GroupCog, group_name="scene", group_description="Be
         """Return the channel as one where a scene may begin. Raises Refused and MissingPermission."""
         channel = interaction.channel
         if not isinstance(channel, Stageable):
-            raise Refused("A scene plays in a text channel or a thread of a server: go to one and start it there.")
+            raise Refused(
+                "A scene plays in a text channel or a thread of a server: go to one and start it there."
+            )
         if self._rules.guilds is not None and channel.guild.id not in self._rules.guilds:
-            raise Refused("Whoever runs this bot has not opened it to this server: ask them to add it to its settings.")
+            raise Refused(
+                "Whoever runs this bot has not opened it to this server: ask them to add it to its settings."
+            )
         permissions.require(channel, channel.guild.me)
         return channel
 
     async def _open(self, channel: Stageable, scene: Scene) -> Scene:
         """Put up for a scene what it needs: roles, and its opening."""
         if self._rules.roles:
-            scene = await self._theatre.give_roles(scene, await character_roles.make_roles(channel.guild, scene))
+            scene = await self._theatre.give_roles(
+                scene, await character_roles.make_roles(channel.guild, scene)
+            )
         await self._stage.open(scene)
         return scene
 
-    async def _tell_starter(self, interaction: discord.Interaction, scene: Scene, director_id: int) -> None:
+    async def _tell_starter(
+        self, interaction: discord.Interaction, scene: Scene, director_id: int
+    ) -> None:
         reached = await self._stage.greet(scene, director_id)
         told = (_started(director_id, interaction.user.id, reached=reached), self._rules.caution)
         await interaction_replies.privately(interaction, "\n".join(part for part in told if part))
@@ -233,7 +281,9 @@ async def _people(interaction: discord.Interaction) -> tuple[int, ...]:
 def _started(gm_id: int, starter_id: int, *, reached: bool) -> str:
     """Return what whoever started a scene is told in private."""
     if gm_id != starter_id:
-        return f"The scene has begun. <@{gm_id}> directs it" + ("." if reached else ", but could not be written to.")
+        return f"The scene has begun. <@{gm_id}> directs it" + (
+            "." if reached else ", but could not be written to."
+        )
     if reached:
         return "The scene has begun, and you direct it. What its characters think comes to your direct messages."
     return "The scene has begun, and you direct it."

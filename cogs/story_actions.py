@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from bot.scenes.interfaces import Posts
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
-    from bot.scenes.undo import Undoing, Undone
+    from bot.scenes.undo import Undo, Undone
 
 DEEDS = frozenset({Deed.REWIND, Deed.REWIND_SURELY, Deed.HIDE, Deed.BRANCH})
 """What is done here; everything else is done with replies."""
 
 
-class Story(commands.Cog):
+class StoryActions(commands.Cog):
     """The context menu and the buttons that change the course of a story. For game masters."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Story(commands.Cog):
         bot: commands.Bot,
         theatre: Theatre,
         takes: Takes,
-        undoing: Undoing,
+        undoing: Undo,
         branching: Branching,
         posts: Posts,
     ) -> None:
@@ -54,7 +54,9 @@ class Story(commands.Cog):
         """Remove it."""
         self._bot.tree.remove_command(self._menu.name, type=self._menu.type)
 
-    async def rewind_message(self, interaction: discord.Interaction, message: discord.Message) -> None:
+    async def rewind_message(
+        self, interaction: discord.Interaction, message: discord.Message
+    ) -> None:
         """Ask whether everything after a message is really to be undone."""
         await interaction.response.defer(ephemeral=True)
         turn = await self._takes.found(message.id, interaction.user.id)
@@ -75,33 +77,51 @@ class Story(commands.Cog):
         else:
             await self._branch(interaction, turn_id)
 
-    async def restore(self, interaction: discord.Interaction, scene_id: int, moment: int | None) -> None:
+    async def restore(
+        self, interaction: discord.Interaction, scene_id: int, moment: int | None
+    ) -> None:
         """Bring back what was undone at a moment, or last."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         restored = await self._undoing.restore(scene_id, moment, interaction.user.id)
-        await interaction_replies.privately(interaction, f"{_turns(len(restored.turns))} part of the story again.")
-        await self._theatre.tell(restored.scene, f"{_turns(len(restored.turns))} part of the story again.")
+        await interaction_replies.privately(
+            interaction, f"{_turns(len(restored.turns))} part of the story again."
+        )
+        await self._theatre.tell(
+            restored.scene, f"{_turns(len(restored.turns))} part of the story again."
+        )
         await self._undoing.show(restored)
 
     async def _ask(self, interaction: discord.Interaction, turn_id: int) -> None:
         after = await self._undoing.after(turn_id, interaction.user.id)
-        undone = status_pages.turns(after).capitalize() if after else "What is being written after it"
-        question = f"Rewind to here? {undone} would be undone. That can be taken back: `/scene restore`."
+        undone = (
+            status_pages.turns(after).capitalize() if after else "What is being written after it"
+        )
+        question = (
+            f"Rewind to here? {undone} would be undone. That can be taken back: `/scene restore`."
+        )
         await interaction_replies.privately(interaction, question, view=buttons.sure_view(turn_id))
 
     async def _rewind(self, interaction: discord.Interaction, turn_id: int) -> None:
         undone = await self._undoing.rewind(turn_id, interaction.user.id)
         done = sum(turn.undone_at is not None for turn in undone.turns)
         await self._answer(interaction, f"{_turns(done)} undone.", undone)
-        await self._theatre.tell(undone.scene, f"The story was taken back: {_turns(done).lower()} undone.")
+        await self._theatre.tell(
+            undone.scene, f"The story was taken back: {_turns(done).lower()} undone."
+        )
         await self._undoing.show(undone)
 
     async def _hide(self, interaction: discord.Interaction, turn_id: int) -> None:
         undone = await self._undoing.hide(turn_id, interaction.user.id)
-        await self._answer(interaction, "That is out of the story, and out of everyone's mind.", undone)
+        await self._answer(
+            interaction, "That is out of the story, and out of everyone's mind.", undone
+        )
         for turn in undone.turns:
-            if turn.kind is TurnKind.LINE:  # a person's message stays as it is, so that nothing shows it
-                await self._theatre.tell(undone.scene, f"A line of {turn.speaker}'s is no part of the story any more.")
+            if (
+                turn.kind is TurnKind.LINE
+            ):  # a person's message stays as it is, so that nothing shows it
+                await self._theatre.tell(
+                    undone.scene, f"A line of {turn.speaker}'s is no part of the story any more."
+                )
         await self._undoing.show(undone)
 
     async def _answer(self, interaction: discord.Interaction, text: str, undone: Undone) -> None:
@@ -110,13 +130,19 @@ class Story(commands.Cog):
 
     async def _branch(self, interaction: discord.Interaction, turn_id: int) -> None:
         scene, turn = await self._branching.root(turn_id, interaction.user.id)
-        posts = [post.message_id for post in await self._posts.posts(turn_id) if post.purpose == "persona"]
+        posts = [
+            post.message_id
+            for post in await self._posts.posts(turn_id)
+            if post.purpose == "persona"
+        ]
         place = await branch_thread(self._bot, scene, turn.message_id or next(iter(posts), None))
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
         told = len(await self._theatre.history(branch))
         sentence = f"The story goes on here from there, {status_pages.turns(told)} so far: what was said then, everybody knows."
         await self._theatre.tell(branch, sentence)
-        await interaction_replies.privately(interaction, f"The branch goes on in <#{place.channel_id}>.")
+        await interaction_replies.privately(
+            interaction, f"The branch goes on in <#{place.channel_id}>."
+        )
 
 
 def _turns(number: int) -> str:

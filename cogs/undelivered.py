@@ -37,14 +37,20 @@ class Undelivered(commands.Cog):
             self._latest[interaction.user.id] = interaction
 
     @commands.Cog.listener()
-    async def on_app_command_completion(self, interaction: discord.Interaction, _command: object) -> None:
+    async def on_app_command_completion(
+        self, interaction: discord.Interaction, _command: object
+    ) -> None:
         """Tell who just used a command what could not reach them before."""
         await self._tell(interaction)
 
     async def unreached(self, _scene: Scene, gm_id: int) -> None:
         """Tell a game master who can't be written to, where a way is left."""
         interaction = self._latest.get(gm_id)
-        if interaction is not None and not interaction.is_expired() and interaction.response.is_done():
+        if (
+            interaction is not None
+            and not interaction.is_expired()
+            and interaction.response.is_done()
+        ):
             await self._tell(interaction)
 
     async def _tell(self, interaction: discord.Interaction) -> None:
@@ -52,4 +58,7 @@ class Undelivered(commands.Cog):
             try:
                 await interaction.followup.send(sentence, ephemeral=True)
             except discord.HTTPException as error:
-                _log.warning("A game master could not be told that direct messages don't reach them: %s", error)
+                _log.warning(
+                    "A game master could not be told that direct messages don't reach them: %s",
+                    error,
+                )

@@ -16,15 +16,24 @@ from bot.cli import app
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
-UNIT = re.search(r"```ini\n(.*?)```", (ROOT / "docs" / "systemd.md").read_text(encoding="utf-8"), re.DOTALL)
+UNIT = re.search(
+    r"```ini\n(.*?)```", (ROOT / "docs" / "systemd.md").read_text(encoding="utf-8"), re.DOTALL
+)
 PINS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 
 
 def instructions() -> list[tuple[str, str]]:
     """What the Dockerfile says, comments taken out and continued lines joined."""
-    lines = [line for line in DOCKERFILE.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    lines = [
+        line
+        for line in DOCKERFILE.splitlines()
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
     joined = "\n".join(lines).replace("\\\n", " ")
-    return [(name, " ".join(rest.split())) for name, _, rest in (line.partition(" ") for line in joined.splitlines())]
+    return [
+        (name, " ".join(rest.split()))
+        for name, _, rest in (line.partition(" ") for line in joined.splitlines())
+    ]
 
 
 def said(name: str) -> list[str]:
@@ -32,7 +41,19 @@ def said(name: str) -> list[str]:
 
 
 def test_the_dockerfile_holds_nothing_but_instructions() -> None:
-    known = {"ARG", "FROM", "RUN", "WORKDIR", "COPY", "ENV", "USER", "VOLUME", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
+    known = {
+        "ARG",
+        "FROM",
+        "RUN",
+        "WORKDIR",
+        "COPY",
+        "ENV",
+        "USER",
+        "VOLUME",
+        "HEALTHCHECK",
+        "ENTRYPOINT",
+        "CMD",
+    }
     assert {name for name, _ in instructions()} == known
     assert [name for name, _ in instructions()].count("CMD") == 1
 
@@ -48,7 +69,11 @@ def test_what_is_copied_is_there_and_reaches_the_builder() -> None:
 
 def test_every_base_has_a_tag_and_the_program_runs_without_privileges() -> None:
     bases = [rest.split("=", 1)[1] for rest in said("ARG") if "_BASE" in rest]
-    bases += [value for key, value in COMPOSE["services"]["aside-cuda"]["build"]["args"].items() if "_BASE" in key]
+    bases += [
+        value
+        for key, value in COMPOSE["services"]["aside-cuda"]["build"]["args"].items()
+        if "_BASE" in key
+    ]
     assert len(bases) == 4
     assert all(":" in base and not base.endswith(":latest") for base in bases)
     assert said("USER") == ["aside"]
@@ -73,7 +98,11 @@ def test_the_container_is_healthy_by_the_file_that_the_bot_touches() -> None:
 @pytest.mark.parametrize("service", ["aside", "aside-cuda"])
 def test_a_service_keeps_weights_and_database_and_nothing_else(service: str) -> None:
     told = COMPOSE["services"][service]
-    assert {volume.split(":")[0] for volume in told["volumes"]} == set(COMPOSE["volumes"]) == {"data", "weights"}
+    assert (
+        {volume.split(":")[0] for volume in told["volumes"]}
+        == set(COMPOSE["volumes"])
+        == {"data", "weights"}
+    )
     assert told["read_only"] is True
     assert told["env_file"] == ".env"
     assert told["cap_drop"] == ["ALL"]
@@ -87,7 +116,9 @@ def test_cuda_is_asked_for_where_it_is_built_in() -> None:
     assert "deploy" not in COMPOSE["services"]["aside"]
 
 
-def test_the_unit_in_the_documentation_starts_the_program_and_not_for_ever_where_that_is_no_use() -> None:
+def test_the_unit_in_the_documentation_starts_the_program_and_not_for_ever_where_that_is_no_use() -> (
+    None
+):
     assert UNIT
     unit = ConfigParser(interpolation=None)
     unit.optionxform = str  # type: ignore[assignment, method-assign] # systemd's keys have capitals

@@ -66,9 +66,17 @@ def read(folder: Path, text: str | bytes) -> Party:
         ("host: |\n  Ada\n and Bob\n", 3, "this doesn't fit what began in line 1"),
         ("host: *Ada*\n", 1, "text that begins with `*` or `&` must stand in quotes"),
         ("host: *Ada\n", 1, "text that begins with `*` must stand in quotes"),
-        ("host: Ada\nhost: Bob\n", 2, "the key `host` stands here twice, first in line 1: keep one"),
+        (
+            "host: Ada\nhost: Bob\n",
+            2,
+            "the key `host` stands here twice, first in line 1: keep one",
+        ),
         ("host: Ada\n---\nhost: Bob\n", 2, "a second document begins: keep one"),
-        ("host: !!python/name:os.system x\n", 1, "the tag `!!python/name:os.system` has no meaning here"),
+        (
+            "host: !!python/name:os.system x\n",
+            1,
+            "the tag `!!python/name:os.system` has no meaning here",
+        ),
         ("host: &a [*a]\n", 1, "`*a` stands inside what it names"),
         ("[1, 2]: Ada\n", 1, "must be text: put it in quotes"),
         ("host: A\x07da\n", 1, "the control character U+0007 is not allowed: delete it"),
@@ -76,7 +84,9 @@ def read(folder: Path, text: str | bytes) -> Party:
         ("a: " + "[" * 60 + "]" * 60, 1, "too deep inside each other"),
     ],
 )
-def test_yaml_that_is_broken_is_told_by_line_and_remedy(text: str, line: int, words: str, loader: object) -> None:
+def test_yaml_that_is_broken_is_told_by_line_and_remedy(
+    text: str, line: int, words: str, loader: object
+) -> None:
     with pytest.raises(Fault, match=re.escape(words)) as caught:
         parse(text, "party.yaml", loader)  # type: ignore[arg-type] # either of PyYAML's loaders
     assert str(caught.value).startswith(f"party.yaml, line {line}")
@@ -86,7 +96,10 @@ def test_yaml_that_is_broken_is_told_by_line_and_remedy(text: str, line: int, wo
     ("text", "told"),
     [
         ("guests: []\n", "line 1: `host` is missing: add `host: …`"),
-        ("host: Ada\nguests:\n  - age: 3\n", "line 3: `name` is missing: add `name: …` (what the guest is called)"),
+        (
+            "host: Ada\nguests:\n  - age: 3\n",
+            "line 3: `name` is missing: add `name: …` (what the guest is called)",
+        ),
         (
             "host: 12\n",
             'line 1, column 7: `host` must be text, and YAML reads this as a number: put it in quotes, "12"',
@@ -96,23 +109,47 @@ def test_yaml_that_is_broken_is_told_by_line_and_remedy(text: str, line: int, wo
         ("host:\n", "`host` is empty: write text, or take the line out"),
         ("host: [Ada]\n", "`host` must be text, not a list"),
         ("hots: Ada\nhost: Bob\n", "line 1, column 1: `hots` is no key here: write `host`"),
-        ("host: Ada\nwhim: Bob\n", "line 2, column 1: `whim` is no key here: take it out, or use one of host, guests"),
+        (
+            "host: Ada\nwhim: Bob\n",
+            "line 2, column 1: `whim` is no key here: take it out, or use one of host, guests",
+        ),
         ("host: Ada\nguests:\n", "`guests` is empty: write a list, or take the line out"),
         ("host: Ada\nguests: Bob\n", "`guests` must be a list, not `Bob`"),
         ("host: Ada\nguests: [Bob]\n", "entry 1 of `guests` must be a group of keys, not `Bob`"),
-        ("host: Ada\nguests: [{name: Bob, titles: [1]}]\n", "entry 1 of `titles` must be text, and YAML reads this"),
+        (
+            "host: Ada\nguests: [{name: Bob, titles: [1]}]\n",
+            "entry 1 of `titles` must be text, and YAML reads this",
+        ),
         ("host: Ada\nguests: [{name: Bob, titles: }]\n", "`titles` is empty: write a list"),
-        ("host: Ada\nguests: [{name: Bob, titles: [a, b, c]}]\n", "`titles` has 3 entries: leave at most 2"),
-        ("host: Ada\nguests: [{name: Bartholomew}]\n", "`name` has 11 characters: shorten it to 10"),
+        (
+            "host: Ada\nguests: [{name: Bob, titles: [a, b, c]}]\n",
+            "`titles` has 3 entries: leave at most 2",
+        ),
+        (
+            "host: Ada\nguests: [{name: Bartholomew}]\n",
+            "`name` has 11 characters: shorten it to 10",
+        ),
         ("host: Ada\nguests: [{name: ''}]\n", "`name` is empty: write something"),
         ("host: Ada\nguests: [{name: Bob, age: old}]\n", "`age` must be a whole number, not `old`"),
         ("host: Ada\nguests: [{name: Bob, age: 1.5}]\n", "`age` must be a whole number, not `1.5`"),
         ("host: Ada\nguests: [{name: Bob, age: -1}]\n", "`age` must be at least 0, not `-1`"),
         ("host: Ada\nguests: [{name: Bob, age: 900}]\n", "`age` must be at most 150, not `900`"),
-        ("host: Ada\nguests: [{name: Bob, drink: milk}]\n", "`drink` must be `tea` or `gin`, not `milk`"),
-        ("host: Ada\nguests: [{name: Bob, seat: front}]\n", "`seat` must be a whole number or `any`, not `front`"),
-        ("host: Ada\nguests: [{name: Bob, weight: heavy}]\n", "`weight` must be a number, not `heavy`"),
-        ("host: Ada\nguests: [{name: Bob, late: maybe}]\n", "`late` must be true or false, not `maybe`"),
+        (
+            "host: Ada\nguests: [{name: Bob, drink: milk}]\n",
+            "`drink` must be `tea` or `gin`, not `milk`",
+        ),
+        (
+            "host: Ada\nguests: [{name: Bob, seat: front}]\n",
+            "`seat` must be a whole number or `any`, not `front`",
+        ),
+        (
+            "host: Ada\nguests: [{name: Bob, weight: heavy}]\n",
+            "`weight` must be a number, not `heavy`",
+        ),
+        (
+            "host: Ada\nguests: [{name: Bob, late: maybe}]\n",
+            "`late` must be true or false, not `maybe`",
+        ),
         ("", "line 1: the file is empty: write `key: value` lines"),
         ("# nothing yet\n", "the file is empty"),
         ("- Ada\n", "the file is a list and no group of keys"),
@@ -140,7 +177,10 @@ def test_every_fault_can_be_listed_by_itself(tmp_path: Path) -> None:
     path.write_text("host: 1\nguests: [{name: 2}]\n")
     with pytest.raises(DocumentError) as caught:
         read_document(path, Party, DocumentError)
-    assert [fault.split(": ")[1].split(" ")[0] for fault in caught.value.faults] == ["`host`", "`name`"]
+    assert [fault.split(": ")[1].split(" ")[0] for fault in caught.value.faults] == [
+        "`host`",
+        "`name`",
+    ]
 
 
 def test_the_caller_chooses_the_error(tmp_path: Path) -> None:
@@ -154,7 +194,9 @@ def test_a_long_wrong_value_is_not_quoted_since_it_may_be_a_secret(tmp_path: Pat
 
 
 def test_a_file_in_another_encoding_is_told_to_be_saved_as_utf8(tmp_path: Path) -> None:
-    assert "line 2: holds bytes that are no UTF-8" in complaint(tmp_path, b"guests: []\nhost: Zo\xeb\n")
+    assert "line 2: holds bytes that are no UTF-8" in complaint(
+        tmp_path, b"guests: []\nhost: Zo\xeb\n"
+    )
     assert "is UTF-16: save it as UTF-8" in complaint(tmp_path, "host: Zoë\n".encode("utf-16"))
 
 
@@ -175,7 +217,9 @@ def test_files_that_are_no_files_are_told(tmp_path: Path) -> None:
         read_document(Path(f"{tmp_path}/{'x' * 300}"), Party, DocumentError)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
+)
 def test_a_file_without_the_right_to_read_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "party.yaml"
     path.write_text("host: Ada")
@@ -208,18 +252,29 @@ def test_keys_are_text_however_they_look() -> None:
 
 
 def test_what_looks_like_a_date_or_a_number_and_is_none_is_text() -> None:
-    assert parse("a: 2024-13-45\nb: " + "9" * 5000, "x").data == {"a": "2024-13-45", "b": "9" * 5000}
+    assert parse("a: 2024-13-45\nb: " + "9" * 5000, "x").data == {
+        "a": "2024-13-45",
+        "b": "9" * 5000,
+    }
 
 
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.text(max_size=20).filter(str.isprintable),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcxyz", min_size=1), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**6), 10**6)
+    | st.text(max_size=20).filter(str.isprintable),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text("abcxyz", min_size=1), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
 
 @given(st.dictionaries(st.text("abcxyz", min_size=1), plain, max_size=5), st.sampled_from(LOADERS))
-def test_what_yaml_writes_is_read_back_whole(data: dict[str, object], loader: type[yaml.SafeLoader]) -> None:
+def test_what_yaml_writes_is_read_back_whole(
+    data: dict[str, object], loader: type[yaml.SafeLoader]
+) -> None:
     assert parse(yaml.safe_dump(data, allow_unicode=True), "x", loader).data == (data or {})
 
 

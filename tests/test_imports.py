@@ -19,16 +19,43 @@ ROOMS = {
     "bot.settings": {"bot.errors", "bot.documents"},
     "bot.logs": {"bot.errors", "bot.settings"},
     "bot.library": {"bot.errors", "bot.documents", "bot.package_data"},
-    "bot.weights": {"bot.errors", "bot.documents", "bot.package_data", "bot.subprocess_env", "bot.engine.protocol"},
-    "bot.engine": {"bot.errors", "bot.her", "bot.weights", "bot.package_data", "bot.subprocess_env"},
+    "bot.weights": {
+        "bot.errors",
+        "bot.documents",
+        "bot.package_data",
+        "bot.subprocess_env",
+        "bot.engine.protocol",
+    },
+    "bot.engine": {
+        "bot.errors",
+        "bot.her",
+        "bot.weights",
+        "bot.package_data",
+        "bot.subprocess_env",
+    },
     "bot.scenes": {"bot.errors", "bot.her", "bot.library", "bot.engine.protocol"},
     "bot.store": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.posting": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.terminal": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "cogs": {"bot.errors", "bot.her", "bot.library", "bot.scenes", "bot.posting"},
 }
-WIRING = ("bot.__main__", "bot.app", "bot.bench", "bot.cli", "bot.engine_factory", "bot.tryout")  # these know everybody
-NO_DISCORD = ("bot.her", "bot.engine", "bot.weights", "bot.library", "bot.store", "bot.scenes", "bot.terminal")
+WIRING = (
+    "bot.__main__",
+    "bot.app",
+    "bot.bench",
+    "bot.cli",
+    "bot.engine_factory",
+    "bot.tryout",
+)  # these know everybody
+NO_DISCORD = (
+    "bot.her",
+    "bot.engine",
+    "bot.weights",
+    "bot.library",
+    "bot.store",
+    "bot.scenes",
+    "bot.terminal",
+)
 
 
 def module(path: Path) -> str:
@@ -61,7 +88,11 @@ def test_a_room_imports_only_the_rooms_it_may_know(name: str) -> None:
     room = next(room for room in ROOMS if within(name, [room]))
     allowed = {room, *ROOMS[room]}
     ours = {other for other in imports(MODULES[name]) if other in MODULES}
-    assert {other for other in ours if other != "bot" and not within(other, allowed) and other not in allowed} == set()
+    assert {
+        other
+        for other in ours
+        if other != "bot" and not within(other, allowed) and other not in allowed
+    } == set()
 
 
 @pytest.mark.parametrize("name", sorted(name for name in MODULES if within(name, NO_DISCORD)))
@@ -70,10 +101,15 @@ def test_discord_stays_at_the_doors(name: str) -> None:
 
 
 def test_the_imports_of_our_modules_go_in_no_circle() -> None:
-    graph = {name: {other for other in imports(path) if other in MODULES} - {name} for name, path in MODULES.items()}
+    graph = {
+        name: {other for other in imports(path) if other in MODULES} - {name}
+        for name, path in MODULES.items()
+    }
     packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
     for name in graph:  # importing a module runs its packages first
         graph[name] |= {package for package in packages if name.startswith(f"{package}.")}
     for package in packages:
-        graph[package] -= {name for name in graph if name.startswith(f"{package}.") and name in graph[package]}
+        graph[package] -= {
+            name for name in graph if name.startswith(f"{package}.") and name in graph[package]
+        }
     TopologicalSorter(graph).prepare()

@@ -20,15 +20,21 @@ TOKEN = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs"
 
 
 @contextmanager
-def logging_to(path: Path, level: str = "DEBUG", **groups: dict[str, object]) -> Iterator[logging.Logger]:
-    undo = logs.set_up(Settings.model_validate({"logging": {"level": level, "file": path}, **groups}))
+def logging_to(
+    path: Path, level: str = "DEBUG", **groups: dict[str, object]
+) -> Iterator[logging.Logger]:
+    undo = logs.set_up(
+        Settings.model_validate({"logging": {"level": level, "file": path}, **groups})
+    )
     try:
         yield logging.getLogger("bot.somewhere")
     finally:
         undo()
 
 
-def test_what_is_logged_goes_to_the_terminal_and_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_logged_goes_to_the_terminal_and_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with logging_to(tmp_path / "aside.log") as log:
         log.info("Scene %d begins", 7)
     assert "INFO    bot.somewhere: Scene 7 begins" in (tmp_path / "aside.log").read_text()
@@ -68,7 +74,9 @@ def test_no_secret_is_in_messages_arguments_or_tracebacks(tmp_path: Path, secret
     with logging_to(tmp_path / "aside.log", engine=engine, discord=discord) as log:
         log.warning("with %s here https://discord.com/api/webhooks/123/%s", TOKEN, "kX7" * 20)
         try:
-            raise RuntimeError(f"401 for {secret} at https://discord.com/api/webhooks/1/{'kX7' * 20}")
+            raise RuntimeError(
+                f"401 for {secret} at https://discord.com/api/webhooks/1/{'kX7' * 20}"
+            )
         except RuntimeError:
             log.exception("It failed", stack_info=True)
     written = (tmp_path / "aside.log").read_text()
@@ -83,7 +91,15 @@ def test_a_log_file_that_cannot_be_opened_is_told_in_one_sentence(tmp_path: Path
 
 
 def test_afterwards_everything_is_as_it_was(tmp_path: Path) -> None:
-    before = (list(logging.getLogger().handlers), logging.getLogger().level, logging.getLogger("discord").level)
+    before = (
+        list(logging.getLogger().handlers),
+        logging.getLogger().level,
+        logging.getLogger("discord").level,
+    )
     with logging_to(tmp_path / "aside.log"):
         assert logging.getLogger("discord").level == logging.WARNING
-    assert (list(logging.getLogger().handlers), logging.getLogger().level, logging.getLogger("discord").level) == before
+    assert (
+        list(logging.getLogger().handlers),
+        logging.getLogger().level,
+        logging.getLogger("discord").level,
+    ) == before

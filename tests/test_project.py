@@ -19,8 +19,14 @@ def named(requirement: str) -> str:
 
 def test_every_dependency_is_pinned_by_hash() -> None:
     wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
-    wanted += [one for extra in PROJECT["project"]["optional-dependencies"].values() for one in extra]
-    pinned = dict(re.findall(r"^([a-z0-9-]+)==\S+.*\n    --hash=(sha256):", PINS.replace(" \\\n", "\n"), re.MULTILINE))
+    wanted += [
+        one for extra in PROJECT["project"]["optional-dependencies"].values() for one in extra
+    ]
+    pinned = dict(
+        re.findall(
+            r"^([a-z0-9-]+)==\S+.*\n    --hash=(sha256):", PINS.replace(" \\\n", "\n"), re.MULTILINE
+        )
+    )
     assert {named(requirement) for requirement in wanted} <= pinned.keys()
 
 
@@ -30,4 +36,6 @@ def test_no_pin_names_an_address() -> None:
 
 
 def test_the_changelog_tells_of_this_version() -> None:
-    assert f"## [{PROJECT['project']['version']}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{PROJECT['project']['version']}]" in (ROOT / "CHANGELOG.md").read_text(
+        encoding="utf-8"
+    )

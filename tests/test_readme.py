@@ -37,7 +37,11 @@ def test_the_readme_shows_an_example_that_fits_a_screen() -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_it_prints_the_beats_of_a_reply(example: str, tmp_path: Path) -> None:
     (tmp_path / "example.py").write_text(example, encoding="utf-8")
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASIDE_", "DISCORD_"))}
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ASIDE_", "DISCORD_"))
+    }
     ran = subprocess.run(
         [sys.executable, "example.py"],
         cwd=tmp_path,
@@ -47,4 +51,9 @@ def test_it_prints_the_beats_of_a_reply(example: str, tmp_path: Path) -> None:
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert [line.split(": ")[0] for line in ran.stdout.splitlines()] == ["planning", "thought", "action", "speech"]
+    assert [line.split(": ")[0] for line in ran.stdout.splitlines()] == [
+        "planning",
+        "thought",
+        "action",
+        "speech",
+    ]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from bot.engine.local.local_options import LocalOptions
 from bot.engine.remote_engine import RemoteOptions
 from bot.errors import SettingsError
-from bot.scenes.reply_generation import Limits
+from bot.scenes.reply_generation import ReplyLimits
 from bot.settings import (
     DiscordSettings,
     LocalEngineSettings,
@@ -58,7 +58,9 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
     assert local(Settings()).model == "demo"
 
 
-@pytest.mark.parametrize("text", ["", "# all of it commented out\n", "engine:\n  # model: x\ndiscord:\n"])
+@pytest.mark.parametrize(
+    "text", ["", "# all of it commented out\n", "engine:\n  # model: x\ndiscord:\n"]
+)
 def test_an_empty_file_sets_nothing(tmp_path: Path, text: str) -> None:
     assert load(tmp_path, text) == Settings()
 
@@ -124,11 +126,15 @@ def test_another_file_may_be_named(tmp_path: Path) -> None:
     assert local(load(tmp_path, "engine: {model: y}", ASIDE_CONFIG=str(other))).model == "x"
     with pytest.raises(SettingsError, match=r"none\.yaml: does not exist"):
         load_settings(tmp_path / "none.yaml", {}, tmp_path)
-    assert "none.yaml: does not exist" in complaint(tmp_path, ASIDE_CONFIG=str(tmp_path / "none.yaml"))
+    assert "none.yaml: does not exist" in complaint(
+        tmp_path, ASIDE_CONFIG=str(tmp_path / "none.yaml")
+    )
 
 
 def test_env_file_sets_variables_and_the_environment_counts_before_it(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text(f"DISCORD_TOKEN='{TOKEN}'\nASIDE_ENGINE__MODEL=a.gguf\nASIDE_ENGINE__THREADS=2\n")
+    (tmp_path / ".env").write_text(
+        f"DISCORD_TOKEN='{TOKEN}'\nASIDE_ENGINE__MODEL=a.gguf\nASIDE_ENGINE__THREADS=2\n"
+    )
     settings = load(tmp_path, ASIDE_ENGINE__MODEL="b.gguf")
     assert settings.discord.token == SecretStr(TOKEN)
     assert local(settings).model == "b.gguf"
@@ -178,21 +184,30 @@ def test_a_token_that_can_be_none_is_told_without_quoting_it(tmp_path: Path) -> 
     [
         (f"discord: {{token: {TOKEN}}}", "DISCORD_TOKEN"),
         (f"token: {TOKEN}", "DISCORD_TOKEN"),
-        (f"engine: {{kind: remote, base_url: 'http://a/v1', model: x, api_key: {TOKEN}}}", "ASIDE_API_KEY"),
+        (
+            f"engine: {{kind: remote, base_url: 'http://a/v1', model: x, api_key: {TOKEN}}}",
+            "ASIDE_API_KEY",
+        ),
         (f"api_key: {TOKEN}", "ASIDE_API_KEY"),
     ],
 )
-def test_a_secret_in_the_file_is_sent_where_it_belongs(tmp_path: Path, text: str, variable: str) -> None:
+def test_a_secret_in_the_file_is_sent_where_it_belongs(
+    tmp_path: Path, text: str, variable: str
+) -> None:
     sentence = complaint(tmp_path, text)
     assert re.fullmatch(
-        rf"aside\.yaml, line 1.*a secret must not stand in this file: put it into .*{variable}\.", sentence
+        rf"aside\.yaml, line 1.*a secret must not stand in this file: put it into .*{variable}\.",
+        sentence,
     )
     assert TOKEN not in sentence
 
 
 def test_a_secret_under_another_variables_name_is_sent_where_it_belongs(tmp_path: Path) -> None:
     sentence = complaint(tmp_path, ASIDE_DISCORD__TOKEN=TOKEN)
-    assert sentence == "ASIDE_DISCORD__TOKEN: this is read from DISCORD_TOKEN only: call the variable that."
+    assert (
+        sentence
+        == "ASIDE_DISCORD__TOKEN: this is read from DISCORD_TOKEN only: call the variable that."
+    )
 
 
 def test_the_key_of_a_remote_engine_comes_from_its_variable(tmp_path: Path) -> None:
@@ -220,13 +235,25 @@ def test_no_secret_shows_when_settings_are_printed_or_refused(tmp_path: Path) ->
     ("text", "told"),
     [
         ("engin: {model: x}", "line 1, column 1: `engin` is no key here: write `engine`"),
-        ("engine:\n  gpu_layer: 3\n", "line 2, column 3: `gpu_layer` is no key here: write `gpu_layers`"),
-        ("engine: {gpu_layers: lots}", "`gpu_layers` must be a whole number or `auto` or `all`, not `lots`"),
-        ("engine: {gpu_layers: -1}", "`gpu_layers` must be at least 0 or `auto` or `all`, not `-1`"),
+        (
+            "engine:\n  gpu_layer: 3\n",
+            "line 2, column 3: `gpu_layer` is no key here: write `gpu_layers`",
+        ),
+        (
+            "engine: {gpu_layers: lots}",
+            "`gpu_layers` must be a whole number or `auto` or `all`, not `lots`",
+        ),
+        (
+            "engine: {gpu_layers: -1}",
+            "`gpu_layers` must be at least 0 or `auto` or `all`, not `-1`",
+        ),
         ("engine: {kind: cloud}", "`kind` of `engine` must be one of `local`, `remote`"),
         ("engine: {kind: remote}", "`base_url` is missing: add `base_url: …`"),
         ("engine: local", "`engine` must be a group of keys, not `local`"),
-        ("engine: {base_url: 'localhost:8080', model: x}", "an address must begin with http:// or https://"),
+        (
+            "engine: {base_url: 'localhost:8080', model: x}",
+            "an address must begin with http:// or https://",
+        ),
         ("engine: {base_url: 'http://me:pw@a/v1', model: x}", "put the key into ASIDE_API_KEY"),
         ("engine: {base_url: [], model: x}", "`base_url` has too few entries: give at least 1"),
         ("engine: {context: 12}", "`context` must be at least 512, not `12`"),
@@ -235,13 +262,21 @@ def test_no_secret_shows_when_settings_are_printed_or_refused(tmp_path: Path) ->
         ("discord: {guilds: [abc]}", "entry 1 of `guilds` must be a whole number, not `abc`"),
         ("discord: {guilds: [-4]}", "entry 1 of `guilds` must be more than 0, not `-4`"),
         ("discord: {proxy: 3}", "`proxy` must be text"),
-        ("logging: {level: loud}", "`level` must be `DEBUG`, `INFO`, `WARNING` or `ERROR`, not `loud`"),
-        ("play: {max_tokens: 100, planning_tokens: 100}", "`planning_tokens` must be smaller than `max_tokens`"),
+        (
+            "logging: {level: loud}",
+            "`level` must be `DEBUG`, `INFO`, `WARNING` or `ERROR`, not `loud`",
+        ),
+        (
+            "play: {max_tokens: 100, planning_tokens: 100}",
+            "`planning_tokens` must be smaller than `max_tokens`",
+        ),
         ("store: {path: 3}", "`path` must be a path, not `3`"),
         ("- engine", "the file is a list and no group of keys"),
     ],
 )
-def test_what_is_wrong_in_the_file_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_in_the_file_is_told_with_its_place(
+    tmp_path: Path, text: str, told: str
+) -> None:
     sentence = complaint(tmp_path, text)
     assert sentence.startswith("aside.yaml, line ")
     assert told in sentence
@@ -262,14 +297,18 @@ def test_what_is_wrong_in_the_file_is_told_with_its_place(tmp_path: Path, text: 
         ("ASIDE_DISCORD__GUILDS", "1,two", "entry 2 of `guilds` must be a whole number, not `two`"),
     ],
 )
-def test_what_is_wrong_in_a_variable_is_told_by_its_name(tmp_path: Path, name: str, value: str, told: str) -> None:
+def test_what_is_wrong_in_a_variable_is_told_by_its_name(
+    tmp_path: Path, name: str, value: str, told: str
+) -> None:
     sentence = complaint(tmp_path, "engine: {model: x}", **{name: value})
     assert sentence.startswith(f"{name}: ")
     assert told in sentence
 
 
 def test_a_variable_does_not_hide_what_is_wrong_in_the_file(tmp_path: Path) -> None:
-    assert "`engine` must be a group of keys" in complaint(tmp_path, "engine: local", ASIDE_ENGINE__MODEL="x")
+    assert "`engine` must be a group of keys" in complaint(
+        tmp_path, "engine: local", ASIDE_ENGINE__MODEL="x"
+    )
     assert "the file is a list" in complaint(tmp_path, "- x", ASIDE_ENGINE__MODEL="x")
 
 
@@ -286,9 +325,12 @@ def test_an_env_file_in_another_encoding_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "options"), [(LocalEngineSettings, LocalOptions), (RemoteEngineSettings, RemoteOptions)]
+    ("settings", "options"),
+    [(LocalEngineSettings, LocalOptions), (RemoteEngineSettings, RemoteOptions)],
 )
-def test_an_engine_can_be_set_in_all_that_it_leaves_open(settings: type[BaseModel], options: type) -> None:
+def test_an_engine_can_be_set_in_all_that_it_leaves_open(
+    settings: type[BaseModel], options: type
+) -> None:
     assert settings.model_fields.keys() - {"kind"} == {field.name for field in fields(options)}
 
 
@@ -299,4 +341,4 @@ def test_an_engines_defaults_are_its_own(tmp_path: Path) -> None:
 
 
 def test_play_settings_have_the_fields_of_a_performances_limits() -> None:
-    assert Limits(**PlaySettings().limits()) == Limits()
+    assert ReplyLimits(**PlaySettings().limits()) == ReplyLimits()

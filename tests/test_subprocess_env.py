@@ -17,12 +17,22 @@ if TYPE_CHECKING:
 SHOW = "import os, bot; print(os.environ.get('FAVOURITE_NIECE'), [one for one in os.environ if 'TOKEN' in one])"
 
 
-def test_children_find_our_code_and_know_no_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for secret in ("DISCORD_TOKEN", "ASIDE_DISCORD__TOKEN", "HF_TOKEN", "ASIDE_API_KEY", "aws_secret_access_key"):
+def test_children_find_our_code_and_know_no_secrets(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for secret in (
+        "DISCORD_TOKEN",
+        "ASIDE_DISCORD__TOKEN",
+        "HF_TOKEN",
+        "ASIDE_API_KEY",
+        "aws_secret_access_key",
+    ):
         monkeypatch.setenv(secret, "MARMALADE")
     monkeypatch.setenv("FAVOURITE_NIECE", "Elizabeth")
-    environ = subprocess_env.environment()
+    environ = subprocess_env.child_environment()
     assert "MARMALADE" not in environ.values()
-    said = subprocess.run([sys.executable, "-c", SHOW], cwd=tmp_path, env=environ, check=True, capture_output=True)
+    said = subprocess.run(
+        [sys.executable, "-c", SHOW], cwd=tmp_path, env=environ, check=True, capture_output=True
+    )
     assert said.stdout.decode().strip() == "Elizabeth []"
     assert os.environ["HF_TOKEN"] == "MARMALADE"

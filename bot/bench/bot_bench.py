@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from bot.bench.fakes import Nowhere, Understudy
+from bot.bench.fakes import NullDelivery, RecitingEngine
 from bot.bench.report import Target
-from bot.errors import NoWords
-from bot.scenes.director import Address
-from bot.scenes.player_lines import Hearing, Said
-from bot.scenes.reply_generation import Limits, Performance
+from bot.errors import EmptyReply
+from bot.scenes.director import Addressee
+from bot.scenes.player_lines import IncomingLine, PlayerLines
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import Part, Place
 from bot.scenes.theatre import Theatre
 from bot.settings import Settings
@@ -39,7 +39,7 @@ _MEGABYTE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class Evening:
+class BotBenchOptions:
     """What the bot is given to do."""
 
     scenes: int = 1000  # that are idle
@@ -54,19 +54,32 @@ class BotReport(BaseModel):
 
     turns: float  # a second, with replies that come at once
     stall: float  # seconds: the longest the event loop was held up while all streams were written
-    stall_work: float  # seconds of it in which this process worked, and did not wait for a processor
+    stall_work: (
+        float  # seconds of it in which this process worked, and did not wait for a processor
+    )
     streams: int
-    memory: int | None  # bytes of this process with its idle scenes; None where the system can't tell
+    memory: (
+        int | None
+    )  # bytes of this process with its idle scenes; None where the system can't tell
     scenes: int
 
     @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
     @property
     def targets(self) -> tuple[Target, ...]:
         """What was promised of the bot."""
-        targets = [Target(what="longest stall, seconds", wanted=0.05, measured=self.stall, at_most=True)]
+        targets = [
+            Target(what="longest stall, seconds", wanted=0.05, measured=self.stall, at_most=True)
+        ]
         if self.memory is not None:
             measured = self.memory / _MEGABYTE
-            targets.append(Target(what="memory with idle scenes, MB", wanted=150.0, measured=measured, at_most=True))
+            targets.append(
+                Target(
+                    what="memory with idle scenes, MB",
+                    wanted=150.0,
+                    measured=measured,
+                    at_most=True,
+                )
+            )
         return tuple(targets)
 
 
@@ -96,19 +109,21 @@ class Watch:
                 self.late, self.worked = late, time.thread_time() - working
 
 
-async def bench_bot(scenario: Scenario, evening: Evening | None = None, engine: Engine | None = None) -> BotReport:
+async def bench_bot(
+    scenario: Scenario, evening: BotBenchOptions | None = None, engine: Engine | None = None
+) -> BotReport:
     """Play an evening of `scenario` with an engine that recites, or with a started `engine` in its place."""
-    evening = evening or Evening()
+    evening = evening or BotBenchOptions()
     with tempfile.TemporaryDirectory(prefix="aside-bench-") as folder:
         path = Path(folder) / "aside.db"
         await _fill(path, scenario, evening.scenes)
-        async with _house(path, Understudy()) as house:
+        async with _house(path, RecitingEngine()) as house:
             memory = _memory()
             began = time.perf_counter()
             for _ in range(evening.rounds):
                 await house.turn(evening.streams)
             turns = evening.rounds * evening.streams / (time.perf_counter() - began)
-        async with _house(path, engine or Understudy(_TOKEN_EVERY)) as house, Watch() as watch:
+        async with _house(path, engine or RecitingEngine(_TOKEN_EVERY)) as house, Watch() as watch:
             await house.turn(evening.streams)
     return BotReport(
         turns=turns,
@@ -123,8 +138,8 @@ async def bench_bot(scenario: Scenario, evening: Evening | None = None, engine: 
 @dataclass
 class _House:
     theatre: Theatre
-    hearing: Hearing
-    stage: Nowhere
+    hearing: PlayerLines
+    stage: NullDelivery
 
     async def turn(self, streams: int) -> None:
         """Have somebody speak in so many scenes at once, and wait until all are answered. Raises NoWords where one
@@ -132,11 +147,11 @@ class _House:
         before = self.stage.delivered
         await asyncio.gather(*(self._turn(scene) for scene in self.theatre.scenes()[:streams]))
         if self.stage.delivered - before < streams:
-            raise NoWords("Not every line was answered, so nothing was measured.")
+            raise EmptyReply("Not every line was answered, so nothing was measured.")
 
     async def _turn(self, scene: Scene) -> None:
-        line = Said(_PLAYER, "Alice", time.time_ns(), "*sits down* You sent for me?")
-        await self.hearing.hear(scene, line, Address((scene.parts[0].character,)))
+        line = IncomingLine(_PLAYER, "Alice", time.time_ns(), "*sits down* You sent for me?")
+        await self.hearing.hear(scene, line, Addressee((scene.parts[0].character,)))
         running = self.theatre.running(scene.id)
         assert running is not None  # noqa: S101 - nobody ends a scene here
         await running.runner.rest()
@@ -148,13 +163,13 @@ async def _house(path: Path, engine: Engine) -> AsyncIterator[_House]:
     from bot.app import create_bot
 
     bot = create_bot(Settings(), engine=engine)
-    performance = Performance(engine, Limits(), lambda: secrets.randbits(32))
+    performance = ReplyGenerator(engine, ReplyLimits(), lambda: secrets.randbits(32))
     async with await Store.open(path) as store:
-        stage = Nowhere()
+        stage = NullDelivery()
         theatre = Theatre(store, stage, performance, _now)
         await theatre.open()
         try:
-            yield _House(theatre, Hearing(theatre, store, store, _now), stage)
+            yield _House(theatre, PlayerLines(theatre, store, store, _now), stage)
         finally:
             await theatre.close()
             await bot.close()

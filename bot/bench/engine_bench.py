@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.bench import reference_programs
-from bot.bench.measure import Course, Measuring
+from bot.bench.measure import BenchOptions, Measuring
 from bot.bench.report import OURS, SERVER, EngineReport
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
@@ -32,7 +32,7 @@ class Programs:
 
 async def bench_engine(
     model: str,
-    course: Course | None = None,
+    course: BenchOptions | None = None,
     programs: Programs | None = None,
     *,
     threads: int | None = None,
@@ -43,22 +43,28 @@ async def bench_engine(
     All sides take turns, those that only write many short ones, so that a machine that is busy for a while is so for
     all. `told` hears how far it is. Raises what starting an engine raises.
     """
-    course, programs = course or Course(), programs or Programs()
+    course, programs = course or BenchOptions(), programs or Programs()
     path = (await asyncio.to_thread(find_model.resolve, model)).path
-    grounds = reference_programs.Grounds(path, threads or _threads(), course)
+    grounds = reference_programs.BenchConditions(path, threads or _threads(), course)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     decoder = reference_programs.Decoder(grounds, programs.batched_bench)
     async with AsyncExitStack() as stack:
         engine = LocalEngine(
             LocalOptions(
-                model=model, context=grounds.context, minds=course.streams, threads=grounds.threads, cache_type="f16"
+                model=model,
+                context=grounds.context,
+                minds=course.streams,
+                threads=grounds.threads,
+                cache_type="f16",
             )
         )
         stack.push_async_callback(engine.close)
         await engine.start()
         sides = [Measuring(engine, course, OURS)]
         if programs.server:
-            remote = await stack.enter_async_context(reference_programs.serving(programs.server, grounds))
+            remote = await stack.enter_async_context(
+                reference_programs.serving(programs.server, grounds)
+            )
             sides.append(Measuring(remote, course, SERVER))
         for turn in range(course.rounds):
             told(f"round {turn + 1} of {course.rounds}: writing")
@@ -73,7 +79,11 @@ async def bench_engine(
                 await side.remember(turn)
         info = engine.info
     told("Llama, one request at a time")
-    figures = [*(side.figures() for side in sides), decoder.figures(), await reference_programs.alone(grounds)]
+    figures = [
+        *(side.figures() for side in sides),
+        decoder.figures(),
+        await reference_programs.alone(grounds),
+    ]
     return EngineReport(
         model=info.model,
         device=info.device,
@@ -86,4 +96,6 @@ async def bench_engine(
 
 def _threads() -> int:
     """One for each processor this process may use."""
-    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2)
+    return max(
+        1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    )

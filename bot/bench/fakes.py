@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Take, Turn
 
 _TOKEN: Final = 4  # characters
-_PLAN: Final = "The {0}. thing that she must not see is how much it matters to him, so he lets her wait. "
+_PLAN: Final = (
+    "The {0}. thing that she must not see is how much it matters to him, so he lets her wait. "
+)
 _BEATS: Final = (
     "<role_thinking>She would laugh {0} times if she knew, and better that than to be pitied.</role_thinking>"
     "<role_action>turns page {0} without having read it, and looks over the edge of the paper</role_action>"
@@ -38,7 +40,7 @@ REPLY: Final = f"{_recited(_PLAN, 8)}</system_thinking>{_recited(_BEATS, 6)}"
 
 
 @dataclass
-class Understudy:
+class RecitingEngine:
     """An Engine that gives the same reply to everyone, a token every `pause` seconds."""
 
     pause: float = 0.0
@@ -69,7 +71,7 @@ class Understudy:
         yield Chunk("", Finish(FinishReason.STOP, tokens, tokens, len(REPLY) // _TOKEN))
 
 
-class Nowhere:
+class NullDelivery:
     """A Stage that makes every message as Discord would get it, and shows it to nobody."""
 
     def __init__(self) -> None:

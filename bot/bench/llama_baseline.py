@@ -16,7 +16,7 @@ from pathlib import Path
 import llama_cpp
 
 from bot.engine.local.llama import Context, ContextPlan, Model
-from bot.engine.local.llama_log import Chatter
+from bot.engine.local.llama_log import LlamaLog
 
 _BATCH = 512
 _REPLY = 8  # tokens of each reply in the rotation
@@ -40,7 +40,9 @@ def bare(path: Path, threads: int, streams: int, tokens: int) -> tuple[float, fl
 
 def alone(path: Path, threads: int, streams: int, history: int) -> float:
     """Seconds for a round of `streams` scenes with llama-cpp-python's `Llama`, one request at a time."""
-    llama = llama_cpp.Llama(str(path), n_ctx=history + 512, n_threads=threads, n_gpu_layers=-1, verbose=False)
+    llama = llama_cpp.Llama(
+        str(path), n_ctx=history + 512, n_threads=threads, n_gpu_layers=-1, verbose=False
+    )
     chance = random.Random(1)  # noqa: S311 - for a bench
     scenes = [[chance.randrange(1000, 20000) for _ in range(history)] for _ in range(streams)]
     began = time.perf_counter()
@@ -68,7 +70,7 @@ def main(arguments: list[str]) -> None:
     what, path, numbers = arguments[0], Path(arguments[1]), map(int, arguments[2:])
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         sys.stderr = nowhere
-        chatter = Chatter()
+        chatter = LlamaLog()
         found = bare(path, *numbers) if what == "bare" else alone(path, *numbers)
         del chatter
     sys.stdout.write(json.dumps(found) + "\n")

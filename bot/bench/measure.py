@@ -21,7 +21,7 @@ _SENTENCE = "Miss {name} walked round the lake for the {number}. time and spoke 
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class BenchOptions:
     """What is asked of an engine."""
 
     streams: int = 8
@@ -59,7 +59,7 @@ class Measuring:
     """One engine, started, going through the course round by round: `write` a few times, then `remember`."""
 
     engine: Engine
-    course: Course
+    course: BenchOptions
     name: str
     _written: list[Written] = field(default_factory=list)
     _answers: list[float] = field(default_factory=list)
@@ -75,7 +75,9 @@ class Measuring:
         one = _rate([await self._reply(f"one {turn}", _prompt("one", 20))])
         began = time.perf_counter()
         many = await self._all(f"many {turn}", 20)
-        self._answers.append(sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began))
+        self._answers.append(
+            sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began)
+        )
         held = None
         if self.engine.info.well_formed:
             held = _rate(await self._all(f"held {turn}", 20, grammar=her_grammar("Miss")))
@@ -122,19 +124,36 @@ class Measuring:
         before, after = _prompt(mind, size), _prompt(mind, size, lines=1)
         await self._reply(mind, before, tokens=1)
         again = await self._reply(mind, after, tokens=1)
-        common = Prompt(tuple(one for one, other in zip(before.parts, after.parts, strict=False) if one == other))
-        return again.finish.prompt_tokens - await self.engine.count(common), again.finish.prompt_tokens_read
+        common = Prompt(
+            tuple(
+                one for one, other in zip(before.parts, after.parts, strict=False) if one == other
+            )
+        )
+        return again.finish.prompt_tokens - await self.engine.count(
+            common
+        ), again.finish.prompt_tokens_read
 
     async def _all(
-        self, name: str, size: int, lines: int = 0, tokens: int | None = None, grammar: str | None = None
+        self,
+        name: str,
+        size: int,
+        lines: int = 0,
+        tokens: int | None = None,
+        grammar: str | None = None,
     ) -> list[_Timed]:
         """A reply of each stream's mind, all at once, to prompts of about `size` tokens and so many more lines."""
         minds = [f"{name} {number}" for number in range(self.course.streams)]
-        return await asyncio.gather(*(self._reply(mind, _prompt(mind, size, lines), tokens, grammar) for mind in minds))
+        return await asyncio.gather(
+            *(self._reply(mind, _prompt(mind, size, lines), tokens, grammar) for mind in minds)
+        )
 
-    async def _reply(self, mind: str, prompt: Prompt, tokens: int | None = None, grammar: str | None = None) -> _Timed:
+    async def _reply(
+        self, mind: str, prompt: Prompt, tokens: int | None = None, grammar: str | None = None
+    ) -> _Timed:
         limit = tokens or self.course.tokens
-        request = Request(prompt, mind, max_tokens=limit, planning_tokens=None, seed=1, grammar=grammar)
+        request = Request(
+            prompt, mind, max_tokens=limit, planning_tokens=None, seed=1, grammar=grammar
+        )
         began = time.perf_counter()
         pieces, lengths = [], []
         async for chunk in self.engine.generate(request):
@@ -145,7 +164,7 @@ class Measuring:
         raise AssertionError("an engine's last chunk carries its finish")
 
 
-async def measure(engine: Engine, course: Course, name: str) -> Figures:
+async def measure(engine: Engine, course: BenchOptions, name: str) -> Figures:
     """Return the figures of an engine that has been started."""
     measuring = Measuring(engine, course, name)
     for turn in range(course.rounds):
@@ -156,13 +175,20 @@ async def measure(engine: Engine, course: Course, name: str) -> Figures:
 
 def _rate(replies: Sequence[_Timed]) -> float | None:
     """Tokens a second while all of them were being written; None where they never were at once."""
-    start, end = max(reply.pieces[0] for reply in replies), min(reply.pieces[-1] for reply in replies)
-    return sum(reply.tokens(start, end) for reply in replies) / (end - start) if start < end else None
+    start, end = (
+        max(reply.pieces[0] for reply in replies),
+        min(reply.pieces[-1] for reply in replies),
+    )
+    return (
+        sum(reply.tokens(start, end) for reply in replies) / (end - start) if start < end else None
+    )
 
 
 def _prompt(name: str, tokens: int, lines: int = 0) -> Prompt:
     """A conversation of about so many tokens, and `lines` more turns at its end."""
-    sentences = "".join(_SENTENCE.format(name=name, number=number) for number in range(max(1, tokens // 20)))
+    sentences = "".join(
+        _SENTENCE.format(name=name, number=number) for number in range(max(1, tokens // 20))
+    )
     parts: list[Control | Text] = [
         Control("<|im_start|>"),
         Text(f"user\n{sentences}"),
@@ -170,5 +196,10 @@ def _prompt(name: str, tokens: int, lines: int = 0) -> Prompt:
         Text("\n"),
     ]
     for line in range(lines):
-        parts += [Control("<|im_start|>"), Text(f"user\nAnd the {line}. question?"), Control("<|im_end|>"), Text("\n")]
+        parts += [
+            Control("<|im_start|>"),
+            Text(f"user\nAnd the {line}. question?"),
+            Control("<|im_end|>"),
+            Text("\n"),
+        ]
     return Prompt((*parts, Control("<|im_start|>"), Text("assistant\n")))

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from bot.bench.measure import Course
+    from bot.bench.measure import BenchOptions
 
 _PROMPT = 32  # tokens that each stream reads before it writes
 _PATIENCE = 120  # seconds a server may take to load the model
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class BenchConditions:
     """What all sides have in common."""
 
     model: Path
     threads: int
-    course: Course
+    course: BenchOptions
 
     @property
     def context(self) -> int:
@@ -39,14 +39,16 @@ class Grounds:
         return self.course.history * 3 // 2 + 1024
 
 
-async def bare(grounds: Grounds) -> Written:
+async def bare(grounds: BenchConditions) -> Written:
     """Return tokens a second of `llama_decode` alone, from Python."""
     course = grounds.course
-    one, many = json.loads(await _said(sys.executable, *_baseline("bare", grounds, course.streams, course.tokens)))
+    one, many = json.loads(
+        await _said(sys.executable, *_baseline("bare", grounds, course.streams, course.tokens))
+    )
     return Written(one=one, many=many)
 
 
-async def batched(program: Path, grounds: Grounds) -> Written:
+async def batched(program: Path, grounds: BenchConditions) -> Written:
     """Return tokens a second that llama-batched-bench writes."""
     course = grounds.course
     settings = {
@@ -65,7 +67,7 @@ async def batched(program: Path, grounds: Grounds) -> Written:
     return Written(one=told[1], many=told[course.streams])
 
 
-async def alone(grounds: Grounds) -> Figures:
+async def alone(grounds: BenchConditions) -> Figures:
     """Return the seconds of a rotation with llama-cpp-python's `Llama`, one request at a time."""
     course = grounds.course
     out = await _said(sys.executable, *_baseline("alone", grounds, course.streams, course.history))
@@ -76,13 +78,15 @@ async def alone(grounds: Grounds) -> Figures:
 class Decoder:
     """The rival that only decodes: llama-batched-bench, or where it isn't given, a loop from Python."""
 
-    grounds: Grounds
+    grounds: BenchConditions
     batched_bench: Path | None
     _written: list[Written] = field(default_factory=list)
 
     async def write(self) -> None:
         """Have it measured once more."""
-        measured = batched(self.batched_bench, self.grounds) if self.batched_bench else bare(self.grounds)
+        measured = (
+            batched(self.batched_bench, self.grounds) if self.batched_bench else bare(self.grounds)
+        )
         self._written.append(await measured)
 
     def figures(self) -> Figures:
@@ -92,7 +96,7 @@ class Decoder:
 
 
 @contextlib.asynccontextmanager
-async def serving(program: Path, grounds: Grounds) -> AsyncIterator[RemoteEngine]:
+async def serving(program: Path, grounds: BenchConditions) -> AsyncIterator[RemoteEngine]:
     """A llama-server on loopback, and an engine that asks it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -107,7 +111,9 @@ async def serving(program: Path, grounds: Grounds) -> AsyncIterator[RemoteEngine
         "--port": port,
     }
     process = await _started(program, *_words(settings))
-    remote = RemoteEngine(RemoteOptions(base_url=(f"http://127.0.0.1:{port}/v1",), context=grounds.context))
+    remote = RemoteEngine(
+        RemoteOptions(base_url=(f"http://127.0.0.1:{port}/v1",), context=grounds.context)
+    )
     draining = asyncio.create_task(process.communicate())
     try:
         await _wait_for(remote, process)
@@ -130,8 +136,15 @@ async def _wait_for(remote: RemoteEngine, process: asyncio.subprocess.Process) -
     raise EngineStartError("The llama-server that was given did not come up.")
 
 
-def _baseline(what: str, grounds: Grounds, *numbers: int) -> list[str]:
-    return ["-m", "bot.bench.llama_baseline", what, str(grounds.model), str(grounds.threads), *map(str, numbers)]
+def _baseline(what: str, grounds: BenchConditions, *numbers: int) -> list[str]:
+    return [
+        "-m",
+        "bot.bench.llama_baseline",
+        what,
+        str(grounds.model),
+        str(grounds.threads),
+        *map(str, numbers),
+    ]
 
 
 def _is_json(line: bytes) -> bool:
@@ -151,7 +164,9 @@ async def _said(program: Path | str, *words: str) -> bytes:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
     if process.returncode:
-        raise EngineStartError(f"{program} ended with status {process.returncode}: nothing was measured.")
+        raise EngineStartError(
+            f"{program} ended with status {process.returncode}: nothing was measured."
+        )
     return out
 
 

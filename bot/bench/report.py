@@ -35,13 +35,19 @@ class Figures(BaseModel):
     name: str
     written: tuple[Written, ...] = ()  # turn by turn
     streams: int = 0
-    answer_many: float | None = None  # tokens a second of all streams from being asked to their end, together
+    answer_many: float | None = (
+        None  # tokens a second of all streams from being asked to their end, together
+    )
     read: float | None = None  # prompt tokens a second
     first_word: float | None = None  # seconds from a new prompt to the first text
     return_new: int | None = None  # tokens that were new when a known mind came back …
     return_read: int | None = None  # … and those that were read
-    return_stored: float | None = None  # seconds until a mind that had lost its place answers, of those reading takes
-    rotation: float | None = None  # seconds for one reply of each of `streams` scenes in turn, histories and all
+    return_stored: float | None = (
+        None  # seconds until a mind that had lost its place answers, of those reading takes
+    )
+    rotation: float | None = (
+        None  # seconds for one reply of each of `streams` scenes in turn, histories and all
+    )
 
     @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
     @property
@@ -103,11 +109,31 @@ class EngineReport(BaseModel):
         wanted = (
             (f"one stream, of {bar}", 0.97, False, self._turn_by_turn("one", bar)),
             (f"all streams, of {bar}", 0.93, False, self._turn_by_turn("many", bar)),
-            (f"all streams asked at once, of {SERVER}", 1.0, False, self.ratio("answer_many", OURS, SERVER)),
-            ("all streams held to HER's form, of free ones", 0.97, False, self._turn_by_turn("held", OURS, "many")),
-            ("rotation, times as fast as one at a time", 5.0, False, self.ratio("rotation", ALONE, OURS)),
+            (
+                f"all streams asked at once, of {SERVER}",
+                1.0,
+                False,
+                self.ratio("answer_many", OURS, SERVER),
+            ),
+            (
+                "all streams held to HER's form, of free ones",
+                0.97,
+                False,
+                self._turn_by_turn("held", OURS, "many"),
+            ),
+            (
+                "rotation, times as fast as one at a time",
+                5.0,
+                False,
+                self.ratio("rotation", ALONE, OURS),
+            ),
             ("return to a known mind, tokens read of new ones", 1.0, True, self._read_again()),
-            ("return from main memory, of reading again", 0.1, True, self._of(OURS, "return_stored")),
+            (
+                "return from main memory, of reading again",
+                0.1,
+                True,
+                self._of(OURS, "return_stored"),
+            ),
         )
         return tuple(
             Target(what=what, wanted=least, at_most=most, measured=found)
@@ -136,7 +162,9 @@ class EngineReport(BaseModel):
 
     def _side(self, name: str) -> Figures:
         """A side's figures; empty ones where it was not measured."""
-        return next((figures for figures in self.figures if figures.name == name), Figures(name=name))
+        return next(
+            (figures for figures in self.figures if figures.name == name), Figures(name=name)
+        )
 
 
 def median(values: Iterable[float | None]) -> float | None:

@@ -22,12 +22,16 @@ from bot.cli.setup.command import setup
 from bot.cli.try_command import try_
 from bot.cli.version import version
 
-app = typer.Typer(cls=SentencesGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=SentencesGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
 
 
 @app.callback()
 def aside(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback where a command fails.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback where a command fails.")
+    ] = False,
 ) -> None:
     """HER characters on Discord: they speak in the channel and think where the game master decides."""
 

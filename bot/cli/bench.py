@@ -36,12 +36,18 @@ Rounds = Annotated[int, typer.Option(min=1, help="Rounds; medians of all are sho
 
 @bench.command()
 def engine(
-    model: Annotated[str | None, typer.Option(help="Name or path; the one in the settings.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Name or path; the one in the settings.")
+    ] = None,
     streams: Streams = 8,
     rounds: Rounds = 5,
-    history: Annotated[int, typer.Option(min=64, help="Tokens of each scene that comes in rotation.")] = 2000,
+    history: Annotated[
+        int, typer.Option(min=64, help="Tokens of each scene that comes in rotation.")
+    ] = 2000,
     threads: Annotated[int | None, typer.Option(min=1, help="One for each processor.")] = None,
-    llama_server: Annotated[Path | None, typer.Option(metavar="PATH", help="A llama-server to measure too.")] = None,
+    llama_server: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="A llama-server to measure too.")
+    ] = None,
     batched_bench: Annotated[
         Path | None, typer.Option(metavar="PATH", help="A llama-batched-bench to be held against.")
     ] = None,
@@ -51,12 +57,14 @@ def engine(
     """Measure the local engine: one stream and many, reading, coming back to a known mind; and the same of
     llama.cpp's own programs and of llama-cpp-python used one request at a time."""
     from bot.bench.engine_bench import Programs, bench_engine
-    from bot.bench.measure import Course
+    from bot.bench.measure import BenchOptions
 
-    course = Course(streams=streams, history=history, rounds=rounds)
+    course = BenchOptions(streams=streams, history=history, rounds=rounds)
     named = model or settings_of(config).engine.model or "demo"
     report = asyncio.run(
-        bench_engine(named, course, Programs(llama_server, batched_bench), threads=threads, told=_tell)
+        bench_engine(
+            named, course, Programs(llama_server, batched_bench), threads=threads, told=_tell
+        )
     )
     if as_json:
         write_json(report.model_dump())
@@ -78,16 +86,18 @@ def bot(
 ) -> None:
     """Measure the bot with an engine that recites: turns a second, the longest that its event loop stalls while
     replies are written, and its memory with many scenes."""
-    from bot.bench.bot_bench import Evening, bench_bot
+    from bot.bench.bot_bench import BotBenchOptions, bench_bot
     from bot.cli.lookup import chosen_scenario
 
     played = chosen_scenario(scenario, library_of(settings_of(config)))
-    report = asyncio.run(bench_bot(played, Evening(scenes, max(streams, 1), rounds)))
+    report = asyncio.run(bench_bot(played, BotBenchOptions(scenes, max(streams, 1), rounds)))
     if as_json:
         write_json(report.model_dump())
         return
     typer.echo(f"{report.turns:.1f} turns a second, {report.streams} scenes at once")
-    typer.echo(f"{report.stall * 1000:.0f} ms the longest stall, {report.stall_work * 1000:.0f} ms of it own work")
+    typer.echo(
+        f"{report.stall * 1000:.0f} ms the longest stall, {report.stall_work * 1000:.0f} ms of it own work"
+    )
     if report.memory is not None:
         typer.echo(f"{report.memory / 1e6:.0f} MB with {report.scenes:,} idle scenes")
     _print_targets(report.targets)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def forget(
-    server: Annotated[int, typer.Argument(metavar="SERVER", help="The server's id, as Discord's clients copy it.")],
+    server: Annotated[
+        int, typer.Argument(metavar="SERVER", help="The server's id, as Discord's clients copy it.")
+    ],
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
     config: Config = None,
 ) -> None:
@@ -23,7 +25,9 @@ def forget(
     path = settings_of(config).store.path
     if not path.is_file():
         raise UserInputError(f"There is no {path}: nothing is stored here.")
-    if not yes and not typer.confirm(f"Delete every story of server {server} in {path}, for good?", err=True):
+    if not yes and not typer.confirm(
+        f"Delete every story of server {server} in {path}, for good?", err=True
+    ):
         raise typer.Abort
     count = asyncio.run(_forget(path, server))
     write(f"{count} {'story' if count == 1 else 'stories'} deleted.\n")

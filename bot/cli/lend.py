@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 
 
 def lend(
-    address: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where they are lent.")] = "127.0.0.1:50052",
+    address: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where they are lent.")
+    ] = "127.0.0.1:50052",
     to_network: Annotated[
-        bool, typer.Option("--to-network", help="Lend beyond this machine, to everyone who can reach the address.")
+        bool,
+        typer.Option(
+            "--to-network", help="Lend beyond this machine, to everyone who can reach the address."
+        ),
     ] = False,
 ) -> None:
     """Lend this machine's GPUs, or else its CPU, to an engine elsewhere that names the address in `engine.rpc`.
@@ -30,7 +35,7 @@ def lend(
     spin_briefly(os.environ)  # before llama.cpp is loaded
     from bot.engine.local import rpc
 
-    place = rpc.Address.parse(address)
+    place = rpc.RpcAddress.parse(address)
     if warning := rpc.check_lending(place, to_network=to_network):
         typer.echo(f"Careful: {warning}", err=True)
 

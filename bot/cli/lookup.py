@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
-from bot.errors import ScenarioError, UnknownName, UserInputError
+from bot.errors import NameNotFound, ScenarioError, UserInputError
 from bot.library.name_matching import nearest, spoken_names
 from bot.library.normalise import normal
 from bot.library.scenario_files import ScenarioFile, read
@@ -28,7 +28,7 @@ def chosen_scenario(name: str, library: Library) -> Scenario:
         return _scenario_at(path)
     try:
         return library.scenario(name)
-    except UnknownName:
+    except NameNotFound:
         if path.is_dir():
             return _scenario_at(path)
         raise
@@ -40,7 +40,9 @@ def chosen_character(scenario: Scenario, name: str) -> str:
         return character
     names = [character.name for character in scenario.characters]
     listed = ", ".join(nearest(name, names) or names)
-    raise UnknownName(f"Nobody in {scenario.title} is called “{name[:80]}”: choose one of {listed}.")
+    raise NameNotFound(
+        f"Nobody in {scenario.title} is called “{name[:80]}”: choose one of {listed}."
+    )
 
 
 def dialect_of(settings: Settings) -> Dialect:
@@ -51,15 +53,22 @@ def dialect_of(settings: Settings) -> Dialect:
     if engine.dialect is not None:
         return Dialect(engine.dialect)
     try:
-        entry, _ = entry_named(engine.model or "", engine.weights if engine.kind == "local" else None)
+        entry, _ = entry_named(
+            engine.model or "", engine.weights if engine.kind == "local" else None
+        )
     except UserInputError:
         return Dialect.HER
     return Dialect(entry.dialect)
 
 
 def _scenario_at(path: Path) -> Scenario:
-    own = next((inside for name in ("scenario.yaml", "scenario.yml") if (inside := path / name).is_file()), None)
-    scenarios = read(ScenarioFile(own.parent.parent, own) if own else ScenarioFile(path.parent, path))
+    own = next(
+        (inside for name in ("scenario.yaml", "scenario.yml") if (inside := path / name).is_file()),
+        None,
+    )
+    scenarios = read(
+        ScenarioFile(own.parent.parent, own) if own else ScenarioFile(path.parent, path)
+    )
     if len(scenarios) > 1:
         raise UserInputError(
             f"{path} holds {len(scenarios)} scenes: put it into a folder of `library.folders`, and name one by its id."

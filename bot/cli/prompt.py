@@ -12,15 +12,22 @@ from bot.engine.protocol import Dialect  # noqa: TC001 - typer needs it at run t
 
 
 def prompt(
-    scenario: Annotated[str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")],
+    scenario: Annotated[
+        str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")
+    ],
     character: Annotated[str, typer.Argument(help="Whose turn it is.")],
     turns: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The story so far: a YAML list of {speaker, text} or {speaker, raw}."),
+        typer.Option(
+            metavar="FILE",
+            help="The story so far: a YAML list of {speaker, text} or {speaker, raw}.",
+        ),
     ] = None,
     dialect: Annotated[
         Dialect | None,
-        typer.Option(help="How the model is spoken to; HER's own way, unless the settings name another kind of model."),
+        typer.Option(
+            help="How the model is spoken to; HER's own way, unless the settings name another kind of model."
+        ),
     ] = None,
     config: Config = None,
 ) -> None:
@@ -34,4 +41,8 @@ def prompt(
     name = chosen_character(played, character)
     told = read_turns(turns, played) if turns else ()
     chosen = dialect or dialect_of(settings)
-    write(prompt_builder.prompt(played, name, told, chosen, empty_think=settings.play.empty_think).text)
+    write(
+        prompt_builder.prompt(
+            played, name, told, chosen, empty_think=settings.play.empty_think
+        ).text
+    )

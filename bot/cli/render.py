@@ -11,7 +11,7 @@ from bot.cli.console.shared_options import write_json
 from bot.scenes.reveal import Audience, RevealPolicy, Where
 
 if TYPE_CHECKING:
-    from bot.her.reply_parser import Reply
+    from bot.her.reply_parser import ParsedReply
 
 _DEFAULT = RevealPolicy()
 
@@ -19,8 +19,12 @@ _DEFAULT = RevealPolicy()
 def render(
     character: Annotated[str, typer.Option(metavar="NAME", help="Who replies.")] = "Character",
     cast: Annotated[str, typer.Option(metavar="NAME,NAME…", help="Who else is in the scene.")] = "",
-    thoughts: Annotated[Where, typer.Option(help="Where the character's thoughts go.")] = _DEFAULT.thoughts,
-    planning: Annotated[Where, typer.Option(help="Where the model's planning goes.")] = _DEFAULT.planning,
+    thoughts: Annotated[
+        Where, typer.Option(help="Where the character's thoughts go.")
+    ] = _DEFAULT.thoughts,
+    planning: Annotated[
+        Where, typer.Option(help="Where the model's planning goes.")
+    ] = _DEFAULT.planning,
     chunk: Annotated[
         int | None, typer.Option(min=1, help="Characters fed to the parser at a time; all at once.")
     ] = None,
@@ -37,7 +41,10 @@ def render(
     write_json(
         {
             "public": [plain(message) for message in public_messages(policy.shown(reply.beats))],
-            "gm": [plain(message) for message in gm_messages(character, policy.freed(reply.beats, Audience.GM))],
+            "gm": [
+                plain(message)
+                for message in gm_messages(character, policy.freed(reply.beats, Audience.GM))
+            ],
             "own_history": own_history(character, reply.beats),
             "others_history": others_history(character, reply.beats, others),
             "closed": reply.closed,
@@ -45,7 +52,7 @@ def render(
     )
 
 
-def _parsed(raw: str, character: str, others: tuple[str, ...], chunk: int | None) -> Reply:
+def _parsed(raw: str, character: str, others: tuple[str, ...], chunk: int | None) -> ParsedReply:
     from bot.her.reply_parser import ReplyParser
 
     parser = ReplyParser(character, others, prefilled=False)

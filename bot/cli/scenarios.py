@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from bot.library.library import Summary
     from bot.library.scenario import Character, Scenario
 
-scenarios = typer.Typer(help="Show the scenarios of the library, and check them.", no_args_is_help=True)
+scenarios = typer.Typer(
+    help="Show the scenarios of the library, and check them.", no_args_is_help=True
+)
 
 
 class FaultyScenarios(UserInputError):
@@ -35,12 +37,17 @@ def list_(config: Config = None, as_json: AsJson = False) -> None:
     else:
         _print_table(summaries)
     if faults := library.faults:
-        typer.echo(f"{_count(len(faults), 'fault')} in the library: `aside scenarios check` tells.", err=True)
+        typer.echo(
+            f"{_count(len(faults), 'fault')} in the library: `aside scenarios check` tells.",
+            err=True,
+        )
 
 
 @scenarios.command()
 def show(
-    scenario: Annotated[str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")],
+    scenario: Annotated[
+        str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")
+    ],
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,16 +65,18 @@ def show(
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Scenario files or folders, or folders full of them; left out: the library."),
+        typer.Argument(
+            help="Scenario files or folders, or folders full of them; left out: the library."
+        ),
     ] = None,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what is wrong with scenarios; status 2 where anything is."""
     from bot.library.scenario_faults import faults_at
-    from bot.package_data import shipped
+    from bot.package_data import shipped_folder
 
-    places = paths or [*settings_of(config).library.folders, shipped("personas")]
+    places = paths or [*settings_of(config).library.folders, shipped_folder("personas")]
     faults = [fault for place in places for fault in faults_at(place)]
     if as_json:
         write_json({"faults": faults})
@@ -89,7 +98,9 @@ def _print_table(summaries: Sequence[Summary]) -> None:
 
     table = Table(Column("Id", no_wrap=True), "Title", "Book", "Characters")
     for one in summaries:
-        table.add_row(*(Text(cell) for cell in (one.id, one.title, one.book, ", ".join(one.characters))))
+        table.add_row(
+            *(Text(cell) for cell in (one.id, one.title, one.book, ", ".join(one.characters)))
+        )
     Console(highlight=False).print(table)
 
 

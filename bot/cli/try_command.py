@@ -31,13 +31,21 @@ class ExtraMissing(AsideError):
 
 
 def try_(
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port on loopback; left out, a free one.")] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port on loopback; left out, a free one.")
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
     model: Annotated[
         str | None,
-        typer.Option(help="A model's name, file or hf:… address; left out, the configured or the demo model."),
+        typer.Option(
+            help="A model's name, file or hf:… address; left out, the configured or the demo model."
+        ),
     ] = None,
-    scenario: Annotated[str, typer.Option(help="Which scenario is suggested.")] = "pride-and-prejudice",
+    scenario: Annotated[
+        str, typer.Option(help="Which scenario is suggested.")
+    ] = "pride-and-prejudice",
     config: Config = None,
 ) -> None:
     """Try Aside in the browser: a simulated Discord on this machine, no token needed, nothing kept."""
@@ -56,7 +64,9 @@ def try_(
     with tempfile.TemporaryDirectory(prefix="aside-try-") as folder, server:
         settings = _for_trying(settings, model, Path(folder))
         logs.set_up(settings)
-        logging.getLogger("discord").setLevel(logging.ERROR)  # simcord makes it warn of what is nobody's concern
+        logging.getLogger("discord").setLevel(
+            logging.ERROR
+        )  # simcord makes it warn of what is nobody's concern
         with contextlib.suppress(asyncio.CancelledError):
             asyncio.run(_playing(settings, chosen, server, browser=browser))
 
@@ -75,7 +85,9 @@ def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings
     return settings.model_copy(update=changes)
 
 
-async def _playing(settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool) -> None:
+async def _playing(
+    settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool
+) -> None:
     from bot.app import create_bot
     from bot.engine_factory import create_engine
     from bot.tryout import console
@@ -84,10 +96,14 @@ async def _playing(settings: Settings, scenario: Scenario, server: socket.socket
     engine = create_engine(settings)
     console.loading()
     try:
-        await asyncio.gather(engine.start(), asyncio.to_thread(import_module, "bot.tryout.session"))  # both take long
+        await asyncio.gather(
+            engine.start(), asyncio.to_thread(import_module, "bot.tryout.session")
+        )  # both take long
         from bot.tryout.session import played
 
-        async with played(lambda offstage: create_bot(settings, engine=offstage), engine, server, scenario) as site:
+        async with played(
+            lambda offstage: create_bot(settings, engine=offstage), engine, server, scenario
+        ) as site:
             console.ready(site.address, engine.info)
             if browser:
                 console.opened(site.address)

@@ -11,8 +11,8 @@ from bot.documents import Fault, Tree, check, complaint, parse, read_text
 from bot.errors import DocumentError
 from bot.her import reply_parser
 from bot.her.beats import speech
-from bot.her.player_text import beats_of
-from bot.her.sanitise import plain_name
+from bot.her.player_text import parse_player_text
+from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import spoken_names
 from bot.library.normalise import normal
 from bot.library.scenario import NARRATOR
@@ -32,14 +32,18 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    speaker: str = Field(min_length=1, max_length=200, description=f"who speaks; {NARRATOR} for what goes on around")
+    speaker: str = Field(
+        min_length=1, max_length=200, description=f"who speaks; {NARRATOR} for what goes on around"
+    )
     text: str | None = Field(default=None, description="what a person typed")
     raw: str | None = Field(default=None, description="a reply as a model wrote it")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Entry:
         if (self.text is None) == (self.raw is None):
-            raise ValueError("a turn has either `text`, as a person typed it, or `raw`, as a model wrote it: keep one")
+            raise ValueError(
+                "a turn has either `text`, as a person typed it, or `raw`, as a model wrote it: keep one"
+            )
         return self
 
 
@@ -59,7 +63,9 @@ def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
     if isinstance(checked, list):
         raise complaint(checked, DocumentError) from None
     names = spoken_names(scenario.characters)
-    return tuple(_turn(number, entry, names, scenario) for number, entry in enumerate(checked.turns, start=1))
+    return tuple(
+        _turn(number, entry, names, scenario) for number, entry in enumerate(checked.turns, start=1)
+    )
 
 
 def _as_group(tree: Tree) -> Tree:
@@ -72,7 +78,7 @@ def _as_group(tree: Tree) -> Tree:
 
 
 def _turn(number: int, entry: Entry, names: dict[str, str], scenario: Scenario) -> Turn:
-    speaker = names.get(normal(entry.speaker)) or plain_name(entry.speaker)
+    speaker = names.get(normal(entry.speaker)) or sanitise_name(entry.speaker)
     kind = TurnKind.LINE if entry.raw is None else TurnKind.REPLY
     if normal(speaker) == normal(NARRATOR):
         speaker, kind = NARRATOR, TurnKind.NARRATION
@@ -90,7 +96,9 @@ def _turn(number: int, entry: Entry, names: dict[str, str], scenario: Scenario) 
 
 def _beats(entry: Entry, speaker: str, kind: TurnKind, scenario: Scenario) -> tuple[Beat, ...]:
     if entry.raw is not None:
-        others = tuple(character.name for character in scenario.characters if character.name != speaker)
+        others = tuple(
+            character.name for character in scenario.characters if character.name != speaker
+        )
         return reply_parser.parse(entry.raw, speaker, others).beats
     text = entry.text or ""
-    return (speech(text.strip()),) if kind is TurnKind.NARRATION else beats_of(text)
+    return (speech(text.strip()),) if kind is TurnKind.NARRATION else parse_player_text(text)

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from bot.documents.environment_overlay import overlay
-from bot.documents.fault import Fault, Spot
+from bot.documents.fault import Fault, SourcePosition
 from bot.documents.text_file import MAX_BYTES, read_text
 from bot.documents.validation import check, complaint, read_document
 from bot.documents.yaml_tree import Tree, parse
 
-__all__ = ["MAX_BYTES", "Fault", "Spot", "Tree", "check", "complaint", "overlay", "parse", "read_document", "read_text"]
+__all__ = [
+    "MAX_BYTES",
+    "Fault",
+    "SourcePosition",
+    "Tree",
+    "check",
+    "complaint",
+    "overlay",
+    "parse",
+    "read_document",
+    "read_text",
+]

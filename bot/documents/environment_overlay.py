@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rapidfuzz import fuzz, process
 
-from bot.documents.fault import Fault, Spot
-from bot.documents.model_shape import Shape
+from bot.documents.fault import Fault, SourcePosition
+from bot.documents.model_shape import ModelShape
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bot.documents.yaml_tree import Tree
 
-Place: TypeAlias = tuple[str, ...]
+SettingPath: TypeAlias = tuple[str, ...]
 
 _NESTING = "__"
 
@@ -26,7 +26,7 @@ def overlay(
     model: type[BaseModel],
     environ: Mapping[str, str],
     prefix: str,
-    elsewhere: Mapping[str, Place],
+    elsewhere: Mapping[str, SettingPath],
     others: Collection[str] = (),
 ) -> list[Fault]:
     """Put the values of all variables of `environ` that begin with `prefix` into the tree, over what stands there.
@@ -35,18 +35,27 @@ def overlay(
     with the places in the document that they alone may fill; `others` are no business of the document's at all.
     Return what is wrong with the variables: a name that means nothing, or no value.
     """
-    shape = Shape(model)
+    shape = ModelShape(model)
     places = {prefix + _NESTING.join(path).upper(): path for path in shape.leaves()}
     renamed = {prefix + _NESTING.join(path).upper(): name for name, path in elsewhere.items()}
     faults = []
-    for name in sorted(name for name in environ if name.startswith(prefix) and name not in {*elsewhere, *others}):
+    for name in sorted(
+        name for name in environ if name.startswith(prefix) and name not in {*elsewhere, *others}
+    ):
         value = environ[name].strip()
         if name in renamed:
-            faults.append(Fault(Spot(name), f"this is read from {renamed[name]} only: call the variable that"))
+            faults.append(
+                Fault(
+                    SourcePosition(name),
+                    f"this is read from {renamed[name]} only: call the variable that",
+                )
+            )
         elif name not in places:
             faults.append(_unknown(name, [*places, *elsewhere, *others]))
         elif not value:
-            faults.append(Fault(Spot(name), "the variable is empty: give it a value, or unset it"))
+            faults.append(
+                Fault(SourcePosition(name), "the variable is empty: give it a value, or unset it")
+            )
         else:
             _put(tree, places[name], name, value, is_list=shape.takes_list(places[name]))
     return faults
@@ -55,10 +64,10 @@ def overlay(
 def _unknown(name: str, known: Iterable[str]) -> Fault:
     near = process.extract(name, sorted(known), scorer=fuzz.ratio, limit=2, score_cutoff=60)
     remedy = f"write {' or '.join(found for found, _, _ in near)}" if near else "unset it"
-    return Fault(Spot(name), f"no setting is called that: {remedy}")
+    return Fault(SourcePosition(name), f"no setting is called that: {remedy}")
 
 
-def _put(tree: Tree, path: Place, name: str, text: str, *, is_list: bool) -> None:
+def _put(tree: Tree, path: SettingPath, name: str, text: str, *, is_list: bool) -> None:
     group = _group(tree, path[:-1], name)
     if group is None:
         return
@@ -66,12 +75,17 @@ def _put(tree: Tree, path: Place, name: str, text: str, *, is_list: bool) -> Non
     if path[-1] in group:
         tree.forget(path)
     group[path[-1]] = entries if is_list else text
-    tree.spots[path] = tree.keys[path] = Spot(name, written=text)
+    tree.spots[path] = tree.keys[path] = SourcePosition(name, written=text)
     if is_list:
-        tree.spots.update({(*path, index): Spot(name, written=entry) for index, entry in enumerate(entries)})
+        tree.spots.update(
+            {
+                (*path, index): SourcePosition(name, written=entry)
+                for index, entry in enumerate(entries)
+            }
+        )
 
 
-def _group(tree: Tree, path: Place, name: str) -> dict[str, Any] | None:
+def _group(tree: Tree, path: SettingPath, name: str) -> dict[str, Any] | None:
     """Return the mapping at `path`, made where nothing stands; None where something else does, which is told later."""
     if tree.data is None:
         tree.data = {}
@@ -81,6 +95,6 @@ def _group(tree: Tree, path: Place, name: str) -> dict[str, Any] | None:
             break
         if group.get(key) is None:
             group[key] = {}
-            tree.spots[path[: depth + 1]] = Spot(name)
+            tree.spots[path[: depth + 1]] = SourcePosition(name)
         group = group[key]
     return group if isinstance(group, dict) else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class SourcePosition:
     """Where something was written: a file, perhaps a line and column in it (both from 1), or a variable."""
 
     source: str
@@ -16,13 +16,15 @@ class Spot:
 
     def __str__(self) -> str:
         line = f", line {self.line}" if self.line else ""
-        return f"{self.source}{line}" + (f", column {self.column}" if self.line and self.column else "")
+        return f"{self.source}{line}" + (
+            f", column {self.column}" if self.line and self.column else ""
+        )
 
 
 class Fault(Exception):
     """One thing wrong in a document. `str(fault)` names the place, what is wrong, and what to write."""
 
-    def __init__(self, spot: Spot, problem: str) -> None:
+    def __init__(self, spot: SourcePosition, problem: str) -> None:
         super().__init__(f"{spot}: {problem}.")
         self.spot = spot
         self.problem = problem

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Schema: TypeAlias = dict[str, Any]
 
 
-class Shape:
+class ModelShape:
     """The places of a document of one model."""
 
     def __init__(self, model: type[BaseModel]) -> None:
@@ -25,14 +25,20 @@ class Shape:
         for step in path:
             chosen = [branch for schema in here if (branch := self._branch(schema, step))]
             inner = [schema for outer in here for schema in self._inside(outer, step)]
-            here = [schema for found in (chosen or inner) for schema in self._alternatives(found)] or here
+            here = [
+                schema for found in (chosen or inner) for schema in self._alternatives(found)
+            ] or here
         return here
 
     def keys(self, path: tuple[str | int, ...]) -> dict[str, str]:
         """Return the keys that may stand in the mapping at `path`, each with its description; no secrets among them."""
         properties = [schema.get("properties", {}) for schema in self.at(path)]
         found = {key: schema for each in properties for key, schema in each.items()}
-        return {key: schema.get("description", "") for key, schema in found.items() if not self._is_secret(schema)}
+        return {
+            key: schema.get("description", "")
+            for key, schema in found.items()
+            if not self._is_secret(schema)
+        }
 
     def leaves(self, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         """Yield the path of every value that holds no keys of its own, those in lists left out."""
@@ -65,6 +71,8 @@ class Shape:
 
     @staticmethod
     def _inside(schema: Schema, step: str | int) -> Iterator[Schema]:
-        found = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+        found = (
+            schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+        )
         if found:
             yield found

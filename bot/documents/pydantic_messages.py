@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.documents.fault import Spot
+    from bot.documents.fault import SourcePosition
 
 _QUOTABLE = 24  # characters of a wrong value that are quoted; what is longer may be a secret in the wrong place
 
@@ -40,7 +40,9 @@ _EXPECTED = {
 }
 
 
-def sentence(place: tuple[str | int, ...], value: object, spot: Spot, errors: Sequence[Any]) -> str:
+def sentence(
+    place: tuple[str | int, ...], value: object, spot: SourcePosition, errors: Sequence[Any]
+) -> str:
     """Return what is wrong with the value at `place`, and what to write; `errors` are pydantic's about it."""
     name = _name(place)
     for error in errors:
@@ -53,7 +55,9 @@ def sentence(place: tuple[str | int, ...], value: object, spot: Spot, errors: Se
         return f"{name} is empty: write {expected}, or take the line out"
     if expected == "text" and not isinstance(value, (list, dict)):
         return f'{name} must be text, and YAML reads this as {kind_of(value)}: put it in quotes, "{spot.written}"'
-    written = " ".join(spot.written.split()) if spot.written and len(spot.written) <= _QUOTABLE else None
+    written = (
+        " ".join(spot.written.split()) if spot.written and len(spot.written) <= _QUOTABLE else None
+    )
     return f"{name} must be {expected}, not {f'`{written}`' if written else kind_of(value)}"
 
 
@@ -69,7 +73,11 @@ def _name(place: tuple[str | int, ...]) -> str:
     if not place:
         return "the file"
     if isinstance(place[-1], int):
-        return f"entry {place[-1] + 1} of `{place[-2]}`" if len(place) > 1 else f"entry {place[-1] + 1}"
+        return (
+            f"entry {place[-1] + 1} of `{place[-2]}`"
+            if len(place) > 1
+            else f"entry {place[-1] + 1}"
+        )
     return f"`{place[-1]}`"
 
 
@@ -78,13 +86,17 @@ def _special(name: str, value: object, error: Any) -> str | None:
     if kind == "value_error":
         return str(context["error"])
     if kind == "union_tag_invalid":
-        return f"{context['discriminator']} of {name} must be one of {context['expected_tags']}".replace("'", "`")
+        return f"{context['discriminator']} of {name} must be one of {context['expected_tags']}".replace(
+            "'", "`"
+        )
     if kind == "string_too_long":
         return f"{name} has {len(str(value))} characters: shorten it to {context['max_length']}"
     if kind == "string_too_short":
         return f"{name} is empty: write something"
     if kind == "too_long":
-        return f"{name} has {context['actual_length']} entries: leave at most {context['max_length']}"
+        return (
+            f"{name} has {context['actual_length']} entries: leave at most {context['max_length']}"
+        )
     if kind == "too_short":
         return f"{name} has too few entries: give at least {context['min_length']}"
     return None

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
-from bot.documents.fault import Fault, Spot
-from bot.documents.model_shape import Shape
+from bot.documents.fault import Fault, SourcePosition
+from bot.documents.model_shape import ModelShape
 from bot.documents.pydantic_messages import kind_of, sentence
 from bot.documents.text_file import read_text
 from bot.documents.yaml_tree import Tree, parse
@@ -31,7 +31,10 @@ _MOST_PLACES = 10
 
 
 def read_document(
-    path: Path, model: type[Model], error: type[DocumentError], defaults: Mapping[str, object] | None = None
+    path: Path,
+    model: type[Model],
+    error: type[DocumentError],
+    defaults: Mapping[str, object] | None = None,
 ) -> Model:
     """Return what the YAML file at `path` says, as a `model`.
 
@@ -40,7 +43,7 @@ def read_document(
     try:
         tree = parse(read_text(path), str(path))
         if isinstance(tree.data, dict):
-            _fill(tree, tree.data, defaults or {}, Spot(str(path)))
+            _fill(tree, tree.data, defaults or {}, SourcePosition(str(path)))
         checked = check(tree, model)
     except Fault as fault:
         checked = [fault]
@@ -57,10 +60,12 @@ def check(tree: Tree, model: type[Model]) -> Model | list[Fault]:
     try:
         return model.model_validate(tree.data)
     except ValidationError as error:
-        return _faults(tree, Shape(model), error.errors(include_url=False)[:MOST_FAULTS])
+        return _faults(tree, ModelShape(model), error.errors(include_url=False)[:MOST_FAULTS])
 
 
-def _fill(tree: Tree, data: dict[str, object], defaults: Mapping[str, object], spot: Spot) -> None:
+def _fill(
+    tree: Tree, data: dict[str, object], defaults: Mapping[str, object], spot: SourcePosition
+) -> None:
     for key, value in defaults.items():
         if key not in data:
             data[key] = value
@@ -73,19 +78,23 @@ def complaint(faults: Sequence[Fault], error: type[Complaint]) -> Complaint:
     texts = tuple(str(fault) for fault in faults)
     if not others:
         return error(texts[0], texts)
-    places = (f"line {fault.spot.line}" if fault.spot.line else fault.spot.source for fault in others)
+    places = (
+        f"line {fault.spot.line}" if fault.spot.line else fault.spot.source for fault in others
+    )
     more = "1 more fault" if len(others) == 1 else f"{len(others)} more faults"
     named = list(dict.fromkeys(places))
     named[_MOST_PLACES:] = ["…"] if named[_MOST_PLACES:] else []
     return error(f"{texts[0].removesuffix('.')} ({more}: {', '.join(named)}).", texts)
 
 
-def _faults(tree: Tree, shape: Shape, errors: Sequence[Any]) -> list[Fault]:
+def _faults(tree: Tree, shape: ModelShape, errors: Sequence[Any]) -> list[Fault]:
     """One fault a place: the branches of a union that all refuse a value are told together."""
     places: dict[Steps, list[Any]] = {}
     for error in errors:
         places.setdefault(_place(tree, error["loc"]), []).append(error)
-    faults = [fault for place, found in places.items() for fault in _told(tree, shape, place, found)]
+    faults = [
+        fault for place, found in places.items() for fault in _told(tree, shape, place, found)
+    ]
     return sorted(faults, key=lambda fault: (fault.spot.line or 0, fault.spot.column or 0))
 
 
@@ -98,34 +107,44 @@ def _place(tree: Tree, location: Steps) -> Steps:
     return place
 
 
-def _told(tree: Tree, shape: Shape, place: Steps, errors: Sequence[Any]) -> list[Fault]:
+def _told(tree: Tree, shape: ModelShape, place: Steps, errors: Sequence[Any]) -> list[Fault]:
     missing = [error for error in errors if error["type"] == "missing"]
     faults = [_missing(tree, shape, place, error["loc"]) for error in missing]
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
     if unknown:
         faults.append(_unknown(tree, shape, place, unknown[0]["loc"]))
     others = [
-        error for error in errors if error not in missing and error not in unknown and not _moot(tree, place, error)
+        error
+        for error in errors
+        if error not in missing and error not in unknown and not _moot(tree, place, error)
     ]
     if others:
-        faults.append(Fault(tree.spot(place), sentence(place, tree.value(place), tree.spot(place), others)))
+        faults.append(
+            Fault(tree.spot(place), sentence(place, tree.value(place), tree.spot(place), others))
+        )
     return faults
 
 
 def _moot(tree: Tree, place: Steps, error: Any) -> bool:
     """Whether the list seems too short to pydantic only since entries of it are wrong, which is told of each."""
     entries = tree.value(place)
-    return error["type"] == "too_short" and isinstance(entries, list) and len(entries) >= error["ctx"]["min_length"]
+    return (
+        error["type"] == "too_short"
+        and isinstance(entries, list)
+        and len(entries) >= error["ctx"]["min_length"]
+    )
 
 
-def _missing(tree: Tree, shape: Shape, place: Steps, location: Steps) -> Fault:
+def _missing(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
     key = str(location[-1])
     description = shape.keys(location[:-1]).get(key)
     about = f" ({description})" if description else ""
-    return Fault(replace(tree.spot(place), column=None), f"`{key}` is missing: add `{key}: …`{about}")
+    return Fault(
+        replace(tree.spot(place), column=None), f"`{key}` is missing: add `{key}: …`{about}"
+    )
 
 
-def _unknown(tree: Tree, shape: Shape, place: Steps, location: Steps) -> Fault:
+def _unknown(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
     key = str(location[-1])
     known = list(shape.keys(location[:-1]))
     near = process.extractOne(key.casefold(), known, score_cutoff=70)

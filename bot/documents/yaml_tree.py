@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from bot.documents.fault import Fault, Spot
+from bot.documents.fault import Fault, SourcePosition
 from bot.documents.yaml_messages import TOO_DEEP, refuse_control_characters, syntax_fault
 
 if TYPE_CHECKING:
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 Path: TypeAlias = tuple[str | int, ...]
 
 MAX_DEPTH = 40
-MAX_WEIGHT = 10 * 1024 * 1024  # characters, and 16 for each value, once every alias has been written out
-LONGEST_NUMBER = 64  # characters; what is longer is text, since base 60 would have Python reckon for hours
+MAX_WEIGHT = (
+    10 * 1024 * 1024
+)  # characters, and 16 for each value, once every alias has been written out
+LONGEST_NUMBER = (
+    64  # characters; what is longer is text, since base 60 would have Python reckon for hours
+)
 LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _CORE = "tag:yaml.org,2002:"
@@ -33,17 +37,19 @@ class Tree:
     """Plain data (dict, list, str, int, float, bool, date, None) and the spot of each value, by its path."""
 
     data: object
-    spots: dict[Path, Spot] = field(default_factory=dict)
-    keys: dict[Path, Spot] = field(default_factory=dict)  # of the key, where the value is a mapping's
+    spots: dict[Path, SourcePosition] = field(default_factory=dict)
+    keys: dict[Path, SourcePosition] = field(
+        default_factory=dict
+    )  # of the key, where the value is a mapping's
 
     @classmethod
     def of(cls, data: object, source: str) -> Tree:
         """Return the tree of plain data that was not read from YAML; every value is said to stand in `source`."""
         tree = cls(data)
-        _spread(data, (), Spot(source), tree.spots)
+        _spread(data, (), SourcePosition(source), tree.spots)
         return tree
 
-    def spot(self, path: Path) -> Spot:
+    def spot(self, path: Path) -> SourcePosition:
         """Return the spot of the value at `path`, or of the nearest value around it."""
         while path and path not in self.spots:
             path = path[:-1]
@@ -54,7 +60,9 @@ class Tree:
         group = self.value(path[:-1])
         if isinstance(group, dict):
             del group[path[-1]]
-        self.spots = {place: spot for place, spot in self.spots.items() if place[: len(path)] != path}
+        self.spots = {
+            place: spot for place, spot in self.spots.items() if place[: len(path)] != path
+        }
 
     def value(self, path: Path) -> object:
         """Return the value at `path`. Raises KeyError or IndexError."""
@@ -68,25 +76,27 @@ class Tree:
 class _Node:
     """A value as it is put together. An alias shares the node of its anchor, so nodes form no circles."""
 
-    spot: Spot
+    spot: SourcePosition
     anchor: str | None = None
     value: object = None
     items: list[_Node] | None = None
     entries: dict[str, _Node] | None = None
-    keys: dict[str, Spot] = field(default_factory=dict)
+    keys: dict[str, SourcePosition] = field(default_factory=dict)
     key: str | None = None  # of an entry whose value comes next
     weight: int = 16
     depth: int = 0  # of the values inside
 
 
-def parse(text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader] = LOADER) -> Tree:
+def parse(
+    text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader] = LOADER
+) -> Tree:
     """Return the tree of a YAML text; its data is None where the text says nothing. Raises Fault."""
     refuse_control_characters(text, source)
     try:
         root = _Composer(text, source, loader).compose()
     except yaml.YAMLError as error:
         raise syntax_fault(error, text, source) from None
-    tree = Tree(None, {(): Spot(source, 1)})
+    tree = Tree(None, {(): SourcePosition(source, 1)})
     if root is not None:
         tree.data = _plain(root, (), tree)
     return tree
@@ -95,10 +105,14 @@ def parse(text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoade
 class _Composer:
     """Puts nodes together from YAML's events, which come one at a time, however deep or long the text is."""
 
-    def __init__(self, text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader]) -> None:
+    def __init__(
+        self, text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader]
+    ) -> None:
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
         self._source = source
-        self._constructor = yaml.constructor.SafeConstructor()  # one a text, since it keeps what it has made
+        self._constructor = (
+            yaml.constructor.SafeConstructor()
+        )  # one a text, since it keeps what it has made
         self._anchors: dict[str, _Node | None] = {}  # None: still open
         self._open: list[_Node] = []
         self._root: _Node | None = None
@@ -106,7 +120,10 @@ class _Composer:
     def compose(self) -> _Node | None:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent) and self._root is not None:
-                raise Fault(self._spot(event), "a second document begins: keep one, and take the line `---` out")
+                raise Fault(
+                    self._spot(event),
+                    "a second document begins: keep one, and take the line `---` out",
+                )
             if isinstance(event, yaml.CollectionStartEvent):
                 self._begin(event)
             elif isinstance(event, yaml.CollectionEndEvent):
@@ -117,9 +134,13 @@ class _Composer:
                 self._place(self._alias(event))
         return None if self._root is not None and self._root.spot.written == "" else self._root
 
-    def _spot(self, event: yaml.Event, written: str | None = None) -> Spot:
+    def _spot(self, event: yaml.Event, written: str | None = None) -> SourcePosition:
         mark = event.start_mark
-        return Spot(self._source, mark.line + 1, mark.column + 1, written) if mark else Spot(self._source)
+        return (
+            SourcePosition(self._source, mark.line + 1, mark.column + 1, written)
+            if mark
+            else SourcePosition(self._source)
+        )
 
     def _begin(self, event: yaml.CollectionStartEvent) -> None:
         spot = self._spot(event)
@@ -135,19 +156,23 @@ class _Composer:
             self._anchors[event.anchor] = None
         self._open.append(node)
 
-    def _refuse_depth(self, spot: Spot, depth: int) -> None:
+    def _refuse_depth(self, spot: SourcePosition, depth: int) -> None:
         if len(self._open) + depth >= MAX_DEPTH:
             raise Fault(spot, TOO_DEEP)
 
     def _scalar(self, event: yaml.ScalarEvent) -> _Node:
         spot = self._spot(event, event.value)
-        return _Node(spot, event.anchor, _value(event, spot, self._constructor), weight=len(event.value) + 16)
+        return _Node(
+            spot, event.anchor, _value(event, spot, self._constructor), weight=len(event.value) + 16
+        )
 
     def _alias(self, event: yaml.AliasEvent) -> _Node:
         spot = self._spot(event)
         name = event.anchor
         if name not in self._anchors:
-            raise Fault(spot, f"`*{name}` names nothing: text that begins with `*` must stand in quotes")
+            raise Fault(
+                spot, f"`*{name}` names nothing: text that begins with `*` must stand in quotes"
+            )
         node = self._anchors[name]
         if node is None:
             raise Fault(spot, f"`*{name}` stands inside what it names: write it out")
@@ -164,7 +189,9 @@ class _Composer:
         parent.weight += node.weight
         parent.depth = max(parent.depth, node.depth + 1)
         if parent.weight > MAX_WEIGHT:
-            raise Fault(node.spot, "the aliases (`*name`) make this text explode: write out what is meant")
+            raise Fault(
+                node.spot, "the aliases (`*name`) make this text explode: write out what is meant"
+            )
         if parent.items is not None:
             parent.items.append(node)
         elif parent.key is None:
@@ -177,14 +204,22 @@ class _Composer:
     def _key(parent: _Node, node: _Node) -> str:
         key = node.spot.written
         if key is None:
-            raise Fault(node.spot, "a list or a group of keys stands where a key must be text: put it in quotes")
+            raise Fault(
+                node.spot,
+                "a list or a group of keys stands where a key must be text: put it in quotes",
+            )
         if earlier := parent.keys.get(key):
-            raise Fault(node.spot, f"the key `{key[:40]}` stands here twice, first in line {earlier.line}: keep one")
+            raise Fault(
+                node.spot,
+                f"the key `{key[:40]}` stands here twice, first in line {earlier.line}: keep one",
+            )
         parent.keys[key] = node.spot
         return key
 
 
-def _value(event: yaml.ScalarEvent, spot: Spot, constructor: yaml.constructor.SafeConstructor) -> object:
+def _value(
+    event: yaml.ScalarEvent, spot: SourcePosition, constructor: yaml.constructor.SafeConstructor
+) -> object:
     tag = event.tag
     if tag is None or tag == "!":
         tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call] # of PyYAML
@@ -200,15 +235,25 @@ def _value(event: yaml.ScalarEvent, spot: Spot, constructor: yaml.constructor.Sa
     return value
 
 
-def _spread(value: object, path: Path, spot: Spot, spots: dict[Path, Spot]) -> None:
+def _spread(
+    value: object, path: Path, spot: SourcePosition, spots: dict[Path, SourcePosition]
+) -> None:
     spots[path] = spot
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, each in inner:
         _spread(each, (*path, step), spot, spots)
 
 
-def _meaningless_tag(spot: Spot, tag: str) -> Fault:
-    return Fault(spot, f"the tag `{tag.replace(_CORE, '!!')[:40]}` has no meaning here: take it out")
+def _meaningless_tag(spot: SourcePosition, tag: str) -> Fault:
+    return Fault(
+        spot, f"the tag `{tag.replace(_CORE, '!!')[:40]}` has no meaning here: take it out"
+    )
 
 
 def _plain(node: _Node, path: Path, tree: Tree) -> object:

@@ -99,7 +99,7 @@ class _Tokens(_Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CompletionChunk:
     """A piece of a completion. `finish` is the server's word for why it ended."""
 
     text: str = ""
@@ -137,7 +137,13 @@ class CompletionsClient:
 
     async def count(self, model: str, text: str) -> int | None:
         """Ask how many tokens `text` has; None: the server can't tell. Raises Transient."""
-        body = {"model": model, "content": text, "prompt": text, "add_special_tokens": False, "parse_special": True}
+        body = {
+            "model": model,
+            "content": text,
+            "prompt": text,
+            "add_special_tokens": False,
+            "parse_special": True,
+        }
         try:
             async with self._session.post(f"{self._root}/tokenize", json=body) as response:
                 if response.status != 200:
@@ -149,7 +155,7 @@ class CompletionsClient:
             raise self._unreachable() from error
         return len(answer.tokens) if answer.count is None else answer.count
 
-    async def complete(self, body: Body) -> AsyncGenerator[Piece, None]:
+    async def complete(self, body: Body) -> AsyncGenerator[CompletionChunk, None]:
         """Stream a completion. Closing the generator closes the connection, which stops the server.
 
         Raises Transient, PromptTooLong or EngineError.
@@ -172,7 +178,9 @@ class CompletionsClient:
         if not ended:
             raise Transient(f"The completions server {self} broke off; try again.")
 
-    async def _pieces(self, response: aiohttp.ClientResponse) -> AsyncGenerator[Piece, None]:
+    async def _pieces(
+        self, response: aiohttp.ClientResponse
+    ) -> AsyncGenerator[CompletionChunk, None]:
         if response.content_type == "application/json":  # it doesn't stream
             for piece in self._read(await response.read()):
                 yield piece
@@ -183,15 +191,17 @@ class CompletionsClient:
                 for piece in self._read(data):
                     yield piece
 
-    def _read(self, data: bytes) -> list[Piece]:
+    def _read(self, data: bytes) -> list[CompletionChunk]:
         try:
             said = _Completion.model_validate_json(data)
         except ValidationError as error:
             raise self._not_ours() from error
         if said.error is not None:
-            raise Transient(f"The completions server {self} failed in the middle of a reply; try again.")
-        pieces = [Piece(choice.text, choice.finish_reason) for choice in said.choices]
-        return [*pieces, Piece(usage=said.usage)] if said.usage else pieces
+            raise Transient(
+                f"The completions server {self} failed in the middle of a reply; try again."
+            )
+        pieces = [CompletionChunk(choice.text, choice.finish_reason) for choice in said.choices]
+        return [*pieces, CompletionChunk(usage=said.usage)] if said.usage else pieces
 
     async def _get(self, path: str, answer: type[_Answer]) -> _Answer:
         try:
@@ -211,22 +221,34 @@ class CompletionsClient:
             return
         said = _message(await response.read())
         if response.status in (401, 403):
-            raise EngineError(f"The completions server {self} refused the key: set the right one in the environment.")
+            raise EngineError(
+                f"The completions server {self} refused the key: set the right one in the environment."
+            )
         if response.status in (400, 413, 422) and any(sign in said for sign in _TOO_LONG):
             raise PromptTooLong(f"The prompt is too long for the model on {self}.")
         if response.status == 404:
-            raise EngineError(f"The completions server {self} has no such model or address: check model and base_url.")
+            raise EngineError(
+                f"The completions server {self} has no such model or address: check model and base_url."
+            )
         if response.status in _BUSY:
-            raise Transient(f"The completions server {self} is too busy; try again later.", busy=True)
+            raise Transient(
+                f"The completions server {self} is too busy; try again later.", busy=True
+            )
         if response.status >= 500:
-            raise Transient(f"The completions server {self} failed with status {response.status}; try again later.")
-        raise EngineError(f"The completions server {self} refused the request with status {response.status}.")
+            raise Transient(
+                f"The completions server {self} failed with status {response.status}; try again later."
+            )
+        raise EngineError(
+            f"The completions server {self} refused the request with status {response.status}."
+        )
 
     def _unreachable(self) -> Transient:
         return Transient(f"No completions server answers at {self}: start it, or correct base_url.")
 
     def _not_ours(self) -> EngineError:
-        return EngineError(f"What answers at {self} is no OpenAI-compatible completions server: correct base_url.")
+        return EngineError(
+            f"What answers at {self} is no OpenAI-compatible completions server: correct base_url."
+        )
 
 
 def _message(data: bytes) -> str:

@@ -42,7 +42,9 @@ class EngineInfo:
     device: str  # "CPU", "CUDA0 (NVIDIA RTX 4090)", a server's address …
     layers_offloaded: int = 0
     layers: int = 0
-    warning: str | None = None  # one sentence that must be said aloud: a GPU asked for and not used, a stand-in
+    warning: str | None = (
+        None  # one sentence that must be said aloud: a GPU asked for and not used, a stand-in
+    )
     stand_in: bool = False  # True for the demo model: the program says plainly that it is no HER
     sampling: Sampling = Sampling()  # what the model's makers recommend
     well_formed: bool = False  # True where a grammar holds replies to HER's structure
@@ -60,7 +62,9 @@ class Request:
     sampling: Sampling | None = None  # None: the model's recommended sampling
     seed: int = 0  # 0 to 2**32 - 1
     max_tokens: int = 2048  # limit of the whole reply
-    planning_tokens: int | None = 1024  # when the open planning block is closed by force; None: never
+    planning_tokens: int | None = (
+        1024  # when the open planning block is closed by force; None: never
+    )
     planning_closer: str = "</system_thinking>"
     stop: tuple[str, ...] = ()  # the reply ends before any of these, which are not emitted
     grammar: str | None = None  # GBNF the reply is held to
@@ -128,7 +132,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Anticipating(Protocol):
+class Prefetching(Protocol):
     """An engine that can use its idle time: worth a look with isinstance after a reply was stored."""
 
     def expect(self, mind: str, prompt: Prompt) -> None:

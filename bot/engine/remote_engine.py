@@ -14,16 +14,16 @@ import aiohttp
 
 from bot.engine.completions_client import CompletionsClient, ServedModel, Transient
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
-from bot.engine.remote_generation import RemoteReply, estimate
-from bot.engine.server_pool import Servers
+from bot.engine.remote_generation import RemoteGeneration, estimate
+from bot.engine.server_pool import ServerPool
 from bot.errors import EngineError, EngineStartError, PromptTooLong
 from bot.her.prompt import Control
-from bot.her.sanitise import harmless_controls
+from bot.her.sanitise import escape_control_tokens
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.engine.completions_client import Body, Piece
+    from bot.engine.completions_client import Body, CompletionChunk
     from bot.engine.protocol import Request
     from bot.her.prompt import Prompt
 
@@ -36,7 +36,9 @@ _LARGEST_SEED = 2**32 - 1
 class RemoteOptions:
     """Settings of the remote engine."""
 
-    base_url: tuple[str, ...]  # such as http://127.0.0.1:8080/v1; several servers of one model share the work
+    base_url: tuple[
+        str, ...
+    ]  # such as http://127.0.0.1:8080/v1; several servers of one model share the work
     model: str | None = None  # None: the only one that the server has
     dialect: Dialect = Dialect.HER
     sampling: Sampling = field(default_factory=Sampling)
@@ -54,7 +56,7 @@ class RemoteEngine:
 
     def __init__(self, options: RemoteOptions) -> None:
         self._options = options
-        self._servers: Servers | None = None
+        self._servers: ServerPool | None = None
         self._session: aiohttp.ClientSession | None = None
         self._info: EngineInfo | None = None
         self._starting = asyncio.Lock()
@@ -75,7 +77,9 @@ class RemoteEngine:
             # No connection is used twice: llama-server closes those that idle, and a request that meets such a one
             # fails, which would look like a server that is down.
             connector = aiohttp.TCPConnector(force_close=True, limit=0)
-            self._session = aiohttp.ClientSession(connector=connector, timeout=self._timeout(), headers=self._headers())
+            self._session = aiohttp.ClientSession(
+                connector=connector, timeout=self._timeout(), headers=self._headers()
+            )
             try:
                 await self._meet(self._session)
             except BaseException:
@@ -102,12 +106,16 @@ class RemoteEngine:
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply; see Engine."""
         if not 0 <= request.seed <= _LARGEST_SEED:
-            raise EngineError(f"A seed is a whole number from 0 to {_LARGEST_SEED}, not {request.seed}.")
+            raise EngineError(
+                f"A seed is a whole number from 0 to {_LARGEST_SEED}, not {request.seed}."
+            )
         prompt = _harmless(request.prompt)
         prompt_tokens = await self._measure(request, prompt)
-        reply = RemoteReply(request)
+        reply = RemoteGeneration(request)
         while not reply.ended:
-            async with contextlib.aclosing(self._ask(request, prompt, prompt_tokens, reply)) as pieces:
+            async with contextlib.aclosing(
+                self._ask(request, prompt, prompt_tokens, reply)
+            ) as pieces:
                 async for piece in pieces:
                     if text := reply.take(piece):
                         yield Chunk(text)
@@ -129,12 +137,12 @@ class RemoteEngine:
         return tokens
 
     async def _ask(
-        self, request: Request, prompt: str, prompt_tokens: int, reply: RemoteReply
-    ) -> AsyncGenerator[Piece, None]:
+        self, request: Request, prompt: str, prompt_tokens: int, reply: RemoteGeneration
+    ) -> AsyncGenerator[CompletionChunk, None]:
         """One request, tried on another server, or again, only as long as nothing has come of the reply."""
         servers = self._running()
         room = min(reply.room, max(1, self.info.context - prompt_tokens - estimate(reply.text)))
-        body = self._body(request, prompt + harmless_controls(reply.text), room)
+        body = self._body(request, prompt + escape_control_tokens(reply.text), room)
         for attempt in range(_TRIES):
             server = servers.pick(request.mind)
             began = False
@@ -188,21 +196,30 @@ class RemoteEngine:
 
     async def _meet(self, session: aiohttp.ClientSession) -> None:
         """Ask every server what it has; those that don't answer are left alone for a while."""
-        servers = Servers(
-            [CompletionsClient(session, url) for url in self._options.base_url], rest=self._options.check_every
+        servers = ServerPool(
+            [CompletionsClient(session, url) for url in self._options.base_url],
+            rest=self._options.check_every,
         )
-        met = await asyncio.gather(*(self._greet(server.client) for server in servers), return_exceptions=True)
+        met = await asyncio.gather(
+            *(self._greet(server.client) for server in servers), return_exceptions=True
+        )
         models = [answer for answer in met if isinstance(answer, ServedModel)]
         faults = [answer for answer in met if isinstance(answer, BaseException)]
         for server, answer in zip(servers, met, strict=True):
             if isinstance(answer, BaseException):
                 servers.failed(server)
         if not models:
-            fault = faults[0] if faults else EngineStartError("No completions server is named: set base_url.")
+            fault = (
+                faults[0]
+                if faults
+                else EngineStartError("No completions server is named: set base_url.")
+            )
             raise EngineStartError(str(fault)) from fault
         names = list(dict.fromkeys(model.name for model in models))
         if len(names) > 1:
-            raise EngineStartError(f"The completions servers have different models: {', '.join(names)}. Name one.")
+            raise EngineStartError(
+                f"The completions servers have different models: {', '.join(names)}. Name one."
+            )
         contexts = [model.context for model in models if model.context]
         self._servers = servers
         if len(met) > 1:
@@ -231,7 +248,7 @@ class RemoteEngine:
             raise EngineStartError(f"{client} has no model {wanted!r}, but {', '.join(names[:5])}.")
         return replace(chosen, context=chosen.context or await client.context())
 
-    def _running(self) -> Servers:
+    def _running(self) -> ServerPool:
         if not self._servers:
             raise EngineStartError("The completions server hasn't been asked yet, or was left.")
         return self._servers
@@ -239,7 +256,10 @@ class RemoteEngine:
     def _timeout(self) -> aiohttp.ClientTimeout:
         options = self._options
         return aiohttp.ClientTimeout(
-            total=None, connect=None, sock_connect=options.connect_timeout, sock_read=options.silence_timeout
+            total=None,
+            connect=None,
+            sock_connect=options.connect_timeout,
+            sock_read=options.silence_timeout,
         )
 
     def _headers(self) -> dict[str, str]:
@@ -249,4 +269,7 @@ class RemoteEngine:
 
 def _harmless(prompt: Prompt) -> str:
     """The prompt as one text, in which only control parts can act as control tokens."""
-    return "".join(part.token if isinstance(part, Control) else harmless_controls(part.text) for part in prompt.parts)
+    return "".join(
+        part.token if isinstance(part, Control) else escape_control_tokens(part.text)
+        for part in prompt.parts
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Finish, FinishReason
-from bot.engine.text_decoder import Planning, Stops
+from bot.engine.text_decoder import PlanningTracker, Stops
 
 if TYPE_CHECKING:
-    from bot.engine.completions_client import Piece, Usage
+    from bot.engine.completions_client import CompletionChunk, Usage
     from bot.engine.protocol import Request
 
-_CHARACTERS_A_TOKEN = 6  # a server may send several tokens at once: then they are estimated by their length
+_CHARACTERS_A_TOKEN = (
+    6  # a server may send several tokens at once: then they are estimated by their length
+)
 
 
 def estimate(text: str) -> int:
@@ -19,7 +21,7 @@ def estimate(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // 3)
 
 
-class RemoteReply:
+class RemoteGeneration:
     """Takes the pieces of one reply, over one request or two: the second goes on after planning was closed by force."""
 
     def __init__(self, request: Request) -> None:
@@ -28,7 +30,9 @@ class RemoteReply:
         self._request = request
         self._reason = FinishReason.LENGTH
         self._stops = Stops(request.stop)
-        self._planning = Planning(request.prompt.prefill, request.planning_closer, request.planning_tokens)
+        self._planning = PlanningTracker(
+            request.prompt.prefill, request.planning_closer, request.planning_tokens
+        )
         self._tokens = 0
         self._closed = False
         self._usage: Usage | None = None
@@ -48,10 +52,14 @@ class RemoteReply:
         """Whether planning has gone over its limit and must be closed by force."""
         return not self.ended and self._planning.tokens_too_many > 0
 
-    def take(self, piece: Piece) -> str:
+    def take(self, piece: CompletionChunk) -> str:
         """Take a piece and return the text that may be shown now."""
         self._usage = piece.usage or self._usage
-        shown = self._write(piece.text, max(1, len(piece.text) // _CHARACTERS_A_TOKEN)) if piece.text else ""
+        shown = (
+            self._write(piece.text, max(1, len(piece.text) // _CHARACTERS_A_TOKEN))
+            if piece.text
+            else ""
+        )
         if piece.finish or self._stops.reached:
             self.ended = True
             stopped = self._stops.reached or piece.finish != "length"

@@ -42,11 +42,15 @@ class Server:
             self.busy -= 1
 
 
-class Servers:
+class ServerPool:
     """All servers. One that failed is left alone for `rest` seconds, or as long as `watch` finds it silent."""
 
     def __init__(
-        self, clients: Sequence[CompletionsClient], *, rest: float, clock: Callable[[], float] = time.monotonic
+        self,
+        clients: Sequence[CompletionsClient],
+        *,
+        rest: float,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._servers = [Server(client) for client in clients]
         self._homes: OrderedDict[str, Server] = OrderedDict()
@@ -75,7 +79,9 @@ class Servers:
         """Leave a server alone for a while."""
         server.down_until = self._clock() + self._rest
 
-    async def watch(self, ask: Callable[[CompletionsClient], Awaitable[object]], patience: float) -> None:
+    async def watch(
+        self, ask: Callable[[CompletionsClient], Awaitable[object]], patience: float
+    ) -> None:
         """Have every server looked at again and again: one that doesn't answer `ask` within `patience` seconds is
         left alone until it does. Goes on for ever."""
         while True:
@@ -90,7 +96,11 @@ class Servers:
                 await ask(server.client)
         except (Transient, EngineError, TimeoutError) as error:
             if server.down_until <= self._clock():
-                log.warning("%s is left alone until it answers again: %s", server.client, error or "it is silent")
+                log.warning(
+                    "%s is left alone until it answers again: %s",
+                    server.client,
+                    error or "it is silent",
+                )
             server.down_until = self._clock() + 2 * self._rest + patience  # beyond the next look
         else:
             server.down_until = 0.0

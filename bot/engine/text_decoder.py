@@ -7,7 +7,9 @@ import re
 from typing import Final
 
 # Any tag that can't stand within planning: its closer in one of the spellings seen, or the opener of what follows it.
-_PLANNING_IS_OVER: Final = re.compile(r"<\s*/\s*(?:system_think|think)|<\s*(?:long_)?role_", re.IGNORECASE)
+_PLANNING_IS_OVER: Final = re.compile(
+    r"<\s*/\s*(?:system_think|think)|<\s*(?:long_)?role_", re.IGNORECASE
+)
 
 
 class Characters:
@@ -45,7 +47,10 @@ class Stops:
             safe, self._held = self._held[: min(found)], ""
             return safe
         keep = max((_overlap(self._held, stop) for stop in self._stops), default=0)
-        safe, self._held = self._held[: len(self._held) - keep], self._held[len(self._held) - keep :]
+        safe, self._held = (
+            self._held[: len(self._held) - keep],
+            self._held[len(self._held) - keep :],
+        )
         return safe
 
     def flush(self) -> str:
@@ -54,7 +59,7 @@ class Stops:
         return safe
 
 
-class Planning:
+class PlanningTracker:
     """Whether a reply is still planning: from its beginning (prefilled or not) until the block is closed."""
 
     def __init__(self, prefill: str, closer: str, limit: int | None) -> None:

@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from bot.her.beats import Beat
 
 
-class Script:
+class BeatBuilder:
     """Grows by pieces of text. What `beats` has shown once stays: only the last beat's text may grow."""
 
     def __init__(self) -> None:
         self._finished: list[Beat] = []
         self._kind: BeatKind | None = None
         self._text = ""
-        self._space = ""  # white space after the last beat, which counts only where that beat goes on
+        self._space = (
+            ""  # white space after the last beat, which counts only where that beat goes on
+        )
         self._apart = False  # whether the next piece is another one, not the last one going on
         self._beats: tuple[Beat, ...] = ()
         self.is_public = False

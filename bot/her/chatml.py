@@ -21,7 +21,9 @@ PREFILL = "<system_thinking>"
 _EMPTY_THINK = "<think>\n\n</think>\n\n"
 
 
-def chatml(messages: Iterable[Message], *, prefill: str = PREFILL, empty_think: bool = False) -> Prompt:
+def chatml(
+    messages: Iterable[Message], *, prefill: str = PREFILL, empty_think: bool = False
+) -> Prompt:
     """Return the prompt whose continuation is the assistant's next message, begun with `prefill`.
 
     `empty_think` puts Qwen3's empty thinking block before it; whether HER was trained with one is unknown.

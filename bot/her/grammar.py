@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.her.sanitise import plain_name
+from bot.her.sanitise import sanitise_name
 
 # Text without anything that could begin a tag: no bracket but `<` before a digit or an equals sign.
 _TEXT = r"""
@@ -52,7 +52,9 @@ def her_grammar(character: str, *, prefilled: bool = True) -> str:
     the start of its part; something public is said or done before the reply may end.
     """
     opener = "" if prefilled else '"<system_thinking>" '
-    return (_HER.format(opener=opener, name=_literal(plain_name(character))) + _TEXT).strip() + "\n"
+    return (
+        _HER.format(opener=opener, name=_literal(sanitise_name(character))) + _TEXT
+    ).strip() + "\n"
 
 
 def her_more_grammar() -> str:
@@ -71,7 +73,7 @@ def stand_in_grammar(character: str) -> str:
     One sentence of planning, one thought, one action from short lists, one to three sentences of speech, with no
     colons or brackets inside.
     """
-    return _STAND_IN.format(name=_literal(plain_name(character))).strip() + "\n"
+    return _STAND_IN.format(name=_literal(sanitise_name(character))).strip() + "\n"
 
 
 def _literal(text: str) -> str:

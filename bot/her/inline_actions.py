@@ -21,7 +21,7 @@ _STRESSED = re.compile(r"[^\W\d_\u2e80-\U0010ffff]+(?:['’-]\w+)?")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
-class Inline:
+class InlineActions:
     """Splits a stream of text. Holds back what an unfinished mark or code span may still change."""
 
     def __init__(self, marks: str = "*") -> None:
@@ -82,7 +82,9 @@ class Inline:
         if _word(self._before[-1:]) or self._held[1].isspace() or self._held[1] in "*_":
             return 1, False
         length, is_action = _action(self._held, mark, final=final)
-        return length, is_action and not (_goes_on(self._before) and _is_stressed(self._held[1 : length - 1]))
+        return length, is_action and not (
+            _goes_on(self._before) and _is_stressed(self._held[1 : length - 1])
+        )
 
 
 def _code(text: str, run: int, *, final: bool) -> int:
@@ -111,7 +113,9 @@ def _action(text: str, mark: str, *, final: bool) -> tuple[int, bool]:
             return 0, False
         if len(match.group()) > 1:
             continue
-        closes = not text[match.start() - 1].isspace() and not _word(text[match.end() : match.end() + 1])
+        closes = not text[match.start() - 1].isspace() and not _word(
+            text[match.end() : match.end() + 1]
+        )
         if closes and any(map(str.isalnum, text[1 : match.start()])):
             return match.end(), True
         return 1, False

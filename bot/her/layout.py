@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, public
-from bot.her.sanitise import inert, no_headings, one_speaker, plain_name
+from bot.her.sanitise import sanitise_name, sanitise_text, without_headings, without_speaker_labels
 from bot.her.speaker_names import NARRATORS, key
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class CharacterSheet:
     """Who a character is and where. Empty parts are left out of the prompt.
 
     `others` are the other characters with what this one knows of them, `motivation` is what it wants in this scene,
@@ -70,14 +70,14 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnTurn:
     """A turn of the character's own, with its thoughts."""
 
     beats: tuple[Beat, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HeardLine:
     """A turn of somebody else's, as everyone heard and saw it."""
 
     speaker: str
@@ -91,10 +91,10 @@ class Surroundings:
     text: str
 
 
-Heard: TypeAlias = Own | Line | Surroundings
+Heard: TypeAlias = OwnTurn | HeardLine | Surroundings
 
 
-def messages(sheet: Sheet, heard: Sequence[Heard]) -> tuple[Message, ...]:
+def messages(sheet: CharacterSheet, heard: Sequence[Heard]) -> tuple[Message, ...]:
     """Return the chat that `sheet.character` answers next: one system message, then user and assistant by turns.
 
     It ends with a user message. Where the character has just spoken itself, that is a pause of the environment's;
@@ -103,9 +103,9 @@ def messages(sheet: Sheet, heard: Sequence[Heard]) -> tuple[Message, ...]:
     return (Message(Role.SYSTEM, system(sheet)), *conversation(sheet, heard, marker=MARKER))
 
 
-def system(sheet: Sheet) -> str:
+def system(sheet: CharacterSheet) -> str:
     """Return the system message: the sheet's sections in HER's order."""
-    name = plain_name(sheet.character)
+    name = sanitise_name(sheet.character)
     book = f" from {_flat(sheet.book)}" if sheet.book.strip() else ""
     others = "\n".join(_other(*other) for other in sheet.others)
     rules = "\n".join(map(_section, sheet.rules))
@@ -117,16 +117,20 @@ def system(sheet: Sheet) -> str:
         ("Your Inner Thoughts", _section(sheet.motivation)),
         ("Requirements", f"{REQUIREMENTS.format(character=name)}\n{rules}".strip()),
     )
-    return f"You are {name}{book}.\n\n" + "\n".join(f"==={title}===\n{text}" for title, text in sections if text)
+    return f"You are {name}{book}.\n\n" + "\n".join(
+        f"==={title}===\n{text}" for title, text in sections if text
+    )
 
 
-def conversation(sheet: Sheet, heard: Sequence[Heard], *, marker: str = "") -> tuple[Message, ...]:
+def conversation(
+    sheet: CharacterSheet, heard: Sequence[Heard], *, marker: str = ""
+) -> tuple[Message, ...]:
     """Return `heard` as messages of strictly alternating roles, `marker` at the head of the first user message."""
     names = _names(sheet, heard)
     turns: list[tuple[Role, str]] = []
     own: list[Beat] = []
     for item in heard:
-        if isinstance(item, Own):
+        if isinstance(item, OwnTurn):
             own += item.beats
         elif line := _heard_line(item, names):
             _put_own(turns, sheet.character, own)
@@ -139,14 +143,18 @@ def conversation(sheet: Sheet, heard: Sequence[Heard], *, marker: str = "") -> t
 
 def open_turn(character: str, beats: Sequence[Beat]) -> str:
     """Return a turn of the character's own as the model began it, planning and all, for it to go on with."""
-    plans = " ".join(inert(beat.text).strip() for beat in beats if beat.kind is BeatKind.PLANNING)
+    plans = " ".join(
+        sanitise_text(beat.text).strip() for beat in beats if beat.kind is BeatKind.PLANNING
+    )
     planned = f"<system_thinking>{plans}</system_thinking>" if plans else ""
     return planned + own_history(character, beats)
 
 
 def own_history(character: str, beats: Sequence[Beat]) -> str:
     """Return a reply as it enters its own mind's history: with thoughts, without planning. Empty if nothing is left."""
-    return _turn(character, [beat for beat in beats if beat.kind is not BeatKind.PLANNING], inert)
+    return _turn(
+        character, [beat for beat in beats if beat.kind is not BeatKind.PLANNING], sanitise_text
+    )
 
 
 def others_history(character: str, beats: Sequence[Beat], names: Iterable[str] = ()) -> str:
@@ -155,7 +163,11 @@ def others_history(character: str, beats: Sequence[Beat], names: Iterable[str] =
     `names` are all who take part, whose lines it must not forge.
     """
     known = (character, *names)
-    return _turn(character, public(tuple(beats)), lambda text: inert(one_speaker(text, known)))
+    return _turn(
+        character,
+        public(tuple(beats)),
+        lambda text: sanitise_text(without_speaker_labels(text, known)),
+    )
 
 
 def _turn(character: str, beats: Iterable[Beat], guard: Callable[[str], str]) -> str:
@@ -164,7 +176,7 @@ def _turn(character: str, beats: Iterable[Beat], guard: Callable[[str], str]) ->
     for beat in beats:
         if text := guard(beat.text).strip():
             turn += " " * (bool(turn) and not turn.endswith(">")) + _TAGGED[beat.kind].format(text)
-    return f"{plain_name(character)}: {turn}" if turn else ""
+    return f"{sanitise_name(character)}: {turn}" if turn else ""
 
 
 _TAGGED = {
@@ -174,21 +186,21 @@ _TAGGED = {
 }
 
 
-def _heard_line(item: Line | Surroundings, names: tuple[str, ...]) -> str:
+def _heard_line(item: HeardLine | Surroundings, names: tuple[str, ...]) -> str:
     if isinstance(item, Surroundings):
-        text = inert(one_speaker(item.text, names))
+        text = sanitise_text(without_speaker_labels(item.text, names))
         return f"{ENVIRONMENT}: {text}" if text else ""
     return others_history(_person(item.speaker), item.beats, names)
 
 
 def _person(speaker: str) -> str:
     """The name before a line; nobody gets to speak as the environment by being called so."""
-    return f"“{speaker}”" if key(plain_name(speaker)) in map(key, NARRATORS) else speaker
+    return f"“{speaker}”" if key(sanitise_name(speaker)) in map(key, NARRATORS) else speaker
 
 
-def _names(sheet: Sheet, heard: Sequence[Heard]) -> tuple[str, ...]:
+def _names(sheet: CharacterSheet, heard: Sequence[Heard]) -> tuple[str, ...]:
     names = [sheet.character, *(name for name, _ in sheet.others)]
-    names += [item.speaker for item in heard if isinstance(item, Line)]
+    names += [item.speaker for item in heard if isinstance(item, HeardLine)]
     return tuple(dict.fromkeys(names))
 
 
@@ -213,13 +225,13 @@ def _marked(turns: list[tuple[Role, str]], marker: str) -> list[tuple[Role, str]
 
 
 def _section(text: str) -> str:
-    return inert(no_headings(text))
+    return sanitise_text(without_headings(text))
 
 
 def _flat(text: str) -> str:
-    return inert(" ".join(text.split()))
+    return sanitise_text(" ".join(text.split()))
 
 
 def _other(name: str, profile: str) -> str:
     told = _section(profile)
-    return f"**{plain_name(name)}**: {told}" if told else f"**{plain_name(name)}**"
+    return f"**{sanitise_name(name)}**: {told}" if told else f"**{sanitise_name(name)}**"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from bot.her.beat_builder import Script
+from bot.her.beat_builder import BeatBuilder
 from bot.her.beats import BeatKind, PublicBeat
-from bot.her.inline_actions import Inline
+from bot.her.inline_actions import InlineActions
 
 _OOC_PREFIX = re.compile(r"[(\[（【]?\s*ooc\s*(?:[)\]）】]\s*[:：]?|[:：])", re.IGNORECASE)
 
 
-def beats_of(text: str) -> tuple[PublicBeat, ...]:
+def parse_player_text(text: str) -> tuple[PublicBeat, ...]:
     """Return the beats of a person's line: `*sighs*` and `_sighs_` are actions, the rest is speech.
 
     Bold, underlined and escaped text and code are speech to the letter; see inline.py.
     """
-    inline, script = Inline(marks="*_"), Script()
+    inline, script = InlineActions(marks="*_"), BeatBuilder()
     for kind, piece in (*inline.feed(text), *inline.close()):
         script.add(kind, piece, apart=kind is BeatKind.ACTION)
     return tuple(beat for beat in script.beats if isinstance(beat, PublicBeat))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.speaker_lines import Lines
-from bot.her.speaker_names import Voice
+from bot.her.speaker_lines import SpeakerLines
+from bot.her.speaker_names import LabelOwner
 from bot.her.tags import PRIVATE, Family, Tag, Token, TurnEnd, Words
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LONGEST_PREAMBLE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class PrivateText:
     """What was private, and the tokens after it that have been seen already and are to be read anew."""
 
     kind: PrivateKind
@@ -35,7 +35,7 @@ class Secret:
     """Whether it may lack nothing but its closer, which there was no room for."""
 
 
-class Planning:
+class PlanningText:
     """Reads planning (rules 1 to 4 of reading.py): open from the start, or `assumed` to have lost its opener."""
 
     def __init__(self, speakers: Speakers, *, assumed: bool) -> None:
@@ -45,9 +45,11 @@ class Planning:
         self._length = 0
         self._depth = 1
         self._quote: Tag | None = None  # a closer after a backtick, perhaps quoted
-        self._doubted: list[Token] | None = None  # what follows a closer after which another may come
+        self._doubted: list[Token] | None = (
+            None  # what follows a closer after which another may come
+        )
 
-    def take(self, token: Token) -> Secret | None:
+    def take(self, token: Token) -> PrivateText | None:
         """Read one token; return the planning once it is known to have ended."""
         if self._quote is not None:
             return self._after_quote(self._quote, token)
@@ -66,13 +68,17 @@ class Planning:
 
     def _is_quoted(self, tag: Tag) -> bool:
         """Whether a backtick stands before the tag; a closer must have another one behind it."""
-        if self._doubted is not None or not self._tokens or not _raw(self._tokens[-1]).endswith("`"):
+        if (
+            self._doubted is not None
+            or not self._tokens
+            or not _raw(self._tokens[-1]).endswith("`")
+        ):
             return False
         if tag.closing:
             self._quote = tag
         return True
 
-    def _after_quote(self, tag: Tag, token: Token) -> Secret | None:
+    def _after_quote(self, tag: Tag, token: Token) -> PrivateText | None:
         self._quote = None
         if isinstance(token, Words) and token.text.startswith("`"):
             self._keep(token)
@@ -83,7 +89,7 @@ class Planning:
             return self.take(token)
         return replace(secret, replay=(*secret.replay, token))
 
-    def _open(self, tag: Tag) -> Secret | None:
+    def _open(self, tag: Tag) -> PrivateText | None:
         if self._doubted is not None:
             return self._ended(self._doubted, tag)
         if self._says_nothing():
@@ -96,7 +102,7 @@ class Planning:
             self._depth += 1
         return None
 
-    def _close(self, tag: Tag) -> Secret | None:
+    def _close(self, tag: Tag) -> PrivateText | None:
         if self._doubted is not None:
             self._tokens += self._doubted
         self._doubted = []
@@ -106,28 +112,30 @@ class Planning:
         self._doubted.append(tag)
         return None
 
-    def _ended(self, doubted: list[Token], token: Token) -> Secret:
+    def _ended(self, doubted: list[Token], token: Token) -> PrivateText:
         """The planning ended with the last closer: what came after it is read anew."""
         return self._planned(self._tokens, (*doubted[1:], token))
 
-    def _late(self, tag: Tag) -> Secret:
+    def _late(self, tag: Tag) -> PrivateText:
         if all(isinstance(token, Words) for token in self._tokens):
-            return Secret(BeatKind.PLANNING, _text(self._tokens), (tag,))
-        return Secret(BeatKind.PLANNING, "", (*self._tokens, tag))
+            return PrivateText(BeatKind.PLANNING, _text(self._tokens), (tag,))
+        return PrivateText(BeatKind.PLANNING, "", (*self._tokens, tag))
 
-    def _end(self, end: TurnEnd) -> Secret:
+    def _end(self, end: TurnEnd) -> PrivateText:
         if self._doubted is not None:
             return self._ended(self._doubted, end)
         if self._assumed:
-            return Secret(BeatKind.PLANNING, "", (*self._tokens, end))
+            return PrivateText(BeatKind.PLANNING, "", (*self._tokens, end))
         wrong = self._wrong_closer()
         if wrong is not None:
             return self._planned(self._tokens[:wrong], (*self._tokens[wrong + 1 :], end))
         return self._planned(self._tokens, (end,), closed=False)
 
     @staticmethod
-    def _planned(tokens: Iterable[Token], replay: tuple[Token, ...] = (), *, closed: bool = True) -> Secret:
-        return Secret(BeatKind.PLANNING, _text(tokens), replay, closed, is_planning=True)
+    def _planned(
+        tokens: Iterable[Token], replay: tuple[Token, ...] = (), *, closed: bool = True
+    ) -> PrivateText:
+        return PrivateText(BeatKind.PLANNING, _text(tokens), replay, closed, is_planning=True)
 
     def _says_nothing(self) -> bool:
         return self._length <= _LONGEST_PREAMBLE and _is_label(self._speakers, _text(self._tokens))
@@ -155,10 +163,10 @@ class Planning:
                 return isinstance(token, Tag) and not token.closing
             else:
                 break
-        return self._speakers.label(words, final=True).voice is Voice.OWN
+        return self._speakers.label(words, final=True).voice is LabelOwner.OWN
 
 
-class Thought:
+class ThoughtText:
     """Reads a thought (rules 8 to 10 of reading.py) from behind its `opener`."""
 
     def __init__(self, opener: Tag) -> None:
@@ -169,24 +177,28 @@ class Thought:
         self._may_nest = True
         self._opened_behind = False  # whether another private tag was opened behind a public one, and none closed since
 
-    def take(self, token: Token) -> Secret | None:
+    def take(self, token: Token) -> PrivateText | None:
         """Read one token; return the thought once it is known to have ended."""
         if isinstance(token, TurnEnd) and (token.cut or self._opened_behind):
             words = _words([*self._tokens, *self._doubted])
-            return Secret(BeatKind.THOUGHT, words, (token,), closed=False, cut=token.cut)
-        if isinstance(token, TurnEnd) or (isinstance(token, Tag) and token.system and not token.closing):
+            return PrivateText(BeatKind.THOUGHT, words, (token,), closed=False, cut=token.cut)
+        if isinstance(token, TurnEnd) or (
+            isinstance(token, Tag) and token.system and not token.closing
+        ):
             return self._left_open(token)
         if self._doubted:
             return self._doubt(token)
         if isinstance(token, Words):
             self._tokens.append(token)
         elif token.closing:
-            return Secret(BeatKind.THOUGHT, _words(self._tokens), clean=token.may_be(*self._opener.families))
+            return PrivateText(
+                BeatKind.THOUGHT, _words(self._tokens), clean=token.may_be(*self._opener.families)
+            )
         else:
             return self._doubt(token)
         return None
 
-    def _doubt(self, token: Words | Tag) -> Secret | None:
+    def _doubt(self, token: Words | Tag) -> PrivateText | None:
         if isinstance(token, Tag) and token.may_be(*PRIVATE):
             if token.closing:
                 self._depth -= 1
@@ -197,15 +209,21 @@ class Thought:
             else:
                 return self._left_open(token)
         self._doubted.append(token)
-        return None if self._depth else Secret(BeatKind.THOUGHT, _words([*self._tokens, *self._doubted]))
+        return (
+            None
+            if self._depth
+            else PrivateText(BeatKind.THOUGHT, _words([*self._tokens, *self._doubted]))
+        )
 
-    def _left_open(self, token: Token) -> Secret:
-        return Secret(BeatKind.THOUGHT, _words(self._tokens), (*self._doubted, token), closed=False)
+    def _left_open(self, token: Token) -> PrivateText:
+        return PrivateText(
+            BeatKind.THOUGHT, _words(self._tokens), (*self._doubted, token), closed=False
+        )
 
 
 def _is_label(speakers: Speakers, text: str) -> bool:
     """Whether `text` is nothing but white space and the character's own name with its colon."""
-    lines = Lines(speakers)
+    lines = SpeakerLines(speakers)
     return not (lines.feed(text) + lines.close()).strip() and not lines.stopped
 
 

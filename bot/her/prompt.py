@@ -37,4 +37,6 @@ class Prompt:
     @property
     def text(self) -> str:
         """The exact text of the prompt, control tokens spelt out."""
-        return "".join(part.token if isinstance(part, Control) else part.text for part in self.parts)
+        return "".join(
+            part.token if isinstance(part, Control) else part.text for part in self.parts
+        )

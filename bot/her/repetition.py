@@ -48,7 +48,9 @@ def _loops(tail: str, phrase: str) -> bool:
     while tail.endswith(phrase, 0, end):
         end -= len(phrase)
         if len(tail) - end >= least:
-            return (phrase + phrase).find(phrase, 1) == len(phrase)  # else it repeats a shorter phrase itself
+            return (phrase + phrase).find(phrase, 1) == len(
+                phrase
+            )  # else it repeats a shorter phrase itself
     return False
 
 
@@ -58,7 +60,7 @@ def _least(phrase: str) -> int:
     return _LEAST_OF_SYLLABLES if len(phrase) <= _SYLLABLE else _LEAST
 
 
-class LoopWatch:
+class RepetitionWatch:
     """Watches a stream for a loop, at every 64th character: the same text is cut at the same place in any chunks."""
 
     def __init__(self) -> None:

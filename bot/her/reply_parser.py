@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind, public
-from bot.her.repetition import LoopWatch
+from bot.her.repetition import RepetitionWatch
 from bot.her.scanner import Scanner
 from bot.her.speaker_names import Speakers
-from bot.her.tag_parser import Reading
+from bot.her.tag_parser import TagParser
 from bot.her.tags import TurnEnd
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ParsedReply:
     """One reply in beats."""
 
     beats: tuple[Beat, ...]
@@ -57,9 +57,9 @@ class ReplyParser:
         aliases: tuple[str, ...] = (),
     ) -> None:
         speakers = Speakers(character, others, aliases)
-        self._reading = Reading(speakers, prefilled=prefilled, well_formed=well_formed)
+        self._reading = TagParser(speakers, prefilled=prefilled, well_formed=well_formed)
         self._scanner = Scanner()
-        self._loops = LoopWatch()
+        self._loops = RepetitionWatch()
 
     @property
     def beats(self) -> tuple[Beat, ...]:
@@ -81,10 +81,10 @@ class ReplyParser:
             self._reading.looped = self._reading.stopped = True
             self._finish()
 
-    def close(self, *, cut: bool = False) -> Reply:
+    def close(self, *, cut: bool = False) -> ParsedReply:
         """Take the end of the stream and return the whole reply. `cut`: the model had no room to write on."""
         self._finish(cut=cut)
-        return Reply(self.beats, closed=self._reading.closed, stopped=self._reading.stopped)
+        return ParsedReply(self.beats, closed=self._reading.closed, stopped=self._reading.stopped)
 
     def _finish(self, *, cut: bool = False) -> None:
         if not self._reading.over:
@@ -105,8 +105,10 @@ def parse(
     prefilled: bool = False,
     well_formed: bool = False,
     aliases: tuple[str, ...] = (),
-) -> Reply:
+) -> ParsedReply:
     """Read a whole reply; see ReplyParser."""
-    parser = ReplyParser(character, others, prefilled=prefilled, well_formed=well_formed, aliases=aliases)
+    parser = ReplyParser(
+        character, others, prefilled=prefilled, well_formed=well_formed, aliases=aliases
+    )
     parser.feed(text)
     return parser.close()

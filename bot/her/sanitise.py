@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 
 from bot.her.repetition import repetition
 from bot.her.scanner import find
-from bot.her.speaker_names import COLONS, LINE_BREAKS, Speakers, Voice
+from bot.her.speaker_names import COLONS, LINE_BREAKS, LabelOwner, Speakers
 from bot.her.tags import TurnEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["harmless_controls", "inert", "no_headings", "one_speaker", "plain_name", "repetition"]
+__all__ = [
+    "escape_control_tokens",
+    "repetition",
+    "sanitise_name",
+    "sanitise_text",
+    "without_headings",
+    "without_speaker_labels",
+]
 
 _LONGEST_NAME = 80
 _NAMELESS = "Someone"
@@ -32,7 +39,7 @@ _CONTROL = re.compile(
 )
 
 
-def inert(text: str) -> str:
+def sanitise_text(text: str) -> str:
     """Return `text` with HER's tags, in every spelling the scanner knows, as something only people read as tags.
 
     `<role_thinking>` becomes `‹role_thinking›`; everything else stays to the letter.
@@ -60,7 +67,7 @@ def _quote(raw: str) -> str:
     return "‹" + closed[opening.end() :]
 
 
-def harmless_controls(text: str) -> str:
+def escape_control_tokens(text: str) -> str:
     """Return `text` with spelt-out control tokens (`<|im_start|>`) in brackets that no tokeniser takes for one.
 
     For engines that take a prompt as one string; the local engine keeps text and control tokens apart anyway.
@@ -68,7 +75,7 @@ def harmless_controls(text: str) -> str:
     return _CONTROL.sub(r"‹\1›", text)
 
 
-def one_speaker(text: str, names: Iterable[str] = ()) -> str:
+def without_speaker_labels(text: str, names: Iterable[str] = ()) -> str:
     """Return `text` such that it stays one person's line in a conversation whose speakers are `names`.
 
     Blank lines go, and a line that begins like somebody's (`Name:`, of `names` or of anyone) or like a heading goes on
@@ -77,17 +84,19 @@ def one_speaker(text: str, names: Iterable[str] = ()) -> str:
     speakers = Speakers("", tuple(names))
     kept = ""
     for line in filter(_is_visible, _BREAK.split(text)):
-        forged = speakers.label(line, final=True).voice is not Voice.PLAIN or _ANY_LABEL.match(line)
+        forged = speakers.label(line, final=True).voice is not LabelOwner.PLAIN or _ANY_LABEL.match(
+            line
+        )
         kept += (" " if forged else "\n") * bool(kept) + line.strip()
     return _HEADING.sub(r"==\1==", kept)
 
 
-def no_headings(text: str) -> str:
+def without_headings(text: str) -> str:
     """Return a scenario's text without lines that a mind could take for the headings of its own prompt."""
     return _HEADING_LINE.sub(r"\1==", _BREAK.sub("\n", text)).strip()
 
 
-def plain_name(text: str) -> str:
+def sanitise_name(text: str) -> str:
     """Return a display name that is safe in front of a colon: one line of 1 to 80 characters.
 
     Without line breaks, colons, control and direction characters, HER tags and control tokens. Never empty: a name of
@@ -96,7 +105,9 @@ def plain_name(text: str) -> str:
     spans = find(text)[0]
     for span in reversed(spans):
         text = f"{text[: span.start]} {text[span.end :]}" if span.token.raw else text
-    visible = "".join(char if _fits_name(char) else " " * (not _is_invisible(char)) for char in text)
+    visible = "".join(
+        char if _fits_name(char) else " " * (not _is_invisible(char)) for char in text
+    )
     name = " ".join(visible.replace("===", " ").split())[:_LONGEST_NAME].strip()
     return name if _is_visible(name) else _NAMELESS
 

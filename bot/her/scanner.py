@@ -43,13 +43,19 @@ _INVISIBLE = "\u200b-\u200f\u2060\ufeff"
 _LONGEST_TAG = 96
 
 _BARE = r"(?:role|system)_(?:think|thought|action|speech)\w{0,16}"
-_START = re.compile(rf"{_ANY_OPEN}|(?:(/)|(?<!\w))({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|&gt;)", re.IGNORECASE)
-_BARE_BEGUN = "|".join(name[:length] for name in ("role", "system") for length in range(1, len(name) + 1))
+_START = re.compile(
+    rf"{_ANY_OPEN}|(?:(/)|(?<!\w))({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|&gt;)", re.IGNORECASE
+)
+_BARE_BEGUN = "|".join(
+    name[:length] for name in ("role", "system") for length in range(1, len(name) + 1)
+)
 _BEGUN = re.compile(
     rf"(?:&(?:lt?)?|/|(?:/|(?<!\w))(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:&(?:gt?)?)?))\Z",
     re.IGNORECASE,
 )
-_HEAD = re.compile(rf"{_ANY_OPEN}([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}", re.IGNORECASE)
+_HEAD = re.compile(
+    rf"{_ANY_OPEN}([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}", re.IGNORECASE
+)
 _STOPPER = re.compile(rf"({_ANY_CLOSE})|{_ANY_OPEN}|[\r\n]", re.IGNORECASE)
 _CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}{_ANY_CLOSE}", re.IGNORECASE)
 _CLOSER_BEGUN = re.compile(r"\s{0,8}[/／]?\s{0,8}(?:&(?:gt?)?)?\Z", re.IGNORECASE)
@@ -77,7 +83,9 @@ class Scanner:
     """Turns a stream of text into tokens; holds back what may still become a tag, about a hundred characters."""
 
     def __init__(self) -> None:
-        self._text = ""  # one character of context that was already given out, then what is held back
+        self._text = (
+            ""  # one character of context that was already given out, then what is held back
+        )
         self._given = 0
 
     def feed(self, text: str) -> list[Token]:
@@ -156,7 +164,9 @@ def _tag_at(text: str, start: int, *, final: bool) -> Span | _Unread | None:
     return _tag_end(head, name, stopper, final=final)
 
 
-def _tag_end(head: re.Match[str], name: Name, stopper: re.Match[str] | None, *, final: bool) -> Span | _Unread | None:
+def _tag_end(
+    head: re.Match[str], name: Name, stopper: re.Match[str] | None, *, final: bool
+) -> Span | _Unread | None:
     """Find where the tag ends whose name is known: at its closing bracket, or else with its name."""
     text, end = head.string, head.end() + name.end
     if closer := _CLOSER.match(text, end):
@@ -173,7 +183,9 @@ def _tag_end(head: re.Match[str], name: Name, stopper: re.Match[str] | None, *, 
 
 def _span(head: re.Match[str], name: Name, end: int) -> Span:
     raw = head.string[head.start() : end]
-    return Span(Tag(frozenset({name.family}), bool(head.group(2)), raw, name.system), head.start(), end)
+    return Span(
+        Tag(frozenset({name.family}), bool(head.group(2)), raw, name.system), head.start(), end
+    )
 
 
 def _cut_short(head: re.Match[str], inside: str, *, square: bool) -> Span | None:
@@ -192,7 +204,9 @@ def _cut_short(head: re.Match[str], inside: str, *, square: bool) -> Span | None
     families = cut_short(inside)
     if not families:
         return None
-    return Span(Tag(families, closing, text[start:], inside.casefold().startswith("sys")), start, len(text))
+    return Span(
+        Tag(families, closing, text[start:], inside.casefold().startswith("sys")), start, len(text)
+    )
 
 
 def _control(control: re.Match[str], *, final: bool) -> Span | _Unread | None:
@@ -204,9 +218,14 @@ def _control(control: re.Match[str], *, final: bool) -> Span | _Unread | None:
     lowered = inside.strip().casefold()
     name = read_name(inside.lstrip(" /"))
     if name and (ended or name.family in PRIVATE):
-        tag = Tag(frozenset({name.family}), inside.lstrip().startswith("/"), control.group(), name.system)
+        tag = Tag(
+            frozenset({name.family}), inside.lstrip().startswith("/"), control.group(), name.system
+        )
         return Span(tag, control.start(), control.end())
-    known = any(lowered.startswith(token) or (at_end and token.startswith(lowered)) for token in _CONTROL_NAMES)
+    known = any(
+        lowered.startswith(token) or (at_end and token.startswith(lowered))
+        for token in _CONTROL_NAMES
+    )
     if known or (ended and re.search(r"[a-z]", lowered)):
         return Span(TurnEnd(control.group()), control.start(), control.end())
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.her.speaker_names import LINE_BREAKS, Voice
+from bot.her.speaker_names import LINE_BREAKS, LabelOwner
 
 if TYPE_CHECKING:
     from bot.her.speaker_names import Speakers
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _BREAK = re.compile(f"[{LINE_BREAKS}]")
 
 
-class Lines:
+class SpeakerLines:
     """Passes a stream of text on without labels. A run of text begins at the beginning of a line.
 
     Holds back what begins a line and may still become a label, 120 characters at most.
@@ -63,18 +63,18 @@ class Lines:
         if self._after_label:
             self._held = self._held.lstrip()
         label = self._speakers.label(self._held, final=final)
-        if label.voice is Voice.UNDECIDED:
+        if label.voice is LabelOwner.UNDECIDED:
             return False
-        if label.voice is Voice.OTHER:
+        if label.voice is LabelOwner.OTHER:
             self.stopped = True
-        elif label.voice is Voice.OWN:
+        elif label.voice is LabelOwner.OWN:
             before = self._take(label.length)
             passed.append(before[: len(before) - len(before.lstrip())] + label.kept)
         else:
             lead = len(self._held) - len(self._held.lstrip())
             passed.append(self._take(lead))
             self._at_start = False
-        self._after_label = label.voice is Voice.OWN
+        self._after_label = label.voice is LabelOwner.OWN
         return True
 
     def _take(self, length: int) -> str:

@@ -35,7 +35,7 @@ _ORNAMENT = re.compile(r"(?:[\W_]){13}")
 _LONGEST_LABEL = 120
 
 
-class Voice(Enum):
+class LabelOwner(Enum):
     """Whose line it is."""
 
     OWN = auto()
@@ -48,35 +48,39 @@ class Voice(Enum):
 class Label:
     """What a line begins with: whose it is, how long the label is, and an opening `*` that has to stay."""
 
-    voice: Voice
+    voice: LabelOwner
     length: int = 0
     kept: str = ""
 
 
-_PLAIN = Label(Voice.PLAIN)
-_UNDECIDED = Label(Voice.UNDECIDED)
+_PLAIN = Label(LabelOwner.PLAIN)
+_UNDECIDED = Label(LabelOwner.UNDECIDED)
 
 
 def key(name: str) -> str:
     """Return `name` as it is compared: letters and digits only, or, where it has none, the name without spaces."""
     folded = unicodedata.normalize("NFKD", name).casefold()
     kept = "".join(char for char in folded if char.isalnum())
-    return kept or "".join(char for char in folded if not char.isspace() and unicodedata.category(char) != "Cf")
+    return kept or "".join(
+        char for char in folded if not char.isspace() and unicodedata.category(char) != "Cf"
+    )
 
 
 class Speakers:
     """The character whose reply is read, and the others who must not speak in it."""
 
-    def __init__(self, character: str, others: tuple[str, ...] = (), aliases: tuple[str, ...] = ()) -> None:
-        parts = dict.fromkeys(_parts((*others, *NARRATORS)), Voice.OTHER)
-        parts |= dict.fromkeys(_parts((character, *aliases)), Voice.OWN)
-        full = dict.fromkeys(map(key, (*others, *NARRATORS)), Voice.OTHER)
-        full |= dict.fromkeys(map(key, (character, *aliases)), Voice.OWN)
+    def __init__(
+        self, character: str, others: tuple[str, ...] = (), aliases: tuple[str, ...] = ()
+    ) -> None:
+        parts = dict.fromkeys(_parts((*others, *NARRATORS)), LabelOwner.OTHER)
+        parts |= dict.fromkeys(_parts((character, *aliases)), LabelOwner.OWN)
+        full = dict.fromkeys(map(key, (*others, *NARRATORS)), LabelOwner.OTHER)
+        full |= dict.fromkeys(map(key, (character, *aliases)), LabelOwner.OWN)
         self._voices = {name: voice for name, voice in (parts | full).items() if name}
 
-    def who(self, name: str) -> Voice:
+    def who(self, name: str) -> LabelOwner:
         """Return whose name it is; PLAIN where it is nobody's."""
-        return self._voices.get(key(name), Voice.PLAIN)
+        return self._voices.get(key(name), LabelOwner.PLAIN)
 
     def label(self, text: str, *, final: bool) -> Label:
         """Read the label at the beginning of `text`, which begins a line; leading space and blank lines are allowed.
@@ -89,19 +93,19 @@ class Speakers:
         if not line:
             return _PLAIN if final else _UNDECIDED
         if _HEADING.match(line):
-            return Label(Voice.OTHER)
+            return Label(LabelOwner.OTHER)
         if line[0] in _QUOTES or _ORNAMENT.match(line):
             return _PLAIN
         for colon in _COLON.finditer(line):
             voice = self._voice_of(line[: colon.start()])
-            if voice is not Voice.PLAIN:
+            if voice is not LabelOwner.PLAIN:
                 return _cut(line, colon, lead, voice, ended=ended)
         return _PLAIN if ended or not self._may_be_label(line) else _UNDECIDED
 
-    def _voice_of(self, head: str) -> Voice:
+    def _voice_of(self, head: str) -> LabelOwner:
         """Whose name `head` is, perhaps with a stage direction behind it: `Jane (softly)`."""
         voice = self.who(head)
-        return self.who(_ASIDE.sub("", head)) if voice is Voice.PLAIN else voice
+        return self.who(_ASIDE.sub("", head)) if voice is LabelOwner.PLAIN else voice
 
     def _may_be_label(self, line: str) -> bool:
         if set(line) <= set("= ") or self._begins_a_name(key(line)):
@@ -113,11 +117,11 @@ class Speakers:
         return any(name.startswith(beginning) for name in self._voices)
 
 
-def _cut(line: str, colon: re.Match[str], lead: int, voice: Voice, *, ended: bool) -> Label:
+def _cut(line: str, colon: re.Match[str], lead: int, voice: LabelOwner, *, ended: bool) -> Label:
     """Measure the label that ends with `colon`, markup round it included."""
     head, rest = line[: colon.start()], line[colon.end() :]
     mark = _MARK.match(head)
-    if voice is Voice.OTHER or mark is None or mark.group(1) in head[mark.end() :]:
+    if voice is LabelOwner.OTHER or mark is None or mark.group(1) in head[mark.end() :]:
         return Label(voice, lead + colon.end())
     closing = mark.group(1)
     if rest.startswith(closing):
@@ -138,5 +142,7 @@ def _parts(names: tuple[str, ...]) -> list[str]:
         words = [word for word in re.split(r"[\s·・]+", name) if word]
         core = [word for word in words if key(word) not in _TITLES]
         if len(words) > 1 and core:
-            parts += [part for part in (key("".join(core)), key(core[0]), key(core[-1])) if len(part) > 1]
+            parts += [
+                part for part in (key("".join(core)), key(core[0]), key(core[-1])) if len(part) > 1
+            ]
     return parts

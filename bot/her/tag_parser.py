@@ -50,12 +50,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from bot.her.beat_builder import Script
+from bot.her.beat_builder import BeatBuilder
 from bot.her.beats import BeatKind
-from bot.her.pending_runs import Stray, Suspense
-from bot.her.private_text import Planning, Thought
+from bot.her.pending_runs import PendingRuns, StrayTag
+from bot.her.private_text import PlanningText, ThoughtText
 from bot.her.tags import PRIVATE, PUBLIC, Family, Tag, TurnEnd, Words
-from bot.her.text_run import Run
+from bot.her.text_run import TextRun
 
 if TYPE_CHECKING:
     from bot.her.beats import PrivateKind, PublicKind
@@ -63,11 +63,11 @@ if TYPE_CHECKING:
     from bot.her.tags import Token
 
 
-class Reading:
+class TagParser:
     """Takes tokens and writes beats to `script`."""
 
     def __init__(self, speakers: Speakers, *, prefilled: bool, well_formed: bool) -> None:
-        self.script = Script()
+        self.script = BeatBuilder()
         self.over = False
         """Whether nothing that follows counts."""
         self.stopped = False
@@ -78,15 +78,21 @@ class Reading:
         """To be set before the end where the reply was cut for repeating itself."""
         self._speakers = speakers
         self._streaming = well_formed
-        self._secret: Planning | Thought | None = Planning(speakers, assumed=not prefilled)
+        self._secret: PlanningText | ThoughtText | None = PlanningText(
+            speakers, assumed=not prefilled
+        )
         self._planned = False
         self._kind: PublicKind | None = None  # of the tag that the run stands in
-        self._outer: PublicKind | None = None  # of the tag inside which another one stood before the run
+        self._outer: PublicKind | None = (
+            None  # of the tag inside which another one stood before the run
+        )
         self._run = self._new_run()
-        self._stray = Stray()
+        self._stray = StrayTag()
         self._after: PrivateKind | None = None  # what ended where the run begins
-        self._clings = False  # whether words stand directly before the closer behind which the run begins
-        self._suspense = Suspense(self.script)
+        self._clings = (
+            False  # whether words stand directly before the closer behind which the run begins
+        )
+        self._suspense = PendingRuns(self.script)
         self._queue: deque[Token] = deque()
 
     def take(self, token: Token) -> None:
@@ -98,14 +104,16 @@ class Reading:
             else:
                 self._take_open(self._queue.popleft())
 
-    def _take_secret(self, reader: Planning | Thought, token: Token) -> None:
+    def _take_secret(self, reader: PlanningText | ThoughtText, token: Token) -> None:
         secret = reader.take(token)
         if secret is None:
             return
         self._secret = None
         self._suspense.hear(secret)
         self._planned |= secret.is_planning
-        self._stray = Stray(_PLANNING if secret.is_planning and not secret.text.strip() else frozenset())
+        self._stray = StrayTag(
+            _PLANNING if secret.is_planning and not secret.text.strip() else frozenset()
+        )
         self._after = secret.kind
         self._clings = _clings(secret.text)
         self.closed &= secret.closed
@@ -149,7 +157,12 @@ class Reading:
             self._suspense.keep_private(self._run)
         elif swapped or (private and self._suspense and not opener.system):
             self._suspense.keep(self._run, strict=True)
-        elif private and not opener.system and self._after is BeatKind.THOUGHT and not self._in_place():
+        elif (
+            private
+            and not opener.system
+            and self._after is BeatKind.THOUGHT
+            and not self._in_place()
+        ):
             self._suspense.keep(self._run, strict=False)
         else:
             self._suspense.resolve(public=True)
@@ -160,14 +173,14 @@ class Reading:
         return self._clings and self._run.heard[-1:].isspace()
 
     def _begin(self, tag: Tag) -> None:
-        self._stray, self._after = Stray(), None
+        self._stray, self._after = StrayTag(), None
         planning_is_due = not (self._planned or self.script.is_public)
         if tag.system and self.script.is_public:
             self.over = self.stopped = True
         elif tag.system or (tag.may_be(Family.PLANNING) and planning_is_due):
-            self._secret = Planning(self._speakers, assumed=False)
+            self._secret = PlanningText(self._speakers, assumed=False)
         elif tag.may_be(*PRIVATE):
-            self._secret = Thought(tag)
+            self._secret = ThoughtText(tag)
         else:
             self._kind = BeatKind.ACTION if tag.may_be(Family.ACTION) else BeatKind.SPEECH
 
@@ -176,10 +189,12 @@ class Reading:
         self._suspense.resolve(public=False)
         if inner is not None and (_closes(tag, inner) or tag.families <= PUBLIC):
             self._run.publish()
-            self._stray, self._after = Stray(), None
-        elif inner is None and outer is not None and _closes(tag, outer) and not tag.may_be(*PRIVATE):
+            self._stray, self._after = StrayTag(), None
+        elif (
+            inner is None and outer is not None and _closes(tag, outer) and not tag.may_be(*PRIVATE)
+        ):
             self._run.publish(outer)
-            self._outer, self._stray, self._after = None, Stray(), None
+            self._outer, self._stray, self._after = None, StrayTag(), None
         else:
             self._withhold(tag)
         self._kind = None
@@ -190,16 +205,18 @@ class Reading:
         repeats = self._run.is_blank and self._after is not None and tag.may_be(Family(self._after))
         self._clings = self._clings if repeats else _clings(self._run.heard)
         if not tag.may_be(*PRIVATE):
-            self._stray = Stray()
+            self._stray = StrayTag()
         elif self._kind is not None:
-            self._stray, self._after = Stray(), BeatKind.THOUGHT
+            self._stray, self._after = StrayTag(), BeatKind.THOUGHT
             return
         elif not repeats or self._after is BeatKind.THOUGHT:
-            self._stray = Stray(tag.families & PRIVATE, lone=self._run.is_blank and not repeats)
+            self._stray = StrayTag(tag.families & PRIVATE, lone=self._run.is_blank and not repeats)
         self._after = self._after if repeats else None
 
-    def _new_run(self) -> Run:
-        return Run(self._kind or BeatKind.SPEECH, self._speakers, self.script, streaming=self._streaming)
+    def _new_run(self) -> TextRun:
+        return TextRun(
+            self._kind or BeatKind.SPEECH, self._speakers, self.script, streaming=self._streaming
+        )
 
 
 _PLANNING = frozenset({Family.PLANNING})

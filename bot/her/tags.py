@@ -87,7 +87,9 @@ _THOUGHT = re.compile(
     "|(?:角色)?(?:思考|思维|想法|心理|心声|内心)|内心独白|内心想法|内心活动|心理活动|心理描写"
 )
 _ACTION = re.compile(f"{_ROLE}*{_ACTING}|roles?(?:movements?|motions?)|(?:角色)?(?:动作|行动)")
-_SPEECH = re.compile(f"{_ROLE}*{_SPEAKING}|roles?(?:words|lines?|reply|response)|(?:角色)?(?:说话|对话|台词|语言)")
+_SPEECH = re.compile(
+    f"{_ROLE}*{_SPEAKING}|roles?(?:words|lines?|reply|response)|(?:角色)?(?:说话|对话|台词|语言)"
+)
 _THINKING_WORD = re.compile(f"{_THINKING}|thinking[a-z]*")
 _UNLISTED = re.compile(r"(role|system)_+[a-z]")
 _SEPARATORS = re.compile(r"[\s_\-\u2010-\u2015]+")

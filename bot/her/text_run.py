@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.inline_actions import Inline
+from bot.her.inline_actions import InlineActions
 from bot.her.repetition import collapse
-from bot.her.speaker_lines import Lines
+from bot.her.speaker_lines import SpeakerLines
 
 if TYPE_CHECKING:
-    from bot.her.beat_builder import Script
+    from bot.her.beat_builder import BeatBuilder
     from bot.her.beats import PrivateKind, PublicKind
     from bot.her.inline_actions import Piece
     from bot.her.speaker_names import Speakers
@@ -21,19 +21,21 @@ _SPELT_OUT = re.compile(r"(?:system|role)[_-]think", re.IGNORECASE)
 _LINE_BREAK = re.compile(r"(?<=\S)[^\S\r\n]*[\r\n]")
 
 
-class Run:
+class TextRun:
     """Hears text and ends published or withheld.
 
     Where the reply's structure is guaranteed (`streaming`) text goes to the script as it is heard; otherwise all of it
     waits for the tag that ends the run.
     """
 
-    def __init__(self, kind: PublicKind, speakers: Speakers, script: Script, *, streaming: bool) -> None:
+    def __init__(
+        self, kind: PublicKind, speakers: Speakers, script: BeatBuilder, *, streaming: bool
+    ) -> None:
         self._kind = kind
         self._script = script
         self._streaming = streaming
-        self._lines = Lines(speakers)
-        self._inline = Inline()
+        self._lines = SpeakerLines(speakers)
+        self._inline = InlineActions()
         self._passed: list[str] = []
         self._first = True
 
@@ -60,7 +62,9 @@ class Run:
         if self._streaming:
             self._speak(self._kind, passed)
 
-    def publish(self, kind: PublicKind | None = None, *, closed: bool = True, looped: bool = False) -> None:
+    def publish(
+        self, kind: PublicKind | None = None, *, closed: bool = True, looped: bool = False
+    ) -> None:
         """End the run: everyone may read it, as `kind` where that turned out another one.
 
         An action that was never `closed` ends with its first line. A phrase repeated for ever (`looped`) is said once.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from bot.documents import Fault, Spot, Tree, check, complaint, read_text
+from bot.documents import Fault, SourcePosition, Tree, check, complaint, read_text
 from bot.errors import ScenarioError
 from bot.library.normalise import folded, normal
 from bot.library.scenario import NARRATOR, Scenario
@@ -21,7 +21,9 @@ MAX_VALUES = 1_000_000  # of a file: a test set of 200 scenes has some thousands
 _QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _TITLE, _SUMMARY = 90, 200  # characters
 
-Words = Annotated[str, BeforeValidator(lambda value: value or "")]  # null and nothing are the same here
+Words = Annotated[
+    str, BeforeValidator(lambda value: value or "")
+]  # null and nothing are the same here
 
 
 class _KeyCharacter(BaseModel):
@@ -58,23 +60,34 @@ def read_scenes(path: Path) -> list[Scenario | ScenarioError]:
     scenes = found if isinstance(found, list) else [found]
     stem = re.sub(r"[^a-z0-9]+", "-", folded(path.stem)).strip("-")[:56].strip("-") or "scene"
     ids = [f"{stem}-{number}" if len(scenes) > 1 else stem for number in range(1, len(scenes) + 1)]
-    return [_read(scene, ids[index], f"{path}, scene {index + 1}") for index, scene in enumerate(scenes)]
+    return [
+        _read(scene, ids[index], f"{path}, scene {index + 1}") for index, scene in enumerate(scenes)
+    ]
 
 
 def _json(path: Path) -> object:
     text = read_text(path, MAX_BYTES)
     bare = _QUOTED.sub("", text)
     if sum(map(bare.count, ",[{")) > MAX_VALUES:
-        raise Fault(Spot(str(path)), f"more than {MAX_VALUES:,} values stand in it: this is no file of scenes")
+        raise Fault(
+            SourcePosition(str(path)),
+            f"more than {MAX_VALUES:,} values stand in it: this is no file of scenes",
+        )
     try:
         found: object = json.loads(text)
     except json.JSONDecodeError as error:
-        spot = Spot(str(path), error.lineno, error.colno)
+        spot = SourcePosition(str(path), error.lineno, error.colno)
         raise Fault(spot, f"this is no JSON ({error.msg}): save the file of scenes anew") from None
     except RecursionError:
-        raise Fault(Spot(str(path)), "lists lie too deep inside each other: this is no file of scenes") from None
+        raise Fault(
+            SourcePosition(str(path)),
+            "lists lie too deep inside each other: this is no file of scenes",
+        ) from None
     except ValueError:
-        raise Fault(Spot(str(path)), "a number in it has thousands of digits: this is no file of scenes") from None
+        raise Fault(
+            SourcePosition(str(path)),
+            "a number in it has thousands of digits: this is no file of scenes",
+        ) from None
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rapidfuzz import fuzz
 
-from bot.errors import ScenarioError, UnknownName
+from bot.errors import NameNotFound, ScenarioError
 from bot.library.name_matching import nearest, normal
 from bot.library.pictures import square_png
 from bot.library.scenario_files import Shelves, stamp
@@ -68,7 +68,9 @@ class Library:
         known = {spelling: each.id for each in scenarios for spelling in (each.id, each.title)}
         near = list(dict.fromkeys(known[spelling] for spelling in nearest(name, known)))
         listed = ", ".join(near or sorted(catalogue.scenarios)[:10]) or "none, the library is empty"
-        raise UnknownName(f"No scenario is called “{name[:80]}”; {'the nearest' if near else 'there'} are: {listed}.")
+        raise NameNotFound(
+            f"No scenario is called “{name[:80]}”; {'the nearest' if near else 'there'} are: {listed}."
+        )
 
     def summaries(self) -> list[Summary]:
         """Return every scenario that can be played, by title."""
@@ -79,7 +81,9 @@ class Library:
         """Return the scenarios that `text` may be the beginning or a part of, likeliest first, at most `limit`."""
         typed = _loose(text)
         ranked = [(_rank(typed, one), one) for one in self.summaries()]
-        found = sorted((pair for pair in ranked if pair[0] is not None), key=lambda pair: pair[0] or 0)
+        found = sorted(
+            (pair for pair in ranked if pair[0] is not None), key=lambda pair: pair[0] or 0
+        )
         return [one for _, one in found][:limit]
 
     def face(self, scenario_id: str, character: str) -> Face | None:

@@ -27,7 +27,9 @@ _TITLES = frozenset(
     "inspector herr frau fraulein don dona senor senora signor signora".split()
 )
 _TITLES_BEHIND = ("先生", "小姐", "夫人", "太太", "さん", "ちゃん", "様", "くん", "씨")
-_PARTICLES = frozenset({"of", "the", "and", "von", "van", "de", "der", "den", "du", "da", "di", "la", "le", "jr", "sr"})
+_PARTICLES = frozenset(
+    {"of", "the", "and", "von", "van", "de", "der", "den", "du", "da", "di", "la", "le", "jr", "sr"}
+)
 
 # Written without spaces, or with endings stuck to a name: no boundary can be asked for next to these.
 _UNSPACED = re.compile(
@@ -86,7 +88,9 @@ def mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
 
 def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
     """Return those of `names` that `name` may have been meant for, best first, at most `limit`."""
-    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=normal, score_cutoff=60, limit=limit)
+    found = process.extract(
+        name, list(names), scorer=fuzz.WRatio, processor=normal, score_cutoff=60, limit=limit
+    )
     return [candidate for candidate, _, _ in found]
 
 
@@ -122,10 +126,16 @@ def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Ite
             yield character
 
 
-def _longest(text: str, at: int, patterns: Sequence[tuple[re.Pattern[str], str]]) -> tuple[int, str] | None:
+def _longest(
+    text: str, at: int, patterns: Sequence[tuple[re.Pattern[str], str]]
+) -> tuple[int, str] | None:
     """Return where the longest name that stands there ends, and whose it is."""
     matches = ((pattern.match(text, at), character) for pattern, character in patterns)
-    whole = [(match.end(), character) for match, character in matches if match and _ends_word(text, match.end())]
+    whole = [
+        (match.end(), character)
+        for match, character in matches
+        if match and _ends_word(text, match.end())
+    ]
     return max(whole, key=lambda found: found[0]) if whole else None
 
 

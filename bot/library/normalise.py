@@ -25,10 +25,14 @@ def normal(name: str) -> str:
 def folded(text: str) -> str:
     """Return text in the letters of a normal form, its separators still standing."""
     text = unicodedata.normalize("NFKC", text.translate(_UNIFIED)).translate(_UNIFIED).casefold()
-    text = "".join(_UNDECOMPOSED.get(letter, letter) for letter in text if unicodedata.category(letter) != "Cf")
+    text = "".join(
+        _UNDECOMPOSED.get(letter, letter) for letter in text if unicodedata.category(letter) != "Cf"
+    )
     return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", text)))
 
 
 def is_blank(text: str) -> bool:
     """Whether nothing of this text can be seen."""
-    return all(unicodedata.category(letter) in _UNSEEN_KINDS or letter in _UNSEEN for letter in text)
+    return all(
+        unicodedata.category(letter) in _UNSEEN_KINDS or letter in _UNSEEN for letter in text
+    )

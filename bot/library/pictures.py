@@ -29,12 +29,18 @@ def square_png(path: Path) -> bytes:
     try:
         with Image.open(BytesIO(data), formats=_FORMATS) as picture:
             if picture.width * picture.height > MAX_PIXELS:
-                raise ScenarioError(f"{path}: the picture has too many pixels: scale it down to {SIDE} a side.")
+                raise ScenarioError(
+                    f"{path}: the picture has too many pixels: scale it down to {SIDE} a side."
+                )
             return _png(picture)
     except _BOMB:
-        raise ScenarioError(f"{path}: the picture has too many pixels: scale it down to {SIDE} a side.") from None
+        raise ScenarioError(
+            f"{path}: the picture has too many pixels: scale it down to {SIDE} a side."
+        ) from None
     except _BROKEN as error:
-        raise ScenarioError(f"{path}: this is no whole PNG, JPEG, WebP or GIF: save the picture anew.") from error
+        raise ScenarioError(
+            f"{path}: this is no whole PNG, JPEG, WebP or GIF: save the picture anew."
+        ) from error
 
 
 def _bytes(path: Path) -> bytes:
@@ -42,16 +48,22 @@ def _bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ScenarioError(f"{path}: the picture can't be read ({error.strerror}): check the name.") from error
+        raise ScenarioError(
+            f"{path}: the picture can't be read ({error.strerror}): check the name."
+        ) from error
     if len(data) > MAX_BYTES:
-        raise ScenarioError(f"{path}: the picture is larger than {MAX_BYTES // 2**20} MiB: scale it down.")
+        raise ScenarioError(
+            f"{path}: the picture is larger than {MAX_BYTES // 2**20} MiB: scale it down."
+        )
     return data
 
 
 def _png(picture: Image.Image) -> bytes:
     upright = ImageOps.exif_transpose(picture).convert("RGBA")
     side = min(SIDE, *upright.size)
-    square = ImageOps.fit(upright, (side, side), Image.Resampling.LANCZOS, centering=(0.5, 0.3))  # heads are above
+    square = ImageOps.fit(
+        upright, (side, side), Image.Resampling.LANCZOS, centering=(0.5, 0.3)
+    )  # heads are above
     out = BytesIO()
     square.save(out, "PNG")
     return out.getvalue()

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
 def faults_at(path: Path) -> list[str]:
     """Return what is wrong at `path`, a sentence each: a scenario's file or folder, or a folder of many."""
-    own = next((inside for name in ("scenario.yaml", "scenario.yml") if (inside := path / name).exists()), None)
+    own = next(
+        (inside for name in ("scenario.yaml", "scenario.yml") if (inside := path / name).exists()),
+        None,
+    )
     if path.is_dir() and own is None:
         catalogue = Shelves([path]).catalogue()
-        broken = (fault for held in catalogue.scenarios.values() for fault in _broken_pictures(*held))
+        broken = (
+            fault for held in catalogue.scenarios.values() for fault in _broken_pictures(*held)
+        )
         return [*catalogue.faults, *broken]
     file = ScenarioFile(own.parent.parent if own else path.parent, own or path)
     return [fault for scenario in read(file) for fault in _faults(scenario, file)]
@@ -35,7 +40,9 @@ def _faults(scenario: Scenario | ScenarioError, file: ScenarioFile) -> Iterator[
 
 
 def _broken_pictures(scenario: Scenario, file: ScenarioFile) -> Iterator[str]:
-    names = dict.fromkeys(each.face for each in scenario.characters if each.face and "://" not in each.face)
+    names = dict.fromkeys(
+        each.face for each in scenario.characters if each.face and "://" not in each.face
+    )
     for name in names:
         try:
             path = file.picture(name)

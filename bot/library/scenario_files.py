@@ -38,7 +38,9 @@ class ScenarioFile:
         path = self.path.parent / name
         refuse_outside(path, self.path.parent)
         if not path.is_file():
-            raise ScenarioError(f"{self.path}: there is no picture {name} beside it: add it, or take the `face` out.")
+            raise ScenarioError(
+                f"{self.path}: there is no picture {name} beside it: add it, or take the `face` out."
+            )
         return path
 
 
@@ -83,7 +85,9 @@ class Shelves:
                     catalogue.faults.extend(scenario.faults)
                     catalogue.broken.setdefault(file.name, scenario)
                 elif other := here.get(scenario.id):
-                    catalogue.faults.append(f"{file.path} has the id of {other.path}, {scenario.id}: give it another.")
+                    catalogue.faults.append(
+                        f"{file.path} has the id of {other.path}, {scenario.id}: give it another."
+                    )
                 else:
                     here[scenario.id] = file
                     catalogue.scenarios.setdefault(scenario.id, (scenario, file))
@@ -123,7 +127,9 @@ def refuse_outside(path: Path, folder: Path) -> None:
     except (OSError, RuntimeError, ValueError):
         inside = False
     if not inside:
-        raise ScenarioError(f"{path} leads out of {folder}: put the file itself there, and no link.")
+        raise ScenarioError(
+            f"{path} leads out of {folder}: put the file itself there, and no link."
+        )
 
 
 def _files(folder: Path) -> list[ScenarioFile]:
@@ -131,7 +137,9 @@ def _files(folder: Path) -> list[ScenarioFile]:
     try:
         found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
-        raise ScenarioError(f"{folder}: no scenarios can be read there ({error.strerror}): check the path.") from error
+        raise ScenarioError(
+            f"{folder}: no scenarios can be read there ({error.strerror}): check the path."
+        ) from error
     return [ScenarioFile(folder, path) for place in found for path in _scenario_files(place)]
 
 

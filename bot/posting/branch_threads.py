@@ -45,7 +45,11 @@ async def _under(parent: object, message_id: int | None, name: str) -> discord.T
 
 async def _beside(parent: object, name: str) -> discord.Thread:
     if isinstance(parent, discord.TextChannel):
-        return await parent.create_thread(name=name, type=discord.ChannelType.public_thread, reason=_REASON)
+        return await parent.create_thread(
+            name=name, type=discord.ChannelType.public_thread, reason=_REASON
+        )
     if isinstance(parent, discord.ForumChannel):
         return (await parent.create_thread(name=name, content=f"-# {name}", reason=_REASON)).thread
-    raise PostingError("Threads can't be made in this kind of channel: play in a text channel to branch.")
+    raise PostingError(
+        "Threads can't be made in this kind of channel: play in a text channel to branch."
+    )

@@ -132,7 +132,9 @@ def _button(
     style: discord.ButtonStyle = _Style.secondary,
 ) -> discord.ui.Button[discord.ui.View]:
     custom_id = f"aside:reply:{deed}:{turn_id}"
-    return discord.ui.Button(label=label, emoji=emoji, custom_id=custom_id, disabled=disabled, style=style)
+    return discord.ui.Button(
+        label=label, emoji=emoji, custom_id=custom_id, disabled=disabled, style=style
+    )
 
 
 def _view(*rows: list[discord.ui.Button[discord.ui.View]]) -> discord.ui.View:

@@ -45,7 +45,10 @@ class Channels:
         view: discord.ui.View | None = None,
     ) -> discord.Message:
         """Post a message of the bot's own. Raises PostingError."""
-        extras: dict[str, Any] = {"embed": embed, "view": view}  # discord.py's overloads know no optional ones
+        extras: dict[str, Any] = {
+            "embed": embed,
+            "view": view,
+        }  # discord.py's overloads know no optional ones
 
         async def send() -> discord.Message:
             return await self.at(place).send(text, **extras, allowed_mentions=NO_MENTIONS)
@@ -80,4 +83,6 @@ class Channels:
             try:
                 await thread.edit(archived=False)
             except discord.Forbidden as error:
-                raise lacks(("Manage Threads",), f"{self.name(place)}, which is archived") from error
+                raise lacks(
+                    ("Manage Threads",), f"{self.name(place)}, which is archived"
+                ) from error

@@ -28,18 +28,27 @@ async def make_roles(guild: discord.Guild, scene: Scene) -> dict[str, int]:
 
     Nothing here stops a scene: characters that could get no role are left out, and the log says why.
     """
-    roles = {part.character: part.role_id for part in scene.parts if part.role_id and guild.get_role(part.role_id)}
+    roles = {
+        part.character: part.role_id
+        for part in scene.parts
+        if part.role_id and guild.get_role(part.role_id)
+    }
     without = [part.character for part in scene.parts if part.character not in roles]
     if without and not guild.me.guild_permissions.manage_roles:
         _log.info("Server %d: no roles for characters, since Manage Roles is missing", guild.id)
         return roles
     for character in without:
         if len(guild.roles) >= MOST_ROLES:
-            _log.warning("Server %d has as many roles as it may have; some characters get none", guild.id)
+            _log.warning(
+                "Server %d has as many roles as it may have; some characters get none", guild.id
+            )
             break
         try:
             role = await guild.create_role(
-                name=character, mentionable=True, permissions=discord.Permissions.none(), reason=_REASON
+                name=character,
+                mentionable=True,
+                permissions=discord.Permissions.none(),
+                reason=_REASON,
             )
         except REFUSED as error:
             _log.warning("Server %d: no role could be made for a character: %s", guild.id, error)

@@ -16,12 +16,12 @@ from bot.library.scenario import NARRATOR
 from bot.posting import escaping
 from bot.posting.buttons import retry_view
 from bot.posting.channels import NO_MENTIONS, Channels
-from bot.posting.direct_messages import Directs
+from bot.posting.direct_messages import DirectMessages
 from bot.posting.discord_errors import REFUSED
 from bot.posting.escaping import literal, name
 from bot.posting.graphemes import shortened, width
 from bot.posting.render import Outgoing, gm_messages, public_messages, told
-from bot.posting.split import LIMIT, Run, pack
+from bot.posting.split import LIMIT, FormattedRun, pack
 from bot.scenes.interfaces import Post
 from bot.scenes.reveal import Audience
 from bot.scenes.turn import TurnKind
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from bot.her.beats import PublicBeat
-    from bot.posting.reply_poster import DiscordStage
+    from bot.posting.reply_poster import ReplyPoster
     from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
@@ -49,17 +49,21 @@ _NOT_REACHED = (
 )
 
 
-class Private(Protocol):
+class PrivateAnswers(Protocol):
     """Reaches a person so that only they see it, in the channel where they are, for as long as there is a way."""
 
     async def confide(
-        self, channel_id: int, user_id: int, messages: Sequence[Outgoing], view: discord.ui.View | None
+        self,
+        channel_id: int,
+        user_id: int,
+        messages: Sequence[Outgoing],
+        view: discord.ui.View | None,
     ) -> list[int] | None:
         """Show these messages to that person alone; return their ids, or None where there is no way any more."""
         ...
 
 
-class Wings:
+class DiscordDelivery:
     """Everything `bot.scenes.interfaces.Stage` asks for: replies are left to the stage, the rest is told from here.
 
     A whispered answer goes to who whispered, as a message only they see in the channel (`private`), or else a direct
@@ -68,10 +72,10 @@ class Wings:
 
     def __init__(
         self,
-        stage: DiscordStage,
+        stage: ReplyPoster,
         client: discord.Client,
         posts: Posts,
-        private: Private,
+        private: PrivateAnswers,
         unreached: Callable[[Scene, int], Awaitable[None]],
     ) -> None:
         self._stage = stage
@@ -80,7 +84,7 @@ class Wings:
         self._private = private
         self._unreached = unreached
         self._channels = Channels(client)
-        self._directs = Directs(client, posts)
+        self._directs = DirectMessages(client, posts)
         self._undelivered: dict[int, str] = {}
 
     def undelivered(self, user_id: int) -> str | None:
@@ -117,7 +121,9 @@ class Wings:
             return
         for post in await self._posts.posts(turn.id):
             if post.purpose == NARRATION:
-                await self._posts.forget_post(post.message_id)  # first: its deletion is no word of a moderator's
+                await self._posts.forget_post(
+                    post.message_id
+                )  # first: its deletion is no word of a moderator's
                 try:
                     await self._channels.remove(scene.place, post.message_id)
                 except REFUSED as error:
@@ -132,7 +138,9 @@ class Wings:
             try:
                 await self._tell_alone(scene, turn, [Outgoing(text)], retry_view(turn.id))
             except PostingError as error:
-                _log.warning("Turn %d failed, and who whispered could not be told: %s", turn.id, error)
+                _log.warning(
+                    "Turn %d failed, and who whispered could not be told: %s", turn.id, error
+                )
 
     async def tell(self, scene: Scene, sentence: str) -> None:
         """Say something of the program's own in the channel. Raises PostingError."""
@@ -143,16 +151,22 @@ class Wings:
         for part, text in enumerate(narration(turn, take)):
             if part not in there:
                 message = await self._channels.say(scene.place, text)
-                await self._posts.add_post(Post(message.id, scene.place.channel_id, turn.id, take.id, part, NARRATION))
+                await self._posts.add_post(
+                    Post(message.id, scene.place.channel_id, turn.id, take.id, part, NARRATION)
+                )
 
     async def _whisper(self, scene: Scene, turn: Turn, take: Take) -> None:
         rows = await self._posts.posts(turn.id)
-        if turn.listener_id is not None and not any(row.purpose == WHISPER and row.take_id == take.id for row in rows):
+        if turn.listener_id is not None and not any(
+            row.purpose == WHISPER and row.take_id == take.id for row in rows
+        ):
             head = f"🤫 **{name(turn.speaker)}** "
             messages = public_messages(scene.reveal.shown(take.beats), head=head)
             ids = await self._tell_alone(scene, turn, messages, None)
             for part, message_id in enumerate(ids):
-                await self._posts.add_post(Post(message_id, scene.place.channel_id, turn.id, take.id, part, WHISPER))
+                await self._posts.add_post(
+                    Post(message_id, scene.place.channel_id, turn.id, take.id, part, WHISPER)
+                )
         await self._tell_gms(scene, turn, take)
 
     async def _tell_alone(
@@ -166,17 +180,23 @@ class Wings:
         try:
             channel = await self._client.create_dm(discord.Object(listener_id))
             sent = [
-                await channel.send(one.text, files=files(one), allowed_mentions=NO_MENTIONS, **extras)
+                await channel.send(
+                    one.text, files=files(one), allowed_mentions=NO_MENTIONS, **extras
+                )
                 for one in messages
             ]
         except REFUSED as error:
             self._undelivered[listener_id] = _NOT_REACHED.format(speaker=literal(turn.speaker))
-            raise PostingError("Who whispered can't be reached: their direct messages are closed.") from error
+            raise PostingError(
+                "Who whispered can't be reached: their direct messages are closed."
+            ) from error
         return [message.id for message in sent]
 
     async def _tell_gms(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Write a whisper to the game masters who have not heard it anyhow."""
-        others = tuple(gm_id for gm_id in scene.gm_ids if gm_id not in (turn.author_id, turn.listener_id))
+        others = tuple(
+            gm_id for gm_id in scene.gm_ids if gm_id not in (turn.author_id, turn.listener_id)
+        )
         words = public(take.beats)
         if turn.speaker == NARRATOR:
             words = tuple(action(beat.text) for beat in words)
@@ -185,14 +205,16 @@ class Wings:
             *gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM)),
         ]
         link = self._channels.at(scene.place).jump_url
-        for gm_id in await self._directs.send(replace(scene, gm_ids=others), turn, take, messages, link, None):
+        for gm_id in await self._directs.send(
+            replace(scene, gm_ids=others), turn, take, messages, link, None
+        ):
             await self._unreached(scene, gm_id)
 
 
 def narration(turn: Turn, take: Take) -> list[str]:
     """Return a narration, or what was changed of the setting, as messages: a quotation in italics."""
     words = told([action(beat.text) for beat in public(take.beats)])
-    label = [] if turn.speaker == NARRATOR else [Run(f"**{name(turn.speaker)}** ")]
+    label = [] if turn.speaker == NARRATOR else [FormattedRun(f"**{name(turn.speaker)}** ")]
     return [f"{_QUOTE}{text}" for text in pack([*label, *words], LIMIT - width(_QUOTE))]
 
 

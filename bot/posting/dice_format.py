@@ -16,7 +16,11 @@ def roll_line(roll: Roll, speaker: str) -> str:
     """Return who rolled what, how each die fell, dropped ones struck out, and what it comes to, as one message."""
     fell = "".join(_part(part, first=number == 0) for number, part in enumerate(roll.parts))
     line = f"🎲 **{name(speaker)}** rolls `{roll.text}`: {fell} = **{roll.total}**"
-    return line if width(line) <= LIMIT else f"🎲 **{name(speaker)}** rolls `{roll.text}` = **{roll.total}**"
+    return (
+        line
+        if width(line) <= LIMIT
+        else f"🎲 **{name(speaker)}** rolls `{roll.text}` = **{roll.total}**"
+    )
 
 
 def _part(part: Part, *, first: bool) -> str:

@@ -28,7 +28,7 @@ _LONGEST_AUTHOR = 256
 _CLOSED = (Code.DM_CLOSED, Code.DM_UNREACHABLE)
 
 
-class Directs:
+class DirectMessages:
     """Writes to game masters, and remembers to whom it could not.
 
     What could not be delivered stays stored with its take; `undelivered` has the sentence for whom it concerns.
@@ -54,34 +54,50 @@ class Directs:
         return True
 
     async def send(
-        self, scene: Scene, turn: Turn, take: Take, messages: Sequence[Outgoing], link: str, face: str | None
+        self,
+        scene: Scene,
+        turn: Turn,
+        take: Take,
+        messages: Sequence[Outgoing],
+        link: str,
+        face: str | None,
     ) -> list[int]:
         """Write these messages of a take to every game master who has not got them; return those who can't be
         reached. `link` leads to the reply, `face` is a picture's address."""
         unreached = []
         for gm_id in scene.gm_ids:
             try:
-                await self._send_to(gm_id, scene, turn, take, [_embed(scene, one, link, face) for one in messages])
+                await self._send_to(
+                    gm_id, scene, turn, take, [_embed(scene, one, link, face) for one in messages]
+                )
             except REFUSED as error:
                 self._remember(gm_id, error)
                 unreached.append(gm_id)
         return unreached
 
-    async def _send_to(self, gm_id: int, scene: Scene, turn: Turn, take: Take, embeds: Sequence[discord.Embed]) -> None:
+    async def _send_to(
+        self, gm_id: int, scene: Scene, turn: Turn, take: Take, embeds: Sequence[discord.Embed]
+    ) -> None:
         channel = await self._client.create_dm(discord.Object(gm_id))
         rows = await self._posts.posts(turn.id)
-        there = {row.part for row in rows if row.channel_id == channel.id and row.take_id == take.id}
+        there = {
+            row.part for row in rows if row.channel_id == channel.id and row.take_id == take.id
+        }
         for part, embed in enumerate(embeds):
             if part not in there:
                 nonce = _nonce(scene, take, gm_id, part)
                 message = await channel.send(embed=embed, nonce=nonce, allowed_mentions=NO_MENTIONS)
-                await self._posts.add_post(Post(message.id, channel.id, turn.id, take.id, part, PURPOSE))
+                await self._posts.add_post(
+                    Post(message.id, channel.id, turn.id, take.id, part, PURPOSE)
+                )
         self._undelivered.pop(gm_id, None)
 
     def _remember(self, gm_id: int, error: Exception) -> None:
         _log.warning("A game master could not be written to: %s", error)
         if getattr(error, "code", 0) in _CLOSED:
-            why = "your direct messages are closed to me. Open them in the server's privacy settings"
+            why = (
+                "your direct messages are closed to me. Open them in the server's privacy settings"
+            )
         else:
             why = "Discord refused my last direct message to you. I will try again with the next reply"
         self._undelivered[gm_id] = (
@@ -91,7 +107,9 @@ class Directs:
 
 def _embed(scene: Scene, outgoing: Outgoing, link: str, face: str | None) -> discord.Embed:
     embed = discord.Embed(description=outgoing.text)
-    embed.set_author(name=shortened(outgoing.author or "", _LONGEST_AUTHOR), url=link, icon_url=face)
+    embed.set_author(
+        name=shortened(outgoing.author or "", _LONGEST_AUTHOR), url=link, icon_url=face
+    )
     embed.set_footer(text=scene.scenario.title)
     return embed
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import aiohttp
 import discord
 
-from bot.errors import PostingError, Unreachable
+from bot.errors import DiscordNotResponding, PostingError
 from bot.posting.permissions import lacks
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class Code(IntEnum):
     THREAD_LOCKED = 160005
 
 
-def refusal(error: Exception, where: str, needed: Sequence[str] = ("Send Messages",)) -> PostingError:
+def refusal(
+    error: Exception, where: str, needed: Sequence[str] = ("Send Messages",)
+) -> PostingError:
     """Return what people are told of an error of Discord's.
 
     `where` is how the place is called, `needed` the permissions that what was tried takes.
@@ -50,13 +52,21 @@ def refusal(error: Exception, where: str, needed: Sequence[str] = ("Send Message
     if code == Code.NO_ACCESS:
         return lacks(("View Channel",), where)
     if code == Code.UNKNOWN_CHANNEL:
-        return PostingError(f"I could not post in {where}: it is gone. Start the scene anew in another channel.")
+        return PostingError(
+            f"I could not post in {where}: it is gone. Start the scene anew in another channel."
+        )
     if code == Code.THREAD_ARCHIVED:
         return lacks(("Manage Threads",), f"{where}, which is archived")
     if code == Code.THREAD_LOCKED:
-        return PostingError(f"I could not post in {where}: the thread is locked. Unlock it, then try again.")
+        return PostingError(
+            f"I could not post in {where}: the thread is locked. Unlock it, then try again."
+        )
     if isinstance(error, TROUBLE):
-        return Unreachable(f"Discord did not answer as it should when I posted in {where}. Try again in a moment.")
+        return DiscordNotResponding(
+            f"Discord did not answer as it should when I posted in {where}. Try again in a moment."
+        )
     if getattr(error, "status", 0) == 429 or isinstance(error, discord.RateLimited):
         return PostingError(f"Discord wants me to slow down in {where}. Try again in a minute.")
-    return PostingError(f"Discord refused what I wanted to post in {where} (error {code}). Try again.")
+    return PostingError(
+        f"Discord refused what I wanted to post in {where} (error {code}). Try again."
+    )

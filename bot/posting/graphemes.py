@@ -65,4 +65,6 @@ def _belongs(text: str, start: int, at: int) -> bool:
         return False
     if _REGIONAL.match(letter):
         return bool(_REGIONAL.match(before)) and (at - start) % 2 == 1
-    return before == _ZWJ or bool(_JOINS_LEFT.match(letter)) or unicodedata.category(letter)[0] == "M"
+    return (
+        before == _ZWJ or bool(_JOINS_LEFT.match(letter)) or unicodedata.category(letter)[0] == "M"
+    )

@@ -39,7 +39,9 @@ class Author:
         return message.webhook_id in self.webhook_ids and message.author.name == self.name
 
 
-async def lost(client: discord.Client, posts: Posts, place: Place, author: Author, after: int) -> list[discord.Message]:
+async def lost(
+    client: discord.Client, posts: Posts, place: Place, author: Author, after: int
+) -> list[discord.Message]:
     """Return the author's messages in a place that came after that one and are stored as posts of no turn, the oldest
     first. Ids tell what came after, not times: our clock may be wrong.
 
@@ -49,7 +51,11 @@ async def lost(client: discord.Client, posts: Posts, place: Place, author: Autho
     try:
         found = [message async for message in channel.history(limit=_LOOKED_AT)]
     except REFUSED as error:
-        _log.warning("Channel %d: its history could not be read to look for posts: %s", place.channel_id, error)
+        _log.warning(
+            "Channel %d: its history could not be read to look for posts: %s",
+            place.channel_id,
+            error,
+        )
         return []
     mine = [message for message in reversed(found) if author.wrote(message) and message.id > after]
     remembered = await posts.remembered([message.id for message in mine])

@@ -10,7 +10,7 @@ from bot.posting.escaping import name, neutral
 from bot.posting.graphemes import shortened, width
 from bot.posting.render import EMBED_LIMIT
 from bot.posting.speech_markdown import speech_runs
-from bot.posting.split import Run, pack
+from bot.posting.split import FormattedRun, pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +31,20 @@ Speak to a character by name, `@{example} Good evening!`, or reply to one of its
 def embeds(scene: Scene) -> list[discord.Embed]:
     """Return the opening as embeds, each a message of its own: the scene, who plays whom, how to play."""
     scenario = scene.scenario
-    source = f"{name(scenario.book)} · {name(scenario.author)}" if scenario.author else name(scenario.book)
-    story = pack([Run(f"-# {source}\n\n"), *speech_runs(scenario.opening or scenario.setting)], EMBED_LIMIT // 2)
+    source = (
+        f"{name(scenario.book)} · {name(scenario.author)}"
+        if scenario.author
+        else name(scenario.book)
+    )
+    story = pack(
+        [FormattedRun(f"-# {source}\n\n"), *speech_runs(scenario.opening or scenario.setting)],
+        EMBED_LIMIT // 2,
+    )
     posts = [discord.Embed(description=text) for text in story]
     posts[0].title = shortened(name(scenario.title), _TITLE_LIMIT)
-    for number, lines in enumerate(fitted([cast_line(part) for part in scene.parts], FIELD_LIMIT, _MOST_FIELDS)):
+    for number, lines in enumerate(
+        fitted([cast_line(part) for part in scene.parts], FIELD_LIMIT, _MOST_FIELDS)
+    ):
         posts[-1].add_field(name="Cast" if number == 0 else "\u200b", value=lines, inline=False)
     posts[-1].add_field(name="How to play", value=_how_to_play(scene.parts), inline=False)
     return posts
@@ -44,7 +53,9 @@ def embeds(scene: Scene) -> list[discord.Embed]:
 def cast_line(part: Part) -> str:
     """Return who plays one character, as a line. A player is named, and not pinged: nothing of ours may ping."""
     player = f" · played by <@{part.player_id}>" if part.player_id is not None else ""
-    return f"**{name(part.character)}**{player}{' · rests' * part.rests}{' · off stage' * part.absent}"
+    return (
+        f"**{name(part.character)}**{player}{' · rests' * part.rests}{' · off stage' * part.absent}"
+    )
 
 
 def for_gm(scene: Scene) -> str:

@@ -63,7 +63,9 @@ def _lacking(channel: Stageable, me: discord.Member, flags: Sequence[str]) -> li
     """Return the names of the missing flags; of a missing one others follow from, only itself."""
     try:
         granted = channel.permissions_for(me)
-    except discord.ClientException:  # a thread whose parent isn't known yet: Discord itself will tell
+    except (
+        discord.ClientException
+    ):  # a thread whose parent isn't known yet: Discord itself will tell
         return []
     lacking = [flag for flag in flags if not getattr(granted, flag)]
     view, sending, _ = _essential(channel)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_RETRIED_AFTER = 0.9  # seconds: discord.py waits one before it asks again after an answer of 500 and above
+_RETRIED_AFTER = (
+    0.9  # seconds: discord.py waits one before it asks again after an answer of 500 and above
+)
 _ATTEMPTS = 3
 _WEBHOOK_GONE = (Code.UNKNOWN_WEBHOOK, Code.WEBHOOK_TOKEN)
 _UNCHANGEABLE = (Code.UNKNOWN_MESSAGE, Code.EDITED_TOO_OFTEN, *_WEBHOOK_GONE)
@@ -40,7 +42,7 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class PersonaMessages:
     """How personas are heard: through a webhook, or where there can be none as the bot itself."""
 
     channels: Channels
@@ -53,7 +55,9 @@ class Voice:
         client = self.channels.client
         hooks = frozenset(hook.id for hook in await self.webhooks.known(place))
         author = lost_posts.Author(persona.name, hooks, client.user.id if client.user else 0)
-        return await lost_posts.lost(client, self.posts, place, author, await self.posts.heard_before(turn_id))
+        return await lost_posts.lost(
+            client, self.posts, place, author, await self.posts.heard_before(turn_id)
+        )
 
     async def send(
         self,
@@ -77,7 +81,9 @@ class Voice:
             if not found:
                 raise self.channels.refusal(place, error) from error
         except REFUSED as error:
-            raise self.channels.refusal(place, error, *(("Attach Files",) if outgoing.files else ())) from error
+            raise self.channels.refusal(
+                place, error, *(("Attach Files",) if outgoing.files else ())
+            ) from error
         else:
             found = [message]
             if time.monotonic() - started > _RETRIED_AFTER:
@@ -88,7 +94,11 @@ class Voice:
         return Posted(found[0].id, found[0].webhook_id)
 
     async def edit(
-        self, place: Place, posted: Post | Posted, outgoing: Outgoing | None, view: discord.ui.View | None = None
+        self,
+        place: Place,
+        posted: Post | Posted,
+        outgoing: Outgoing | None,
+        view: discord.ui.View | None = None,
     ) -> bool:
         """Give a post another text (None: leave it its own) and the buttons of `view`, or none.
 
@@ -118,7 +128,9 @@ class Voice:
                 await self.channels.remove(place, posted.message_id)
                 return
             live = self.webhooks.live(hook)
-            await self.channels.awake(place, lambda: live.delete_message(posted.message_id, thread=_thread(place)))
+            await self.channels.awake(
+                place, lambda: live.delete_message(posted.message_id, thread=_thread(place))
+            )
         except (*REFUSED, PostingError) as error:
             if getattr(error, "code", 0) != Code.UNKNOWN_MESSAGE:
                 _log.warning("Message %d could not be removed: %s", posted.message_id, error)
@@ -136,14 +148,18 @@ class Voice:
             channel = self.channels.at(place)
             return await self.channels.awake(
                 place,
-                lambda: channel.send(outgoing.text, files=_files(outgoing), allowed_mentions=NO_MENTIONS, **extras),
+                lambda: channel.send(
+                    outgoing.text, files=_files(outgoing), allowed_mentions=NO_MENTIONS, **extras
+                ),
             )
         for _ in range(_ATTEMPTS):
             try:
                 message = await self._post_through(hook, place, persona, outgoing, extras)
                 if message.channel.id == place.channel_id:
                     return message
-                await self.webhooks.live(hook).delete_message(message.id)  # somebody has moved it to another channel
+                await self.webhooks.live(hook).delete_message(
+                    message.id
+                )  # somebody has moved it to another channel
             except discord.HTTPException as error:
                 if error.code not in _WEBHOOK_GONE:
                     raise
@@ -154,7 +170,12 @@ class Voice:
         )
 
     async def _post_through(
-        self, hook: PersonaWebhook, place: Place, persona: Persona, outgoing: Outgoing, extras: dict[str, Any]
+        self,
+        hook: PersonaWebhook,
+        place: Place,
+        persona: Persona,
+        outgoing: Outgoing,
+        extras: dict[str, Any],
     ) -> discord.WebhookMessage:
         live = self.webhooks.live(hook)
         return await self.channels.awake(
@@ -172,12 +193,19 @@ class Voice:
         )
 
     async def _edit_through(
-        self, hook: PersonaWebhook, place: Place, message_id: int, outgoing: Outgoing | None, changed: dict[str, Any]
+        self,
+        hook: PersonaWebhook,
+        place: Place,
+        message_id: int,
+        outgoing: Outgoing | None,
+        changed: dict[str, Any],
     ) -> None:
         live = self.webhooks.live(hook)
         await self.channels.awake(
             place,
-            lambda: live.edit_message(message_id, thread=_thread(place), **changed, **_attached(outgoing)),
+            lambda: live.edit_message(
+                message_id, thread=_thread(place), **changed, **_attached(outgoing)
+            ),
         )
 
     async def _edit_as_bot(
@@ -186,11 +214,19 @@ class Voice:
         message = self.channels.at(place).get_partial_message(message_id)
         await self.channels.awake(place, lambda: message.edit(**changed, **_attached(outgoing)))
 
-    async def _copies(self, turn_id: int, place: Place, persona: Persona, outgoing: Outgoing) -> list[discord.Message]:
-        return [message for message in await self.lost(turn_id, place, persona) if lost_posts.shows(message, outgoing)]
+    async def _copies(
+        self, turn_id: int, place: Place, persona: Persona, outgoing: Outgoing
+    ) -> list[discord.Message]:
+        return [
+            message
+            for message in await self.lost(turn_id, place, persona)
+            if lost_posts.shows(message, outgoing)
+        ]
 
     async def _hook(self, place: Place, webhook_id: int) -> PersonaWebhook | None:
-        return next((hook for hook in await self.webhooks.known(place) if hook.id == webhook_id), None)
+        return next(
+            (hook for hook in await self.webhooks.known(place) if hook.id == webhook_id), None
+        )
 
 
 def _thread(place: Place) -> discord.abc.Snowflake:

@@ -7,21 +7,21 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.errors import MissingPermission, NoRoom, PostingError
+from bot.errors import MissingPermission, PostingError, WebhookLimitReached
 from bot.her.beats import public
 from bot.posting import escaping, lost_posts
 from bot.posting.buttons import reply_view
 from bot.posting.escaping import name
 from bot.posting.persona_messages import Posted
 from bot.posting.render import covered_messages, public_messages
-from bot.posting.reply_draft import LEAVING, MARK, PERSONA, Draft, take_away
+from bot.posting.reply_draft import LEAVING, MARK, PERSONA, ReplyDraft, take_away
 from bot.scenes.interfaces import Post
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     import discord
 
-    from bot.posting.persona_messages import Voice
+    from bot.posting.persona_messages import PersonaMessages
     from bot.posting.render import Outgoing
     from bot.posting.webhooks import Persona
     from bot.scenes.interfaces import PersonaWebhook, Posts
@@ -54,18 +54,20 @@ class PersonaPosts:
     """Shows takes in the channel, and remembers what it posted. `earlier` is the last turn that another life of the
     program has begun."""
 
-    def __init__(self, voice: Voice, posts: Posts, earlier: int) -> None:
+    def __init__(self, voice: PersonaMessages, posts: Posts, earlier: int) -> None:
         self._voice = voice
         self._posts = posts
         self._earlier = earlier
         self._doubtful: set[int] = set()  # turns of which a part may stand there unremembered
         self._told: set[int] = set()  # channels that know that the bot speaks for the characters
 
-    async def draft(self, scene: Scene, turn: Turn, persona: Persona) -> Draft:
+    async def draft(self, scene: Scene, turn: Turn, persona: Persona) -> ReplyDraft:
         """Return the posts of a reply that is being written. Raises PostingError."""
         hook = await self.hook(scene.place, persona)
         rows = await self._rows(turn)
-        return Draft(self._voice, self._posts, self._doubtful, scene.place, turn, persona, hook, rows)
+        return ReplyDraft(
+            self._voice, self._posts, self._doubtful, scene.place, turn, persona, hook, rows
+        )
 
     async def show(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> int:
         """Make the channel show exactly this take of the turn; return the id of its first message.
@@ -77,10 +79,16 @@ class PersonaPosts:
         current: dict[int, int] = {}
         for row in tuple(showing.older):
             buttons = row.part < len(showing.messages) and showing.buttons(row.part) is not None
-            if row.take_id == take.id and row.part < len(showing.messages) and row.controls == buttons:
+            if (
+                row.take_id == take.id
+                and row.part < len(showing.messages)
+                and row.controls == buttons
+            ):
                 current[row.part] = row.message_id
                 showing.older.remove(row)
-        self._doubtful.add(turn.id)  # until it is done: whatever breaks it off may do so between a post and its row
+        self._doubtful.add(
+            turn.id
+        )  # until it is done: whatever breaks it off may do so between a post and its row
         for part, message in enumerate(showing.messages):
             if part not in current:
                 current[part] = await self._place(showing, part, message)
@@ -92,7 +100,11 @@ class PersonaPosts:
 
     async def pass_on(self, scene: Scene, turn: Turn) -> None:
         """Take the buttons from replies before this one: only the latest has them."""
-        earlier = await self._posts.controlled(scene.place.channel_id) if turn.kind is TurnKind.REPLY else []
+        earlier = (
+            await self._posts.controlled(scene.place.channel_id)
+            if turn.kind is TurnKind.REPLY
+            else []
+        )
         for row in earlier:
             if row.turn_id < turn.id:
                 await self._voice.edit(scene.place, row, None)
@@ -124,10 +136,11 @@ class PersonaPosts:
         """Return the webhook for a persona, or None where there can be none; the channel is told why, once."""
         try:
             return await self._voice.webhooks.of(place, persona)
-        except (MissingPermission, NoRoom) as error:
+        except (MissingPermission, WebhookLimitReached) as error:
             if place.channel_id not in self._told:
                 await self._voice.channels.say(
-                    place, f"-# {escaping.sentence(str(error))} Until then, characters speak through me."
+                    place,
+                    f"-# {escaping.sentence(str(error))} Until then, characters speak through me.",
                 )
                 self._told.add(place.channel_id)
             return None
@@ -136,11 +149,18 @@ class PersonaPosts:
         hook = await self.hook(scene.place, persona)
         messages = public_messages(scene.reveal.shown(take.beats), head="" if hook else _head(turn))
         if not messages:
-            raise PostingError(f"{turn.speaker} said and did nothing that could be shown. Try again.")
+            raise PostingError(
+                f"{turn.speaker} said and did nothing that could be shown. Try again."
+            )
         lost = await self._lost(scene, turn, persona)
         drafts = [message for message in lost if message.content.endswith(MARK)]
-        rows = [*await self._rows(turn), *(_draft_row(scene.place, turn, message) for message in drafts)]
-        later = any(row.turn_id > turn.id for row in await self._posts.controlled(scene.place.channel_id))
+        rows = [
+            *await self._rows(turn),
+            *(_draft_row(scene.place, turn, message) for message in drafts),
+        ]
+        later = any(
+            row.turn_id > turn.id for row in await self._posts.controlled(scene.place.channel_id)
+        )
         return _Showing(
             place=scene.place,
             turn=turn,
@@ -159,7 +179,9 @@ class PersonaPosts:
     async def _place(self, showing: _Showing, part: int, message: Outgoing) -> int:
         """Bring one part into the channel, the gentlest way there is, and remember it; return its message's id."""
         view = showing.buttons(part)
-        posted = await self._changed(showing, message, view) or await self._found(showing, message, view)
+        posted = await self._changed(showing, message, view) or await self._found(
+            showing, message, view
+        )
         if posted is None:
             posted = await self._voice.send(
                 showing.turn.id, showing.place, showing.persona, showing.hook, message, view
@@ -177,7 +199,9 @@ class PersonaPosts:
         await self._posts.add_post(post)
         return posted.message_id
 
-    async def _changed(self, showing: _Showing, message: Outgoing, view: discord.ui.View | None) -> Posted | None:
+    async def _changed(
+        self, showing: _Showing, message: Outgoing, view: discord.ui.View | None
+    ) -> Posted | None:
         while showing.older:
             row = showing.older[0]
             same_speaker = (row.webhook_id is None) == (showing.hook is None)
@@ -188,13 +212,17 @@ class PersonaPosts:
             await self._drop(showing.place, row)
         return None
 
-    async def _found(self, showing: _Showing, message: Outgoing, view: discord.ui.View | None) -> Posted | None:
+    async def _found(
+        self, showing: _Showing, message: Outgoing, view: discord.ui.View | None
+    ) -> Posted | None:
         """Return the lost message that is this one, if it is there."""
         for at, lost in enumerate(showing.lost):
             if lost_posts.shows(lost, message):
                 del showing.lost[: at + 1]
                 if view is not None and not lost.components:
-                    await self._voice.edit(showing.place, Posted(lost.id, lost.webhook_id), None, view)
+                    await self._voice.edit(
+                        showing.place, Posted(lost.id, lost.webhook_id), None, view
+                    )
                 return Posted(lost.id, lost.webhook_id)
         return None
 

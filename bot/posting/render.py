@@ -15,7 +15,7 @@ from bot.library.normalise import is_blank
 from bot.posting.escaping import literal
 from bot.posting.graphemes import width
 from bot.posting.speech_markdown import speech_runs
-from bot.posting.split import LIMIT, Mark, Run, pack
+from bot.posting.split import LIMIT, FormattedRun, Mark, pack
 from bot.scenes.reveal import Audience, Revealed
 
 if TYPE_CHECKING:
@@ -63,14 +63,22 @@ def public_messages(shown: Sequence[Shown], *, head: str = "", spare: int = 0) -
     Planning too long for one message becomes a file. Raises TypeError for anything but public and revealed beats,
     ValueError for what was revealed to somebody else.
     """
-    plans = _freed([beat for beat in shown if not isinstance(beat, PublicBeat)], Audience.CHANNEL, BeatKind.PLANNING)
-    rest = [beat for beat in shown if isinstance(beat, PublicBeat) or beat.beat.kind is not BeatKind.PLANNING]
+    plans = _freed(
+        [beat for beat in shown if not isinstance(beat, PublicBeat)],
+        Audience.CHANNEL,
+        BeatKind.PLANNING,
+    )
+    rest = [
+        beat
+        for beat in shown
+        if isinstance(beat, PublicBeat) or beat.beat.kind is not BeatKind.PLANNING
+    ]
     planned = list(_flow(plans))
     limit = LIMIT - width(head) - spare
     files: tuple[SpoilerFile, ...] = ()
     if len(pack(planned, limit)) > 1:
         planned, files = [], (_planning_file(plans),)
-    texts = pack([*planned, Run("\n"), *_flow(rest)], limit)
+    texts = pack([*planned, FormattedRun("\n"), *_flow(rest)], limit)
     if files and not texts:
         texts = [_LABELS[BeatKind.PLANNING]]
     return [Outgoing(head + text, () if number else files) for number, text in enumerate(texts)]
@@ -81,8 +89,14 @@ def gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoing]:
 
     Raises TypeError for anything but revealed beats, ValueError for what was not revealed to game masters.
     """
-    beats = [*_freed(freed, Audience.GM, BeatKind.PLANNING), *_freed(freed, Audience.GM, BeatKind.THOUGHT)]
-    runs = [Run(f"{_LABELS[one.beat.kind]} {literal(one.beat.text.strip())}\n\n") for one in beats]
+    beats = [
+        *_freed(freed, Audience.GM, BeatKind.PLANNING),
+        *_freed(freed, Audience.GM, BeatKind.THOUGHT),
+    ]
+    runs = [
+        FormattedRun(f"{_LABELS[one.beat.kind]} {literal(one.beat.text.strip())}\n\n")
+        for one in beats
+    ]
     return [Outgoing(text, author=character) for text in pack(runs, EMBED_LIMIT)]
 
 
@@ -90,12 +104,12 @@ def covered_messages(beats: Sequence[PublicBeat], *, head: str = "", most: int) 
     """Return what is left to see of a reply that was taken out of the story, as exactly `most` messages: its public
     text under a spoiler, as much of it as they hold."""
     head += f"{TAKEN_OUT}\n"
-    runs = (Run(run.text, (_COVER, *run.marks)) for run in _flow(beats))
+    runs = (FormattedRun(run.text, (_COVER, *run.marks)) for run in _flow(beats))
     texts = pack(runs, LIMIT - width(head))[:most]
     return [Outgoing(head + text) for text in (*texts, *[""] * (most - len(texts)))]
 
 
-def told(beats: Iterable[PublicBeat]) -> list[Run]:
+def told(beats: Iterable[PublicBeat]) -> list[FormattedRun]:
     """Return public beats as runs, for what is read later: a history, say."""
     return list(_flow(beats))
 
@@ -116,7 +130,7 @@ def _freed(freed: Sequence[Revealed], audience: Audience, kind: BeatKind) -> lis
     return [one for one in freed if one.beat.kind is kind and not is_blank(one.beat.text)]
 
 
-def _flow(shown: Iterable[Shown]) -> Iterator[Run]:
+def _flow(shown: Iterable[Shown]) -> Iterator[FormattedRun]:
     """Give beats as runs: speech and action side by side, each thought on a line of its own."""
     before: Shown | None = None
     for one in shown:
@@ -124,37 +138,42 @@ def _flow(shown: Iterable[Shown]) -> Iterator[Run]:
         if is_blank(text):
             continue
         if before is not None:
-            yield Run(_gap(before, one))
+            yield FormattedRun(_gap(before, one))
         yield from _runs(one, text.strip())
         before = one
 
 
-def _runs(one: Shown, text: str) -> Iterable[Run]:
+def _runs(one: Shown, text: str) -> Iterable[FormattedRun]:
     if isinstance(one, Revealed):
-        return [Run(literal(text), (_SPOILERS[one.beat.kind],))]
+        return [FormattedRun(literal(text), (_SPOILERS[one.beat.kind],))]
     if one.kind is BeatKind.SPEECH:
         return speech_runs(text)
     return _action_runs(text)
 
 
-def _action_runs(text: str) -> Iterator[Run]:
+def _action_runs(text: str) -> Iterator[FormattedRun]:
     lines = [line.strip() for line in text.splitlines()]
     for number, line in enumerate(lines):
         if number:
-            yield Run("\n")
+            yield FormattedRun("\n")
         if not is_blank(line):
-            yield Run(literal(line), (_ITALICS,))
+            yield FormattedRun(literal(line), (_ITALICS,))
 
 
 def _gap(before: Shown, after: Shown) -> str:
     """Return what stands between two beats: the line breaks that stood there, or a space where one is due."""
     if isinstance(before, Revealed) or isinstance(after, Revealed):
         return "\n"
-    ending, beginning = before.text[len(before.text.rstrip()) :], after.text[: -len(after.text.lstrip())]
+    ending, beginning = (
+        before.text[len(before.text.rstrip()) :],
+        after.text[: -len(after.text.lstrip())],
+    )
     breaks = (ending + beginning).count("\n")
     if breaks or before.text.rstrip().endswith("```"):
         return "\n" * min(max(breaks, 1), 2)
-    joined = after.kind is BeatKind.SPEECH and not (ending or beginning) and _JOINED.match(after.text)
+    joined = (
+        after.kind is BeatKind.SPEECH and not (ending or beginning) and _JOINED.match(after.text)
+    )
     return "" if joined else " "
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.her.beats import PublicBeat
-    from bot.posting.persona_messages import Voice
+    from bot.posting.persona_messages import PersonaMessages
     from bot.posting.webhooks import Persona
     from bot.scenes.interfaces import PersonaWebhook, Posts
     from bot.scenes.scene import Place
@@ -30,7 +30,7 @@ MARK: Final = " ▌"
 """Ends a post that is still being written. After a crash it tells such a post from those that are finished."""
 
 
-class Draft:
+class ReplyDraft:
     """A reply in the making, in as many posts as it takes. Every new post is stored as soon as it stands.
 
     Posts of an earlier take, `rows`, are changed in place. `doubtful` is told the turn while one of its posts may stand
@@ -39,7 +39,7 @@ class Draft:
 
     def __init__(
         self,
-        voice: Voice,
+        voice: PersonaMessages,
         posts: Posts,
         doubtful: set[int],
         place: Place,
@@ -74,13 +74,17 @@ class Draft:
                 await self._begin(part, message.text)
             elif not await self._change(part, message.text, last=part == len(messages) - 1):
                 return False
-        while messages and len(self._rows) > max(self._earlier, len(messages)):  # it was begun anew, and is shorter
+        while messages and len(self._rows) > max(
+            self._earlier, len(messages)
+        ):  # it was begun anew, and is shorter
             await take_away(self._voice, self._posts, self._place, self._rows.pop())
         return True
 
     async def _begin(self, part: int, text: str) -> None:
         self._doubtful.add(self._turn.id)
-        posted = await self._voice.send(*(self._turn.id, self._place, self._persona, self._hook, Outgoing(text + MARK)))
+        posted = await self._voice.send(
+            *(self._turn.id, self._place, self._persona, self._hook, Outgoing(text + MARK))
+        )
         row = Post(
             message_id=posted.message_id,
             channel_id=self._place.channel_id,
@@ -109,7 +113,7 @@ class Draft:
         return await self._voice.edit(self._place, row, Outgoing(shown))
 
 
-async def take_away(voice: Voice, posts: Posts, place: Place, row: Post) -> None:
+async def take_away(voice: PersonaMessages, posts: Posts, place: Place, row: Post) -> None:
     """Remove a post of ours, and forget it."""
     await posts.add_post(replace(row, purpose=LEAVING))
     await voice.remove(place, row)

@@ -12,14 +12,14 @@ from bot.errors import PostingError
 from bot.posting import escaping, opening_post
 from bot.posting.buttons import retry_view
 from bot.posting.channels import Channels
-from bot.posting.direct_messages import Directs
+from bot.posting.direct_messages import DirectMessages
 from bot.posting.discord_errors import REFUSED, Code
 from bot.posting.graphemes import shortened
-from bot.posting.persona_messages import Voice
+from bot.posting.persona_messages import PersonaMessages
 from bot.posting.persona_posts import PersonaPosts
 from bot.posting.render import gm_messages
 from bot.posting.split import LIMIT
-from bot.posting.streaming import Pace, Stream
+from bot.posting.streaming import LiveReply, Pace
 from bot.posting.webhook_names import webhook_name, webhook_names
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.interfaces import Post
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import discord
 
     from bot.her.beats import PublicBeat
-    from bot.posting.reply_draft import Draft
+    from bot.posting.reply_draft import ReplyDraft
     from bot.scenes.interfaces import Posts
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
@@ -56,7 +56,7 @@ class Faces(Protocol):
         ...
 
 
-class DiscordStage:
+class ReplyPoster:
     """Shows scenes on Discord: what `bot.scenes.interfaces.Stage` asks for, and the opening.
 
     `unreached` is told when a game master could not be written to, while there may still be a way to tell them.
@@ -79,13 +79,15 @@ class DiscordStage:
         self._unreached = unreached
         self._streaming = streaming
         self._pace = Pace()
-        self._streams: dict[int, Stream] = {}  # by turn, while it is being written
-        self._showing: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by turn, while its posts change
+        self._streams: dict[int, LiveReply] = {}  # by turn, while it is being written
+        self._showing: WeakValueDictionary[int, asyncio.Lock] = (
+            WeakValueDictionary()
+        )  # by turn, while its posts change
         self._channels = Channels(client)
         self._webhooks = Webhooks(client, posts)
-        self._voice = Voice(self._channels, self._webhooks, posts)
+        self._voice = PersonaMessages(self._channels, self._webhooks, posts)
         self._personas = PersonaPosts(self._voice, posts, earlier)
-        self._directs = Directs(client, posts)
+        self._directs = DirectMessages(client, posts)
 
     async def close(self) -> None:
         """End what is still under way."""
@@ -110,7 +112,9 @@ class DiscordStage:
         """Show that somebody is typing, and what `progress` tells, for as long as the context lasts. Where that fails
         nothing else does."""
         typing = asyncio.create_task(self._type(scene.place), name=f"typing for turn {turn.id}")
-        stream = Stream(self._pace, lambda: self._draft(scene, turn), f"streaming of turn {turn.id}")
+        stream = LiveReply(
+            self._pace, lambda: self._draft(scene, turn), f"streaming of turn {turn.id}"
+        )
         if self._streaming and turn.kind is TurnKind.REPLY:
             self._streams[turn.id] = stream
         try:
@@ -135,12 +139,16 @@ class DiscordStage:
         async with self._alone(turn):
             first = await self._personas.show(scene, turn, take, persona)
             await self._clear_fault(scene.place, turn)
-        if take.seed is not None:  # what a person rewrote has the thoughts of the take it was made from
+        if (
+            take.seed is not None
+        ):  # what a person rewrote has the thoughts of the take it was made from
             await self._tell_gms(scene, turn, take, persona, first)
         try:
             await self._personas.pass_on(scene, turn)
         except PostingError as error:
-            _log.warning("Turn %d: buttons of an earlier reply could not be removed: %s", turn.id, error)
+            _log.warning(
+                "Turn %d: buttons of an earlier reply could not be removed: %s", turn.id, error
+            )
 
     async def withdraw(self, scene: Scene, turn: Turn) -> None:
         """Take away what shows of a reply that will not be finished. The take that the turn has shows again, covered
@@ -171,7 +179,9 @@ class DiscordStage:
         await self._clear_fault(scene.place, turn)
         text = shortened(f"⚠️ {escaping.sentence(sentence)}", LIMIT)
         message = await self._channels.say(scene.place, text, view=retry_view(turn.id))
-        await self._posts.add_post(Post(message.id, scene.place.channel_id, turn.id, None, 0, FAULT))
+        await self._posts.add_post(
+            Post(message.id, scene.place.channel_id, turn.id, None, 0, FAULT)
+        )
 
     async def tell(self, scene: Scene, sentence: str) -> None:
         """Say something of Aside's own, in small print. Raises PostingError."""
@@ -186,15 +196,19 @@ class DiscordStage:
         """The lock under which the posts of a turn are changed."""
         return self._showing.setdefault(turn.id, asyncio.Lock())
 
-    async def _draft(self, scene: Scene, turn: Turn) -> Draft:
+    async def _draft(self, scene: Scene, turn: Turn) -> ReplyDraft:
         return await self._personas.draft(scene, turn, await self._persona(scene, turn.speaker))
 
-    async def _tell_gms(self, scene: Scene, turn: Turn, take: Take, persona: Persona, first: int) -> None:
+    async def _tell_gms(
+        self, scene: Scene, turn: Turn, take: Take, persona: Persona, first: int
+    ) -> None:
         new = since(take.beats, turn.lengthens.beats) if turn.lengthens else take.beats
         messages = gm_messages(turn.speaker, scene.reveal.freed(new, Audience.GM))
         if messages:
             link = f"{self._channels.at(scene.place).jump_url}/{first}"
-            for gm_id in await self._directs.send(scene, turn, take, messages, link, persona.address):
+            for gm_id in await self._directs.send(
+                scene, turn, take, messages, link, persona.address
+            ):
                 if self._unreached is not None:
                     await self._unreached(scene, gm_id)
 

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 from bot.library.normalise import is_blank
 from bot.posting.escaping import apart, neutral
 from bot.posting.graphemes import clean
-from bot.posting.split import Mark, Run
+from bot.posting.split import FormattedRun, Mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_FENCE = re.compile(r"```(?:([\w+.#-]{0,32})\n)?(.*?)```|^```(?:([\w+.#-]{0,32})\n)?(.*)\Z", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(
+    r"```(?:([\w+.#-]{0,32})\n)?(.*?)```|^```(?:([\w+.#-]{0,32})\n)?(.*)\Z",
+    re.DOTALL | re.MULTILINE,
+)
 _PARAGRAPHS = re.compile(r"(\n\s*\n)")
 _TOKEN = re.compile(
     r"""
@@ -47,25 +50,29 @@ class _Piece:
     partner: int | None = None
 
 
-def speech_runs(text: str) -> list[Run]:
+def speech_runs(text: str) -> list[FormattedRun]:
     """Return speech as runs whose marks are its emphasis, its code and its fences."""
-    runs: list[Run] = []
+    runs: list[FormattedRun] = []
     text, at = neutral(clean(text)), 0
     for fence in _FENCE.finditer(text):
         language, content = (fence[1], fence[2]) if fence[2] is not None else (fence[3], fence[4])
         if is_blank(content):
             continue
         runs += _prose(text[at : fence.start()])
-        runs.append(Run(content.strip("\n"), (Mark(f"```{language or ''}\n", "\n```", verbatim=True),)))
+        runs.append(
+            FormattedRun(
+                content.strip("\n"), (Mark(f"```{language or ''}\n", "\n```", verbatim=True),)
+            )
+        )
         at = fence.end()
     return runs + _prose(text[at:])
 
 
-def _prose(text: str) -> list[Run]:
+def _prose(text: str) -> list[FormattedRun]:
     return [run for paragraph in _PARAGRAPHS.split(text) for run in _paragraph(paragraph)]
 
 
-def _paragraph(text: str) -> Iterator[Run]:
+def _paragraph(text: str) -> Iterator[FormattedRun]:
     """Give the runs of a paragraph, within which emphasis must end."""
     pieces = list(_pieces(text))
     _pair(pieces)
@@ -74,7 +81,7 @@ def _paragraph(text: str) -> Iterator[Run]:
         if piece.partner is None:
             shown = _escaped(piece.text) if piece.opens or piece.closes else piece.text
             code = (Mark(piece.code, piece.code),) if piece.code else ()
-            yield Run(apart(shown), marks + code)
+            yield FormattedRun(apart(shown), marks + code)
         elif piece.partner > at:
             marks = (*marks, Mark(piece.text, piece.text))
         else:

@@ -39,7 +39,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Run:
+class FormattedRun:
     """Text, escaped already, under the same marks throughout, the outermost first."""
 
     text: str
@@ -59,13 +59,13 @@ class _Break(IntEnum):
     PARAGRAPH = 4
 
 
-def pack(runs: Iterable[Run], limit: int = LIMIT) -> list[str]:
+def pack(runs: Iterable[FormattedRun], limit: int = LIMIT) -> list[str]:
     """Return the messages that these runs make, in order: none wider than `limit`, none blank.
 
     Cuts are made between paragraphs, lines, sentences or words, the best of these in the second half of a message;
     within a word only where it is longer than a message, and then between whole letters.
     """
-    cells = [Run(text, run.marks) for run in runs for text in _cells(run.text)]
+    cells = [FormattedRun(text, run.marks) for run in runs for text in _cells(run.text)]
     messages = []
     at = _content(cells, 0)
     while at < len(cells):
@@ -87,14 +87,14 @@ def _cells(text: str) -> Iterator[str]:
             yield from clusters(piece)
 
 
-def _content(cells: Sequence[Run], at: int) -> int:
+def _content(cells: Sequence[FormattedRun], at: int) -> int:
     """Return where the next message's text begins: spaces at its head are dropped, except inside a fence."""
     while at < len(cells) and cells[at].text.isspace() and not _verbatim(cells[at]):
         at += 1
     return at
 
 
-def _reach(cells: Sequence[Run], start: int, limit: int) -> int:
+def _reach(cells: Sequence[FormattedRun], start: int, limit: int) -> int:
     """Return the end of what fits into one message. Spaces at the end cost nothing, since they are dropped."""
     room = limit - 1  # a guard may stand at the head
     opened: tuple[Mark, ...] = ()
@@ -110,7 +110,7 @@ def _reach(cells: Sequence[Run], start: int, limit: int) -> int:
     return len(cells)
 
 
-def _cut(cells: Sequence[Run], start: int, end: int) -> int:
+def _cut(cells: Sequence[FormattedRun], start: int, end: int) -> int:
     """Return the best place for a cut after `start` and not after `end`."""
     best: dict[_Break, int] = {}
     for at in range(end, start, -1):
@@ -122,31 +122,35 @@ def _cut(cells: Sequence[Run], start: int, end: int) -> int:
     return max((at for quality, at in best.items() if quality is not _Break.NONE), default=end)
 
 
-def _quality(cells: Sequence[Run], at: int) -> _Break:
+def _quality(cells: Sequence[FormattedRun], at: int) -> _Break:
     """Return how good it is to cut between a cell and the one before it."""
     before = cells[at - 1].text
     if before == "\n":
         return _Break.PARAGRAPH if at > 1 and cells[at - 2].text == "\n" else _Break.LINE
     if before.isspace():
-        return _Break.SENTENCE if _SENTENCE_END.search(_words_before(cells, at - 1)) else _Break.WORD
-    if _SENTENCE_END_UNSPACED.search(before) and not (at < len(cells) and cells[at].text in _CLOSING):
+        return (
+            _Break.SENTENCE if _SENTENCE_END.search(_words_before(cells, at - 1)) else _Break.WORD
+        )
+    if _SENTENCE_END_UNSPACED.search(before) and not (
+        at < len(cells) and cells[at].text in _CLOSING
+    ):
         return _Break.SENTENCE
     return _Break.WORD if _PAUSE_UNSPACED.search(before) else _Break.NONE
 
 
-def _words_before(cells: Sequence[Run], at: int) -> str:
+def _words_before(cells: Sequence[FormattedRun], at: int) -> str:
     """Return the end of what stands before a cell, without quotation marks and the like."""
     return "".join(cell.text for cell in cells[max(0, at - 4) : at]).rstrip(_CLOSING)
 
 
-def _trimmed(piece: Sequence[Run]) -> Sequence[Run]:
+def _trimmed(piece: Sequence[FormattedRun]) -> Sequence[FormattedRun]:
     end = len(piece)
     while end and _droppable(piece[end - 1]):
         end -= 1
     return piece[:end]
 
 
-def _written(piece: Sequence[Run]) -> Iterator[str]:
+def _written(piece: Sequence[FormattedRun]) -> Iterator[str]:
     opened: tuple[Mark, ...] = ()
     for cell in piece:
         if cell.marks is not opened:
@@ -167,7 +171,7 @@ def _turn(opened: tuple[Mark, ...], wanted: tuple[Mark, ...]) -> str:
     return "".join((*closers, *(mark.opener for mark in wanted[shared:])))
 
 
-def _guard(cells: Sequence[Run], start: int, message: str) -> str:
+def _guard(cells: Sequence[FormattedRun], start: int, message: str) -> str:
     """Keep the middle of a line from being read as the start of one, such as a heading, where a message begins
     with it."""
     before = start
@@ -177,9 +181,9 @@ def _guard(cells: Sequence[Run], start: int, message: str) -> str:
     return NOTHING + message if within_line and _LINE_START.match(message) else message
 
 
-def _droppable(cell: Run) -> bool:
+def _droppable(cell: FormattedRun) -> bool:
     return cell.text == "\n" if _verbatim(cell) else cell.text.isspace()
 
 
-def _verbatim(cell: Run) -> bool:
+def _verbatim(cell: FormattedRun) -> bool:
     return any(mark.verbatim for mark in cell.marks)

@@ -9,7 +9,7 @@ from bot.posting.escaping import literal, name
 from bot.posting.opening_post import cast_line, fitted
 from bot.posting.permissions import listed
 from bot.posting.render import told
-from bot.posting.split import LIMIT, Run, pack
+from bot.posting.split import LIMIT, FormattedRun, pack
 from bot.scenes.reveal import Where
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
@@ -71,7 +71,9 @@ def notes(standing: Sequence[Note]) -> list[str]:
     if not standing:
         return ["There are no standing notes: `/gm note` makes one."]
     lines = [
-        Run(f"{number}. {name(note.character) if note.character else 'All'}: {literal(note.text)}\n")
+        FormattedRun(
+            f"{number}. {name(note.character) if note.character else 'All'}: {literal(note.text)}\n"
+        )
         for number, note in enumerate(standing, start=1)
     ]
     return pack(lines)
@@ -90,10 +92,13 @@ def history(turns: Sequence[Turn], most: int = MOST_PAGES) -> list[str]:
         return ["Nothing has been said here yet."]
     if len(latest) == len(turns) and len(pages) <= most:
         return pages
-    return ["-# The story is longer than this; what follows is its latest part.", *pages[1 - most :]]
+    return [
+        "-# The story is longer than this; what follows is its latest part.",
+        *pages[1 - most :],
+    ]
 
 
-def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[Run]]:
+def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[FormattedRun]]:
     """Give the turns as runs, the latest first, until there is more text than `enough`."""
     length = 0
     for turn in reversed(turns):
@@ -101,7 +106,11 @@ def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[Run]]:
             return
         runs = told(_read(turn)) if turn.take else []
         length += sum(len(run.text) for run in runs)
-        yield [Run(f"**{name(turn.speaker)}** "), *runs, Run("\n\n")] if runs else []
+        yield (
+            [FormattedRun(f"**{name(turn.speaker)}** "), *runs, FormattedRun("\n\n")]
+            if runs
+            else []
+        )
 
 
 def _read(turn: Turn) -> list[PublicBeat]:

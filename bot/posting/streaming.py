@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from bot.her.beats import PublicBeat
-    from bot.posting.reply_draft import Draft
+    from bot.posting.reply_draft import ReplyDraft
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
@@ -43,17 +43,17 @@ class Pace:
             return result
 
 
-class Stream:
+class LiveReply:
     """Shows one reply as it grows, in a draft that `begin` opens once there is something to show.
 
     The owner awaits `end`. Where a draft can't be shown, the reply comes when it is whole.
     """
 
-    def __init__(self, pace: Pace, begin: Callable[[], Awaitable[Draft]], name: str) -> None:
+    def __init__(self, pace: Pace, begin: Callable[[], Awaitable[ReplyDraft]], name: str) -> None:
         self._pace = pace
         self._begin = begin
         self._name = name
-        self._draft: Draft | None = None
+        self._draft: ReplyDraft | None = None
         self._beats: tuple[PublicBeat, ...] = ()
         self._shown: tuple[PublicBeat, ...] = ()
         self._over = False
@@ -89,7 +89,7 @@ class Stream:
             self._over = True
             _log.exception("%s broke off", self._name)
 
-    async def _show(self, draft: Draft, beats: tuple[PublicBeat, ...]) -> None:
+    async def _show(self, draft: ReplyDraft, beats: tuple[PublicBeat, ...]) -> None:
         messages = await self._pace(lambda: draft.rendered(beats))
         if self._over:
             return

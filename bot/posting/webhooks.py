@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import discord
 
-from bot.errors import MissingPermission, NoRoom, PostingError
+from bot.errors import MissingPermission, PostingError, WebhookLimitReached
 from bot.posting.discord_errors import REFUSED, refusal
 from bot.posting.permissions import lacks
 from bot.scenes.interfaces import PersonaWebhook
@@ -35,7 +35,9 @@ ROOM: Final = 10
 
 _NAME = "Aside"
 _REASON = "Characters of a scene speak through it"
-_Hosting: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.ForumChannel
+_Hosting: TypeAlias = (
+    discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.ForumChannel
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -90,7 +92,11 @@ class Webhooks:
                 except MissingPermission:
                     pass  # the common one may be there already
                 except PostingError as error:
-                    _log.warning("Channel %d: no webhook of a character's own: %s", place.webhook_channel_id, error)
+                    _log.warning(
+                        "Channel %d: no webhook of a character's own: %s",
+                        place.webhook_channel_id,
+                        error,
+                    )
                     self._crowded.add(place.webhook_channel_id)
         return _named(known, None) or await self._shared(place, None)
 
@@ -113,7 +119,9 @@ class Webhooks:
         """Make a webhook, or wait for the one that is being made. A task that failed is forgotten."""
         key = (place.webhook_channel_id, persona.own_key if persona else None)
         if (task := self._making.get(key)) is None:
-            task = asyncio.create_task(self._make(place, persona), name=f"webhook of channel {key[0]}")
+            task = asyncio.create_task(
+                self._make(place, persona), name=f"webhook of channel {key[0]}"
+            )
             self._making[key] = task
             task.add_done_callback(lambda done: self._made(key, done))
         return await asyncio.shield(task)
@@ -139,7 +147,9 @@ class Webhooks:
         await self._posts.save_webhook(made)
         return made
 
-    async def _common(self, channel: _Hosting, ours: Sequence[discord.Webhook], *, full: bool) -> discord.Webhook:
+    async def _common(
+        self, channel: _Hosting, ours: Sequence[discord.Webhook], *, full: bool
+    ) -> discord.Webhook:
         """Return a webhook for everyone: one of ours that was lost from the store, a new one, or where the channel is
         full whichever of ours there is."""
         if lost := next((hook for hook in ours if hook.name == _NAME), None):
@@ -147,7 +157,7 @@ class Webhooks:
         if not full:
             return await channel.create_webhook(name=_NAME, reason=_REASON)
         if not ours:
-            raise NoRoom(
+            raise WebhookLimitReached(
                 f"#{channel.name} has all the {MOST} webhooks it may have, none of them mine: remove an unused one."
             )
         return ours[0]
@@ -156,11 +166,15 @@ class Webhooks:
         """Return the channel that holds the webhooks of this place, once it is certain that they may be made."""
         try:
             channel_id = place.webhook_channel_id
-            channel = self._client.get_channel(channel_id) or await self._client.fetch_channel(channel_id)
+            channel = self._client.get_channel(channel_id) or await self._client.fetch_channel(
+                channel_id
+            )
         except REFUSED as error:
             raise refusal(error, "this channel") from error
         if not isinstance(channel, _Hosting):
-            raise PostingError("Characters can't speak in this kind of channel: start the scene in a text channel.")
+            raise PostingError(
+                "Characters can't speak in this kind of channel: start the scene in a text channel."
+            )
         if not channel.permissions_for(channel.guild.me).manage_webhooks:
             raise lacks(("Manage Webhooks",), f"#{channel.name}")
         return channel
@@ -172,8 +186,12 @@ def _named(hooks: Sequence[PersonaWebhook], key: str | None) -> PersonaWebhook |
 
 async def _own(channel: _Hosting, persona: Persona, *, full: bool) -> discord.Webhook:
     if full or not isinstance(persona.face, bytes):
-        raise NoRoom(f"#{channel.name} has no room for a webhook of {persona.name}'s own.")
+        raise WebhookLimitReached(
+            f"#{channel.name} has no room for a webhook of {persona.name}'s own."
+        )
     try:
         return await channel.create_webhook(name=persona.name, avatar=persona.face, reason=_REASON)
     except ValueError as error:
-        raise PostingError(f"The picture of {persona.name} is none that Discord takes: save it as PNG.") from error
+        raise PostingError(
+            f"The picture of {persona.name} is none that Discord takes: save it as PNG."
+        ) from error

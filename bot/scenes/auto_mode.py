@@ -12,7 +12,7 @@ from bot.scenes.turn import TurnState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.dependencies import Playhouse
+    from bot.scenes.dependencies import SceneDependencies
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
@@ -20,10 +20,10 @@ STALE: Final = timedelta(hours=1)
 """After which nobody waits any more for somebody to take up a line."""
 
 
-class Initiative:
+class AutoMode:
     """Considers each last line of a scene once, and says which of the model's characters takes it up."""
 
-    def __init__(self, house: Playhouse) -> None:
+    def __init__(self, house: SceneDependencies) -> None:
         self._house = house
         self._considered = 0
 

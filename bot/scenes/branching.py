@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Refused
 from bot.scenes.turn import TurnState
-from bot.scenes.turn_rights import reached
+from bot.scenes.turn_rights import require_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ class Branching:
 
     async def root(self, turn_id: int, by: int) -> tuple[Scene, Turn]:
         """Return the scene and the turn that a branch would go on from. Raises Refused where it can't."""
-        turn, running = await reached(self._theatre, self._store, turn_id, by)
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         if turn.state is not TurnState.DONE or not turn.public:
             raise Refused("That is not part of the story, so nothing can go on from it.")
         return running.scene, turn

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.errors import Refused, UnknownName
-from bot.her.sanitise import plain_name
+from bot.errors import NameNotFound, Refused
+from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import nearest, normal, spoken_names
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def find(scene: Scene, name: str) -> Part:
         return scene.part(character)
     names = [part.character for part in scene.parts]
     listed = ", ".join(nearest(name, names) or names)
-    raise UnknownName(f"Nobody in this scene is called “{name[:80]}”: choose one of {listed}.")
+    raise NameNotFound(f"Nobody in this scene is called “{name[:80]}”: choose one of {listed}.")
 
 
 def join(scene: Scene, user_id: int, name: str) -> Scene:
@@ -35,12 +35,14 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
 
     Raises UnknownName, and Refused where another player has the part or players may not take it.
     """
-    welcome(scene, user_id)
+    require_not_muted(scene, user_id)
     part = find(scene, name)
     if part.player_id == user_id:
         raise Refused(f"You play {part.character} already.")
     if part.player_id is not None:
-        raise Refused(f"{part.character} is played by somebody else: ask them to `/cast leave`, or take another part.")
+        raise Refused(
+            f"{part.character} is played by somebody else: ask them to `/cast leave`, or take another part."
+        )
     if not scene.character(part.character).playable:
         raise Refused(f"{part.character} is not a part for players in this scenario: take another.")
     return _given(scene, part.character, user_id)
@@ -53,7 +55,9 @@ def leave(scene: Scene, user_id: int, *, rest: bool = False) -> tuple[Scene, str
     Raises Refused where the user plays nobody.
     """
     part = _own(scene, user_id, "there is nothing to leave")
-    return _with(_without(scene, user_id), replace(part, player_id=None, rests=rest)), part.character
+    return _with(
+        _without(scene, user_id), replace(part, player_id=None, rests=rest)
+    ), part.character
 
 
 def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
@@ -63,9 +67,15 @@ def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
     """
     part = find(scene, name)
     if part.player_id is not None:
-        raise Refused(f"{part.character} is played by somebody: `/gm hand` without a player takes it from them.")
+        raise Refused(
+            f"{part.character} is played by somebody: `/gm hand` without a player takes it from them."
+        )
     if part.rests is rests:
-        raise Refused(f"{part.character} rests already." if rests else f"{part.character} is played by the model.")
+        raise Refused(
+            f"{part.character} rests already."
+            if rests
+            else f"{part.character} is played by the model."
+        )
     return _with(scene, replace(part, rests=rests))
 
 
@@ -77,7 +87,9 @@ def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
     part = find(scene, name)
     if part.player_id == user_id and not part.rests:
         raise Refused(
-            f"{part.character} is played by them already." if user_id else f"The model plays {part.character}."
+            f"{part.character} is played by them already."
+            if user_id
+            else f"The model plays {part.character}."
         )
     if user_id is not None and user_id in scene.kicked:
         raise Refused("They were sent out of this scene: `/gm readmit` lets them in again.")
@@ -97,7 +109,7 @@ def move(scene: Scene, user_id: int, name: str | None, *, absent: bool) -> tuple
     return _with(scene, replace(part, absent=absent)), part.character
 
 
-def direct(scene: Scene, user_id: int) -> Scene:
+def add_gm(scene: Scene, user_id: int) -> Scene:
     """Return the scene with this user among its game masters. Raises Refused where they are."""
     if scene.is_gm(user_id):
         raise Refused("They direct this scene already.")
@@ -105,7 +117,7 @@ def direct(scene: Scene, user_id: int) -> Scene:
     return replace(scene, gm_ids=(*scene.gm_ids, user_id), kicked=kicked)
 
 
-def undirect(scene: Scene, user_id: int) -> Scene:
+def remove_gm(scene: Scene, user_id: int) -> Scene:
     """Return the scene without this user among its game masters. Raises Refused where nobody would be left."""
     if not scene.is_gm(user_id):
         raise Refused("They don't direct this scene.")
@@ -115,7 +127,7 @@ def undirect(scene: Scene, user_id: int) -> Scene:
     return replace(scene, gm_ids=left)
 
 
-def kick(scene: Scene, user_id: int) -> Scene:
+def mute(scene: Scene, user_id: int) -> Scene:
     """Return the scene in which this user isn't heard any more; the model plays their character again.
 
     Raises Refused for game masters, and where it is so already.
@@ -127,14 +139,14 @@ def kick(scene: Scene, user_id: int) -> Scene:
     return replace(_without(scene, user_id), kicked=(*scene.kicked, user_id))
 
 
-def readmit(scene: Scene, user_id: int) -> Scene:
+def unmute(scene: Scene, user_id: int) -> Scene:
     """Return the scene in which this user is heard again. Raises Refused where they are."""
     if user_id not in scene.kicked:
         raise Refused("They are heard in this scene.")
     return replace(scene, kicked=tuple(one for one in scene.kicked if one != user_id))
 
 
-def welcome(scene: Scene, user_id: int) -> None:
+def require_not_muted(scene: Scene, user_id: int) -> None:
     """Raise Refused where this user was sent out of the scene."""
     if user_id in scene.kicked:
         raise Refused("The game master has sent you out of this scene.")
@@ -148,14 +160,16 @@ def speaker(scene: Scene, user_id: int, display_name: str) -> str:
     """
     if part := scene.part_of(user_id):
         return part.character
-    name = plain_name(display_name)
+    name = sanitise_name(display_name)
     taken = _NARRATORS | spoken_names(scene.scenario.characters).keys()
     return f"{name} (player)" if normal(name) in taken else name
 
 
 def with_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:
     """Return the scene with these mentionable roles, character name to role id, in place of all earlier ones."""
-    return replace(scene, parts=tuple(replace(part, role_id=roles.get(part.character)) for part in scene.parts))
+    return replace(
+        scene, parts=tuple(replace(part, role_id=roles.get(part.character)) for part in scene.parts)
+    )
 
 
 def _own(scene: Scene, user_id: int, otherwise: str) -> Part:
@@ -170,7 +184,9 @@ def _given(scene: Scene, character: str, user_id: int | None) -> Scene:
 
 
 def _without(scene: Scene, user_id: int) -> Scene:
-    parts = (replace(part, player_id=None) if part.player_id == user_id else part for part in scene.parts)
+    parts = (
+        replace(part, player_id=None) if part.player_id == user_id else part for part in scene.parts
+    )
     return replace(scene, parts=tuple(parts))
 
 

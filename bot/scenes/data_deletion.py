@@ -32,7 +32,7 @@ class Eraser(Protocol):
         ...
 
 
-class Forgetting:
+class DataDeletion:
     """Forgets people. Their own messages are theirs, and stay."""
 
     def __init__(self, store: PeopleStore, eraser: Eraser, takes: Takes) -> None:

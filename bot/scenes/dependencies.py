@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.interfaces import SceneStore, Stage
-    from bot.scenes.reply_generation import Performance
+    from bot.scenes.interfaces import Delivery, SceneStore
+    from bot.scenes.reply_generation import ReplyGenerator
 
 
 @dataclass(frozen=True, slots=True)
-class Playhouse:
+class SceneDependencies:
     """Where scenes are remembered, where they are shown, who plays them, and what time it is."""
 
     store: SceneStore
-    stage: Stage
-    performance: Performance
+    stage: Delivery
+    performance: ReplyGenerator
     now: Callable[[], datetime]

@@ -28,7 +28,9 @@ _PART = re.compile(
     r"(?:[*x]\s*(?P<times>[0-9]+)\s*)?",
     re.IGNORECASE,
 )
-_BLANK = re.compile(r"(?<![0-9])\s+|\s+(?![0-9])")  # but between two numbers, which would be one without
+_BLANK = re.compile(
+    r"(?<![0-9])\s+|\s+(?![0-9])"
+)  # but between two numbers, which would be one without
 _SIGNS = str.maketrans("−–×", "--*")  # as keyboards and our own answers write them
 _HOW = "Write something like `2d6+3`, `4d6kh3`, `d20adv` or `d%`."
 
@@ -93,7 +95,9 @@ def _fallen(found: re.Match[str], most: int, chance: Callable[[int], int]) -> Pa
     sides = 100 if found["sides"] == "%" else _number(found["sides"])
     count = 2 if found["luck"] else _number(found["count"] or "1")
     if found["luck"] and found["count"] not in ("", "1", "2"):
-        raise UserInputError("Advantage is for a single die: write `d20adv`, or `4d6kh3` to keep the best of several.")
+        raise UserInputError(
+            "Advantage is for a single die: write `d20adv`, or `4d6kh3` to keep the best of several."
+        )
     if not 1 <= count <= most:
         raise UserInputError(f"A roll is of 1 to {MOST_DICE} dice: roll fewer.")
     if not 1 <= sides <= MOST_SIDES:
@@ -133,5 +137,7 @@ def _kept(values: list[int], found: re.Match[str]) -> tuple[Die, ...]:
 
 def _number(digits: str) -> int:
     if len(digits) > len(str(_LARGEST)) or (number := int(digits)) > _LARGEST:
-        raise UserInputError(f"Numbers in a roll go up to {_LARGEST:,}, and a roll is of at most {MOST_DICE} dice.")
+        raise UserInputError(
+            f"Numbers in a roll go up to {_LARGEST:,}, and a roll is of at most {MOST_DICE} dice."
+        )
     return number

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class Addressee:
     """Whom a line speaks to, as far as the line itself tells."""
 
     characters: tuple[str, ...] = ()  # by name, role or mention, in the order of mention
@@ -23,7 +23,9 @@ class Address:
     reply_to: int | None = None  # Discord message the line replies to
 
 
-def answering(scene: Scene, address: Address, speaker: str, replied: Turn | None, turns: Sequence[Turn]) -> list[str]:
+def answering(
+    scene: Scene, address: Addressee, speaker: str, replied: Turn | None, turns: Sequence[Turn]
+) -> list[str]:
     """Return the characters that answer a line, each once, in the order of mention.
 
     Named characters answer, then the one whose post was replied to. The bot mentioned without a name means the
@@ -37,11 +39,13 @@ def answering(scene: Scene, address: Address, speaker: str, replied: Turn | None
     return [name for name in dict.fromkeys(named) if name in playable]
 
 
-def silent(scene: Scene, address: Address, speaker: str, replied: Turn | None) -> dict[str, str]:
+def silent(scene: Scene, address: Addressee, speaker: str, replied: Turn | None) -> dict[str, str]:
     """Return who is spoken to and gives no answer, with a sentence that says why; "" stands for whoever was meant."""
     spoken_to = [name for name in _named(address, replied) if name != speaker]
     if not spoken_to and address.bot and not any(part.answers for part in scene.parts):
-        return {"": "The model plays nobody who is on stage, so nobody answers: `/cast list` tells who plays whom."}
+        return {
+            "": "The model plays nobody who is on stage, so nobody answers: `/cast list` tells who plays whom."
+        }
     parts = (scene.part(name) for name in spoken_to)
     return {part.character: _why_silent(part) for part in parts if not part.answers}
 
@@ -54,7 +58,7 @@ def _why_silent(part: Part) -> str:
     return f"{part.character} is played by a player, so the model gives no answer."
 
 
-def _named(address: Address, replied: Turn | None) -> list[str]:
+def _named(address: Addressee, replied: Turn | None) -> list[str]:
     named = list(address.characters)
     if replied is not None and replied.kind is TurnKind.REPLY:
         named.append(replied.speaker)
@@ -62,6 +66,8 @@ def _named(address: Address, replied: Turn | None) -> list[str]:
 
 
 def _meant(scene: Scene, speaker: str, turns: Sequence[Turn]) -> list[str]:
-    playable = [part.character for part in scene.parts if part.answers and part.character != speaker]
+    playable = [
+        part.character for part in scene.parts if part.answers and part.character != speaker
+    ]
     spoke = (turn.speaker for turn in reversed(turns) if turn.kind is TurnKind.REPLY)
     return [next((name for name in spoke if name in playable), *playable[:1])] if playable else []

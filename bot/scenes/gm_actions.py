@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
 from bot.scenes import cast
-from bot.scenes.theatre import directs
+from bot.scenes.theatre import require_gm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ MOST_KICKED: Final = 500
 LARGEST_BUDGET: Final = 20
 
 
-class Direction:
+class GmActions:
     """Changes who does what in a scene. Methods take who asks, and raise Refused where the rules forbid it."""
 
     def __init__(self, theatre: Theatre, store: SceneStore) -> None:
@@ -30,35 +30,38 @@ class Direction:
 
     async def mode(self, scene: Scene, mode: Mode, budget: int | None, by: int) -> Scene:
         """Set whether somebody speaks unasked, and how many turns of the model's may follow a person's then."""
-        directs(scene, by)
+        require_gm(scene, by)
         if budget is not None and not 1 <= budget <= LARGEST_BUDGET:
             raise Refused(f"The budget is a number of turns from 1 to {LARGEST_BUDGET}.")
         changed = await self._theatre.change(
-            scene, lambda now: replace(now, mode=mode, budget=now.budget if budget is None else budget)
+            scene,
+            lambda now: replace(now, mode=mode, budget=now.budget if budget is None else budget),
         )
         self._wake(changed)
         return changed
 
     # Game masters
 
-    async def add_gm(self, scene: Scene, user_id: int, by: int, *, moderates: bool = False) -> Scene:
+    async def add_gm(
+        self, scene: Scene, user_id: int, by: int, *, moderates: bool = False
+    ) -> Scene:
         """Have somebody direct the scene too. For game masters, and moderators of the channel, so that a scene whose
         game masters have all gone can be taken over."""
         if not moderates:
-            directs(scene, by)
+            require_gm(scene, by)
         if len(scene.gm_ids) >= MOST_GMS:
             raise Refused(f"A scene has at most {MOST_GMS} game masters: `/gm remove` one first.")
-        return await self._theatre.change(scene, lambda now: cast.direct(now, user_id))
+        return await self._theatre.change(scene, lambda now: cast.add_gm(now, user_id))
 
     async def remove_gm(self, scene: Scene, user_id: int, by: int) -> Scene:
         """Have somebody, perhaps oneself, direct the scene no longer. There is always one left."""
-        return await self._directed(scene, by, lambda now: cast.undirect(now, user_id))
+        return await self._directed(scene, by, lambda now: cast.remove_gm(now, user_id))
 
     async def hand_over(self, scene: Scene, user_id: int, by: int) -> Scene:
         """Have somebody direct the scene in one's own place."""
 
         def handed_over(now: Scene) -> Scene:
-            return cast.undirect(now if now.is_gm(user_id) else cast.direct(now, user_id), by)
+            return cast.remove_gm(now if now.is_gm(user_id) else cast.add_gm(now, user_id), by)
 
         if user_id == by:
             raise Refused("You direct this scene already: name who is to direct it in your place.")
@@ -80,11 +83,11 @@ class Direction:
         """Hear somebody no longer."""
         if len(scene.kicked) >= MOST_KICKED:
             raise Refused("Nobody more can be sent out of this scene: lock the channel instead.")
-        return await self._directed(scene, by, lambda now: cast.kick(now, user_id))
+        return await self._directed(scene, by, lambda now: cast.mute(now, user_id))
 
     async def readmit(self, scene: Scene, user_id: int, by: int) -> Scene:
         """Hear somebody again."""
-        return await self._directed(scene, by, lambda now: cast.readmit(now, user_id))
+        return await self._directed(scene, by, lambda now: cast.unmute(now, user_id))
 
     async def exit(self, scene: Scene, name: str | None, by: int) -> str:
         """Send a character off stage, where it hears nothing; return its name. For who plays it and game masters."""
@@ -109,7 +112,7 @@ class Direction:
         return character
 
     async def _directed(self, scene: Scene, by: int, change: Callable[[Scene], Scene]) -> Scene:
-        directs(scene, by)
+        require_gm(scene, by)
         return await self._theatre.change(scene, change)
 
     def _wake(self, scene: Scene) -> None:

@@ -9,14 +9,14 @@ from bot.library.normalise import is_blank
 from bot.scenes import cast
 from bot.scenes.interfaces import NewNote
 from bot.scenes.reveal import Audience, for_gm
-from bot.scenes.theatre import Behind, directs
+from bot.scenes.theatre import HiddenThoughts, require_gm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from bot.scenes.interfaces import Note, SceneStore
-    from bot.scenes.reply_generation import Performance
+    from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 
@@ -25,11 +25,15 @@ LONGEST_NOTE: Final = 500
 """Notes stand in every prompt: more, or longer ones, would crowd out the story."""
 
 
-class Prompter:
+class GmNotes:
     """Whispers from the prompt box. Methods take who asks, and raise Refused for all but game masters."""
 
     def __init__(
-        self, theatre: Theatre, store: SceneStore, performance: Performance, now: Callable[[], datetime]
+        self,
+        theatre: Theatre,
+        store: SceneStore,
+        performance: ReplyGenerator,
+        now: Callable[[], datetime],
     ) -> None:
         self._theatre = theatre
         self._store = store
@@ -38,17 +42,19 @@ class Prompter:
 
     async def note(self, scene: Scene, name: str | None, text: str, by: int) -> Note:
         """Have a character, or with None all of them, bear something in mind until it is removed."""
-        directs(scene, by)
+        require_gm(scene, by)
         character = cast.find(scene, name).character if name else None
         if is_blank(text) or len(text.strip()) > LONGEST_NOTE:
             raise Refused(f"A note has 1 to {LONGEST_NOTE} characters: it stands in every prompt.")
         if len(await self._store.notes(scene.id)) >= MOST_NOTES:
             raise Refused(f"There are {MOST_NOTES} notes already: `/gm notes` removes one.")
-        return await self._store.add_note(scene.id, NewNote(by, character, text.strip()), self._now())
+        return await self._store.add_note(
+            scene.id, NewNote(by, character, text.strip()), self._now()
+        )
 
     async def notes(self, scene: Scene, by: int) -> list[Note]:
         """Return the standing notes, in the order they were made; their numbers are their places in it, from 1."""
-        directs(scene, by)
+        require_gm(scene, by)
         return await self._store.notes(scene.id)
 
     async def remove(self, scene: Scene, number: int, by: int) -> Note:
@@ -59,15 +65,15 @@ class Prompter:
         await self._store.remove_note(notes[number - 1].id)
         return notes[number - 1]
 
-    async def think(self, scene: Scene, name: str, by: int) -> Behind:
+    async def think(self, scene: Scene, name: str, by: int) -> HiddenThoughts:
         """Return what a character thinks now, freed for the game master who asks. It takes no turn and says nothing.
 
         Raises Refused where a player has the part, NoWords and EngineError.
         """
-        directs(scene, by)
+        require_gm(scene, by)
         part = cast.find(scene, name)
         if part.player_id is not None:
             raise Refused(f"{part.character} is played by somebody: ask them what it thinks.")
         story, notes = await self._theatre.mind(scene, part.character)
         thoughts = await self._performance.think(scene, part.character, story, notes)
-        return Behind(part.character, Audience.GM, for_gm(thoughts))
+        return HiddenThoughts(part.character, Audience.GM, for_gm(thoughts))

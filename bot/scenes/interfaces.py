@@ -61,7 +61,12 @@ class SceneStore(Protocol):
     """Remembers scenes, casts, turns and takes. Every method is one transaction; all raise StoreError."""
 
     async def add_scene(
-        self, place: Place, scenario: Scenario, gm_ids: Sequence[int], parts: Sequence[Part], now: datetime
+        self,
+        place: Place,
+        scenario: Scenario,
+        gm_ids: Sequence[int],
+        parts: Sequence[Part],
+        now: datetime,
     ) -> Scene:
         """Store a scene that begins. Raises Refused where one is under way in that channel already."""
         ...
@@ -94,7 +99,13 @@ class SceneStore(Protocol):
         ...
 
     async def add_line(
-        self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime, *, begun: int | None = None
+        self,
+        scene_id: int,
+        line: NewLine,
+        answering: Sequence[str],
+        now: datetime,
+        *,
+        begun: int | None = None,
     ) -> tuple[Turn, ...]:
         """Store a person's line as a turn that is done and, in the same transaction, a thinking turn for each
         character that owes an answer to it, heard by whom the line is; a whisper's answer is whispered. A reply owed
@@ -190,7 +201,7 @@ class SceneStore(Protocol):
         ...
 
 
-class Stage(Protocol):
+class Delivery(Protocol):
     """Shows a scene to its people. Raises PostingError where Discord refuses for good."""
 
     def thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
@@ -283,7 +294,9 @@ class PersonaWebhook:
     id: int
     token: str
     channel_id: int
-    character: str | None = None  # the one character it belongs to, or None for the channel's common one
+    character: str | None = (
+        None  # the one character it belongs to, or None for the channel's common one
+    )
 
     def __repr__(self) -> str:
         return f"PersonaWebhook(id={self.id}, channel_id={self.channel_id}, character={self.character!r})"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.her.beats import action, public, speech, thought
-from bot.her.layout import Heard, Line, Own, Sheet, Surroundings
-from bot.her.player_text import beats_of
+from bot.her.layout import CharacterSheet, Heard, HeardLine, OwnTurn, Surroundings
+from bot.her.player_text import parse_player_text
 from bot.library.scenario import NARRATOR
 from bot.scenes.turn import TurnKind
 
@@ -21,12 +21,12 @@ SCENE, TIME, PLACE = "Scene", "Time", "Place"
 """What of a setting may change; the speakers of such turns."""
 
 
-def sheet(scenario: Scenario, character: Character, turns: Iterable[Turn] = ()) -> Sheet:
+def sheet(scenario: Scenario, character: Character, turns: Iterable[Turn] = ()) -> CharacterSheet:
     """Return what this mind knows before the first turn: all the scenario tells it, and no other's motivation.
 
     Where the scene was moved in `turns`, its setting is what it is since then.
     """
-    return Sheet(
+    return CharacterSheet(
         character=character.name,
         book=scenario.book,
         profile=character.profile,
@@ -52,7 +52,9 @@ def setting(scenario: Scenario, turns: Iterable[Turn] = ()) -> str:
 def heard(character: str, turns: Iterable[Turn], notes: Sequence[str] = ()) -> tuple[Heard, ...]:
     """Return the turns as this character's mind has them: its own with its thoughts, of others only what is public,
     and nothing it did not hear. `notes` stand before the last of them, as what the environment tells it."""
-    told = [_heard(character, turn) for turn in turns if turn.take is not None and turn.heard(character)]
+    told = [
+        _heard(character, turn) for turn in turns if turn.take is not None and turn.heard(character)
+    ]
     return (*told[:-1], *map(Surroundings, notes), *told[-1:])
 
 
@@ -61,15 +63,18 @@ def _heard(character: str, turn: Turn) -> Heard:
     if turn.kind in (TurnKind.NARRATION, TurnKind.SETTING) or turn.speaker == NARRATOR:
         return Surroundings(_words(turn))
     if turn.speaker == character:
-        return Own(beats)
+        return OwnTurn(beats)
     if turn.kind is TurnKind.WHISPER:
-        return Line(turn.speaker, (action(f"whispers to {character}, unheard by anyone else"), *public(beats)))
-    return Line(turn.speaker, public(beats))
+        return HeardLine(
+            turn.speaker,
+            (action(f"whispers to {character}, unheard by anyone else"), *public(beats)),
+        )
+    return HeardLine(turn.speaker, public(beats))
 
 
-def public_line(turn: Turn) -> Line | None:
+def public_line(turn: Turn) -> HeardLine | None:
     """Return a turn as everyone in the channel has it; None where it isn't for everyone."""
-    return Line(turn.speaker, public(turn.take.beats)) if turn.take and turn.public else None
+    return HeardLine(turn.speaker, public(turn.take.beats)) if turn.take and turn.public else None
 
 
 def _words(turn: Turn) -> str:
@@ -84,4 +89,4 @@ def examples(character: Character) -> tuple[Heard, ...]:
 def _exchange(example: Example) -> tuple[Heard, Heard]:
     speaker, _, words = example.cue.partition(":")
     own = (thought(example.thought), action(example.action), speech(example.speech))
-    return Line(speaker.strip(), beats_of(words.strip())), Own(own)
+    return HeardLine(speaker.strip(), parse_player_text(words.strip())), OwnTurn(own)

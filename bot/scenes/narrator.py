@@ -8,20 +8,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import NoWords
+from bot.errors import EmptyReply
 from bot.her.beats import public, speech
 from bot.her.reply_parser import ReplyParser
-from bot.her.sanitise import plain_name
+from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import mentioned, normal, spoken_names
 from bot.library.scenario import NARRATOR
 from bot.scenes import mind
 from bot.scenes.questions import Question, ask, latest
-from bot.scenes.reply_generation import Performed
+from bot.scenes.reply_generation import GeneratedReply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.reply_generation import Performance
+    from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
@@ -39,7 +39,9 @@ _SENTENCE = re.compile(r".+?(?:[.!?…]+(?=\s|\Z)|[。！？]+|\Z)", re.DOTALL)
 _SPOKEN = re.compile(r"[\"“”„«»「」『』:：]")
 
 
-async def narrated(performance: Performance, scene: Scene, turns: Sequence[Turn]) -> Performed:
+async def narrated(
+    performance: ReplyGenerator, scene: Scene, turns: Sequence[Turn]
+) -> GeneratedReply:
     """Return what the environment does after `turns`. Raises NoWords where the model tells only of the characters,
     and EngineError."""
     raw = ""
@@ -47,8 +49,10 @@ async def narrated(performance: Performance, scene: Scene, turns: Sequence[Turn]
         question = _question(scene, turns, performance.new_seed())
         raw = await ask(performance.engine, scene, question)
         if told := surroundings(scene, turns, raw):
-            return Performed((speech(told),), raw, question.seed, 0)
-    raise NoWords("The model found nothing to tell that isn't a character's own doing: write the narration yourself.")
+            return GeneratedReply((speech(told),), raw, question.seed, 0)
+    raise EmptyReply(
+        "The model found nothing to tell that isn't a character's own doing: write the narration yourself."
+    )
 
 
 def surroundings(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
@@ -58,13 +62,19 @@ def surroundings(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
     others = (*(character.name for character in scene.scenario.characters), *people)
     parser = ReplyParser(NARRATOR, others, prefilled=False)
     parser.feed(raw)
-    told = " ".join(" ".join(beat.text for beat in public(parser.close().beats)).replace("*", "").split())
+    told = " ".join(
+        " ".join(beat.text for beat in public(parser.close().beats)).replace("*", "").split()
+    )
     sentences = (found.group().strip() for found in _SENTENCE.finditer(told))
-    return " ".join([one for one in sentences if one and not _dictates(scene, people, one)][:MOST_SENTENCES])
+    return " ".join(
+        [one for one in sentences if one and not _dictates(scene, people, one)][:MOST_SENTENCES]
+    )
 
 
 def _dictates(scene: Scene, people: Sequence[str], sentence: str) -> bool:
-    names = spoken_names(scene.scenario.characters) | {normal(name): name for name in people if normal(name)}
+    names = spoken_names(scene.scenario.characters) | {
+        normal(name): name for name in people if normal(name)
+    }
     return bool(mentioned(sentence, names)) or bool(_SPOKEN.search(sentence))
 
 
@@ -73,8 +83,8 @@ def _question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:
     return Question(
         name="narrator",
         manner=_MANNER.format(
-            title=plain_name(scene.scenario.title),
-            names=", ".join(plain_name(part.character) for part in scene.parts),
+            title=sanitise_name(scene.scenario.title),
+            names=", ".join(sanitise_name(part.character) for part in scene.parts),
         ),
         about=f"Where and when:\n{mind.setting(scene.scenario, turns)}\n\n"
         f"What was last said and done:\n\n{told or 'Nothing yet.'}\n\nWhat happens around them next?",

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError
-from bot.her.player_text import beats_of, out_of_character
+from bot.her.player_text import out_of_character, parse_player_text
 from bot.library.normalise import is_blank
 from bot.scenes import cast, director
-from bot.scenes.director import Address
+from bot.scenes.director import Addressee
 from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bot.her.beats import PublicBeat
     from bot.scenes.interfaces import Posts, SceneStore
     from bot.scenes.scene import Scene
-    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ _PAUSED = "The scene is paused, so nothing is heard: `/scene resume` goes on wit
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class IncomingLine:
     """What a person wrote in a scene's channel."""
 
     author_id: int
@@ -44,24 +44,32 @@ class Said:
         return f"Said(author_id={self.author_id}, message_id={self.message_id}, {len(self.text)} characters)"
 
 
-class Hearing:
+class PlayerLines:
     """Hears people in the scenes of a theatre. What one message says, and what is done to it later, is seen to in the
     order in which Discord told of it."""
 
-    def __init__(self, theatre: Theatre, store: SceneStore, posts: Posts, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, theatre: Theatre, store: SceneStore, posts: Posts, now: Callable[[], datetime]
+    ) -> None:
         self._theatre = theatre
         self._store = store
         self._posts = posts
         self._now = now
-        self._told: dict[tuple[int, int, str], str] = {}  # who knows of whom why they give no answer
+        self._told: dict[
+            tuple[int, int, str], str
+        ] = {}  # who knows of whom why they give no answer
 
-    async def hear(self, scene: Scene, said: Said, address: Address) -> bool:
+    async def hear(self, scene: Scene, said: IncomingLine, address: Addressee) -> bool:
         """Store what a person said and have it answered; return whether the scene took it.
 
         Lines out of character, empty ones and what is said while the scene rests are left alone.
         """
         running = self._theatre.running(scene.id)
-        beats = () if is_blank(said.text) or out_of_character(said.text) else beats_of(said.text)
+        beats = (
+            ()
+            if is_blank(said.text) or out_of_character(said.text)
+            else parse_player_text(said.text)
+        )
         if running is None or not beats:
             return False
         async with running.lock:
@@ -73,14 +81,20 @@ class Hearing:
         return stored
 
     async def _store_line(
-        self, running: Running, said: Said, beats: tuple[PublicBeat, ...], address: Address
+        self,
+        running: RunningScene,
+        said: IncomingLine,
+        beats: tuple[PublicBeat, ...],
+        address: Addressee,
     ) -> tuple[bool, Mapping[str, str]]:
         """Store a line and have it answered; return whether it was new, and who is spoken to in vain, and why."""
         scene = running.scene
         speaker = cast.speaker(scene, said.author_id, said.display_name)
         replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
         names = await self._answering(scene, speaker, address, replied)
-        line = NewLine(said.author_id, speaker, said.message_id, said.text, beats, heard_by=scene.audience)
+        line = NewLine(
+            said.author_id, speaker, said.message_id, said.text, beats, heard_by=scene.audience
+        )
         begun = running.runner.make_way(names)
         try:
             stored = await self._store.add_line(scene.id, line, names, self._now(), begun=begun)
@@ -100,23 +114,29 @@ class Hearing:
                 try:
                     await self._theatre.tell(scene, sentence)
                 except PostingError as error:
-                    _log.warning("Scene %d: nobody could be told why there is no answer: %s", scene.id, error)
+                    _log.warning(
+                        "Scene %d: nobody could be told why there is no answer: %s", scene.id, error
+                    )
 
     async def withdraw(self, scene: Scene, message_id: int) -> None:
         """Take out of the story what a deleted message said, and the answers still owed to it."""
         async with self._turn_to_change(scene, message_id) as turn:
-            if turn is None or (turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)):
+            if turn is None or (
+                turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)
+            ):
                 return
             await self._store.hide_turns(scene.id, [turn.id])
             for answer in await self._store.owed(scene.id):
-                if turn.id in answer.answered and not await self._store.answer_less(answer.id, turn.id):
+                if turn.id in answer.answered and not await self._store.answer_less(
+                    answer.id, turn.id
+                ):
                     await self._store.give_up([answer.id])
 
     async def reword(self, scene: Scene, message_id: int, text: str) -> None:
         """Give a person's line the text its author edited it to. It is not answered anew."""
         async with self._turn_to_change(scene, message_id) as turn:
             if turn is not None and turn.kind is TurnKind.LINE and not is_blank(text):
-                await self._store.reword_line(turn.id, text, beats_of(text))
+                await self._store.reword_line(turn.id, text, parse_player_text(text))
 
     @asynccontextmanager
     async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:
@@ -130,7 +150,9 @@ class Hearing:
         posts = await self._posts.posts(turn.id)
         return any(post.message_id == message_id and post.purpose == "persona" for post in posts)
 
-    async def _answering(self, scene: Scene, speaker: str, address: Address, replied: Turn | None) -> list[str]:
+    async def _answering(
+        self, scene: Scene, speaker: str, address: Addressee, replied: Turn | None
+    ) -> list[str]:
         turns = await self._store.turns(scene.id) if address.bot and not address.characters else []
         return director.answering(scene, address, speaker, replied, turns)
 
@@ -139,13 +161,15 @@ class Hearing:
         return await self._store.last_message_id(scene.id)
 
 
-def _unheard(scene: Scene, user_id: int, address: Address) -> Mapping[str, str] | None:
+def _unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, str] | None:
     """Return what is said to somebody who is not heard now, by whom it concerns; None where they are heard."""
     if scene.state is not SceneState.PLAYING:
-        return {"": _PAUSED} if address != Address() else {}
+        return {"": _PAUSED} if address != Addressee() else {}
     if user_id in scene.kicked:
         return {}
     part = scene.part_of(user_id)
     if part is not None and part.absent:
-        return {part.character: f"{part.character} is off stage and not heard: `/cast enter` comes back."}
+        return {
+            part.character: f"{part.character} is off stage and not heard: `/cast enter` comes back."
+        }
     return None

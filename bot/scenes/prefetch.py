@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from bot.engine.protocol import Anticipating
+from bot.engine.protocol import Prefetching
 from bot.errors import AsideError
 from bot.her.beats import speech
 from bot.her.prompt import Prompt, Text
@@ -18,25 +18,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.her.prompt import PromptPart
-    from bot.scenes.dependencies import Playhouse
-    from bot.scenes.reply_generation import Performance
+    from bot.scenes.dependencies import SceneDependencies
+    from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Scene
 
 _log = logging.getLogger(__name__)
 
 
-async def look_ahead(house: Playhouse, scene: Scene) -> None:
+async def prefetch_minds(house: SceneDependencies, scene: Scene) -> None:
     """Tell an engine that can make use of it how the minds begin that may be asked next, the likeliest first.
 
     That it fails is no matter: the next prompt is read as a whole then.
     """
     engine = house.performance.engine
-    if not isinstance(engine, Anticipating) or scene.state is not SceneState.PLAYING:
+    if not isinstance(engine, Prefetching) or scene.state is not SceneState.PLAYING:
         return
     try:
         story = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.DONE]
         for character in likeliest(scene, story)[: engine.info.minds]:
-            engine.expect(mind_key(scene, character), await beginning(house.performance, scene, character, story))
+            engine.expect(
+                mind_key(scene, character),
+                await beginning(house.performance, scene, character, story),
+            )
     except AsideError as error:
         _log.info("Scene %d: no mind was prepared: %s", scene.id, error)
 
@@ -49,7 +52,9 @@ def likeliest(scene: Scene, story: Sequence[Turn]) -> list[str]:
     return [name for name in spoke if name in answering] or answering[:1]
 
 
-async def beginning(performance: Performance, scene: Scene, character: str, story: Sequence[Turn]) -> Prompt:
+async def beginning(
+    performance: ReplyGenerator, scene: Scene, character: str, story: Sequence[Turn]
+) -> Prompt:
     """Return what this character's next prompt begins with, whatever is said next. Raises PromptTooLong, EngineError.
 
     Notes don't stand in it: they move along with the last line.
@@ -78,7 +83,9 @@ def common(one: Prompt, other: Prompt) -> Prompt:
 
 
 def _shared(one: str, other: str) -> str:
-    differing = (at for at, (some, others) in enumerate(zip(one, other, strict=False)) if some != others)
+    differing = (
+        at for at, (some, others) in enumerate(zip(one, other, strict=False)) if some != others
+    )
     return one[: next(differing, min(len(one), len(other)))]
 
 

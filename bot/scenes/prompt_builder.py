@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 BLOCK = 8  # turns that leave a full context together, so that what stays begins alike for a while and is remembered
-_CHARACTERS_A_TOKEN = 8  # more than any language has; bounds how much of a long story is worth counting
+_CHARACTERS_A_TOKEN = (
+    8  # more than any language has; bounds how much of a long story is worth counting
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,18 @@ def prompt(
     `opening` is how the turn has begun already.
     """
     person = scenario.character(character)
-    sheet, heard = mind.sheet(scenario, person, (*left_out, *turns)), mind.heard(character, turns, notes)
+    sheet, heard = (
+        mind.sheet(scenario, person, (*left_out, *turns)),
+        mind.heard(character, turns, notes),
+    )
     if dialect is Dialect.STAND_IN:
-        return chatml(stand_in_layout.messages(sheet, mind.examples(person), heard), prefill=opening or PREFILL)
-    return chatml(layout.messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think)
+        return chatml(
+            stand_in_layout.messages(sheet, mind.examples(person), heard),
+            prefill=opening or PREFILL,
+        )
+    return chatml(
+        layout.messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think
+    )
 
 
 def grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:

@@ -9,12 +9,12 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from bot.errors import UserInputError
-from bot.her.player_text import beats_of
-from bot.her.sanitise import plain_name
+from bot.her.player_text import parse_player_text
+from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import spoken_names
 from bot.library.normalise import normal
 from bot.scenes import cast
-from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import AT_TERMINAL, Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
@@ -36,10 +36,17 @@ class Rehearsal:
     """
 
     def __init__(
-        self, scenario: Scenario, engine: Engine, *, limits: Limits | None = None, seed: int | None = None
+        self,
+        scenario: Scenario,
+        engine: Engine,
+        *,
+        limits: ReplyLimits | None = None,
+        seed: int | None = None,
     ) -> None:
         chance = secrets.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - it shall come again
-        self._performance = Performance(engine, limits or Limits(), lambda: chance.getrandbits(32))
+        self._performance = ReplyGenerator(
+            engine, limits or ReplyLimits(), lambda: chance.getrandbits(32)
+        )
         self._scene = Scene(
             id=-next(_numbers),  # no scene that is stored
             place=Place(AT_TERMINAL, -1),
@@ -58,8 +65,10 @@ class Rehearsal:
     def say(self, speaker: str, text: str) -> None:
         """Have somebody say `text`, in which `*sighs*` is something done: a character, by any name it has, or somebody
         else. Raises UserInputError where nothing was said."""
-        name = spoken_names(self._scene.scenario.characters).get(normal(speaker)) or plain_name(speaker)
-        beats: Sequence[PublicBeat] = beats_of(text)
+        name = spoken_names(self._scene.scenario.characters).get(normal(speaker)) or sanitise_name(
+            speaker
+        )
+        beats: Sequence[PublicBeat] = parse_player_text(text)
         if not beats:
             raise UserInputError(f"{name} said nothing: give the words.")
         self._add(TurnKind.LINE, name, tuple(beats), text)
@@ -71,14 +80,18 @@ class Rehearsal:
         Raises UnknownName, NoWords where it said nothing, and EngineError.
         """
         name = cast.find(self._scene, character).character
-        performed = await self._performance.reply(self._scene, name, self.story, progress or _nobody)
+        performed = await self._performance.reply(
+            self._scene, name, self.story, progress or _nobody
+        )
         self._add(TurnKind.REPLY, name, performed.beats, performed.raw)
         return performed.beats
 
     def _add(self, kind: TurnKind, speaker: str, beats: tuple[Beat, ...], raw: str) -> None:
         number = len(self._story) + 1
         take = Take(number, 1, beats, raw)
-        self._story.append(Turn(number, self._scene.id, kind, speaker, TurnState.DONE, datetime.now(UTC), take))
+        self._story.append(
+            Turn(number, self._scene.id, kind, speaker, TurnState.DONE, datetime.now(UTC), take)
+        )
 
 
 async def _nobody(_beats: tuple[PublicBeat, ...]) -> None:

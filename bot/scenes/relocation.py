@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.errors import Refused, UnknownName
+from bot.errors import NameNotFound, Refused
 from bot.scenes.scene import AT_TERMINAL, SceneState
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ _NAMED = 8  # scenes named where another one was asked for
 
 def moved(scene: Scene, place: Place, by: int) -> Scene:
     """Return the scene going on at `place`. Who sat at the terminal as its director or player is `by` from now on."""
-    gm_ids = tuple(dict.fromkeys(by if gm_id == AT_TERMINAL else gm_id for gm_id in scene.gm_ids)) or (by,)
+    gm_ids = tuple(
+        dict.fromkeys(by if gm_id == AT_TERMINAL else gm_id for gm_id in scene.gm_ids)
+    ) or (by,)
     parts = tuple(_moved(part, by) for part in scene.parts)
     return replace(scene, place=place, gm_ids=gm_ids, parts=parts, state=SceneState.PLAYING)
 
@@ -34,8 +36,12 @@ async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
     """Return a stored scene as it plays at a terminal, stored so; see `Theatre.visit`."""
     scene = await store.scene(scene_id)
     if scene is None:
-        listed = ", ".join(f"{one.id} ({one.scenario.title[:40]})" for one in await store.latest_scenes(_NAMED))
-        raise UnknownName(f"No scene {scene_id} is stored here; there are: {listed or 'none at all'}.")
+        listed = ", ".join(
+            f"{one.id} ({one.scenario.title[:40]})" for one in await store.latest_scenes(_NAMED)
+        )
+        raise NameNotFound(
+            f"No scene {scene_id} is stored here; there are: {listed or 'none at all'}."
+        )
     if scene.state is SceneState.ENDED:
         by = next(iter(scene.gm_ids), AT_TERMINAL)
         there = moved(scene, replace(terminal, guild_id=scene.place.guild_id), by)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.engine.protocol import Dialect, FinishReason, Request
-from bot.errors import EngineDied, NoWords
+from bot.errors import EmptyReply, EngineDied
 from bot.her import layout
 from bot.her.beats import BeatKind, PrivateBeat, public
 from bot.her.chatml import PREFILL, STOPS
@@ -31,7 +31,7 @@ _HURRIED_PLANNING = 48  # tokens a second attempt may plan: the first one planne
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ReplyLimits:
     """How long replies may be, and how strictly the model is held to HER's structure."""
 
     max_tokens: int = 2048
@@ -41,7 +41,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Performed:
+class GeneratedReply:
     """What a performance brought."""
 
     beats: tuple[Beat, ...]
@@ -51,16 +51,21 @@ class Performed:
 
 
 @dataclass(frozen=True, slots=True)
-class Performance:
+class ReplyGenerator:
     """Plays characters on an engine. `new_seed` gives a seed for each attempt, 0 to 2**32 - 1."""
 
     engine: Engine
-    limits: Limits
+    limits: ReplyLimits
     new_seed: Callable[[], int]
 
     async def reply(
-        self, scene: Scene, character: str, turns: Sequence[Turn], progress: Progress, notes: Sequence[str] = ()
-    ) -> Performed:
+        self,
+        scene: Scene,
+        character: str,
+        turns: Sequence[Turn],
+        progress: Progress,
+        notes: Sequence[str] = (),
+    ) -> GeneratedReply:
         """Return this character's next turn after `turns`, with the game master's `notes` for it in mind.
 
         An engine that dies in the middle is asked once more; so is one that brought no public beat, with little
@@ -74,8 +79,10 @@ class Performance:
             request = replace(request, seed=self.new_seed(), planning_tokens=_HURRIED_PLANNING)
             beats, raw = await self._attempt(scene, character, others, request, progress)
         if not public(beats):
-            raise NoWords(f"{character} was lost in thought and said nothing. Try again, or say it another way.")
-        return Performed(beats, raw, request.seed, len(fitted.left_out))
+            raise EmptyReply(
+                f"{character} was lost in thought and said nothing. Try again, or say it another way."
+            )
+        return GeneratedReply(beats, raw, request.seed, len(fitted.left_out))
 
     async def longer(
         self,
@@ -85,7 +92,7 @@ class Performance:
         beats: tuple[Beat, ...],
         progress: Progress,
         notes: Sequence[str] = (),
-    ) -> Performed:
+    ) -> GeneratedReply:
         """Return this character's turn after `turns`, which has come as far as `beats`, with more behind them.
 
         An engine that dies in the middle is asked once more; so is one that adds nothing. Raises NoWords where that
@@ -95,15 +102,18 @@ class Performance:
         fitted = await self.fitted(scene, character, turns, notes, opening=opening)
         request = replace(self._request(scene, character, fitted), planning_tokens=None)
         if request.grammar is not None:
-            request = replace(request, grammar=prompt_builder.grammar(character, self.engine.info.dialect, more=True))
+            request = replace(
+                request,
+                grammar=prompt_builder.grammar(character, self.engine.info.dialect, more=True),
+            )
         others = _others(scene, character, turns)
         before = public(beats)
         for _ in range(2):
             now, raw = await self._attempt(scene, character, others, request, progress, before)
             if _goes_on(now, before):
-                return Performed(now, raw, request.seed, len(fitted.left_out))
+                return GeneratedReply(now, raw, request.seed, len(fitted.left_out))
             request = replace(request, seed=self.new_seed())
-        raise NoWords(f"{character} has nothing to add. Try again, or let somebody else speak.")
+        raise EmptyReply(f"{character} has nothing to add. Try again, or let somebody else speak.")
 
     async def think(
         self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
@@ -115,14 +125,28 @@ class Performance:
         fitted = await self.fitted(scene, character, turns, notes)
         request = self._request(scene, character, fitted)
         request = replace(request, stop=(*STOPS, THOUGHT_ENDS))
-        beats, _ = await self._attempt(scene, character, _others(scene, character, turns), request, _unheard)
-        thoughts = (beat for beat in beats if isinstance(beat, PrivateBeat) and beat.kind is BeatKind.THOUGHT)
+        beats, _ = await self._attempt(
+            scene, character, _others(scene, character, turns), request, _unheard
+        )
+        thoughts = (
+            beat
+            for beat in beats
+            if isinstance(beat, PrivateBeat) and beat.kind is BeatKind.THOUGHT
+        )
         if not (found := tuple(beat for beat in thoughts if beat.text.strip())):
-            raise NoWords(f"{character} has nothing in mind that it would put into words. Ask once more.")
+            raise EmptyReply(
+                f"{character} has nothing in mind that it would put into words. Ask once more."
+            )
         return found
 
     async def fitted(
-        self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = (), *, opening: str = ""
+        self,
+        scene: Scene,
+        character: str,
+        turns: Sequence[Turn],
+        notes: Sequence[str] = (),
+        *,
+        opening: str = "",
     ) -> prompt_builder.Fitted:
         """Return the prompt for this character's next turn, begun already with `opening`, cut to the context.
 
@@ -150,7 +174,9 @@ class Performance:
             max_tokens=self._room,
             planning_tokens=self.limits.planning_tokens,
             stop=STOPS,
-            grammar=prompt_builder.grammar(character, info.dialect) if self._held(info.dialect) else None,
+            grammar=prompt_builder.grammar(character, info.dialect)
+            if self._held(info.dialect)
+            else None,
         )
 
     def _held(self, dialect: Dialect) -> bool:
@@ -187,7 +213,11 @@ class Performance:
             return await self._stream(request, parser(), progress, before)
 
     async def _stream(
-        self, request: Request, parser: ReplyParser, progress: Progress, before: tuple[PublicBeat, ...]
+        self,
+        request: Request,
+        parser: ReplyParser,
+        progress: Progress,
+        before: tuple[PublicBeat, ...],
     ) -> tuple[tuple[Beat, ...], str]:
         raw = [request.prompt.prefill]
         shown: tuple[PublicBeat, ...] = ()
@@ -217,7 +247,9 @@ async def _unheard(_beats: tuple[PublicBeat, ...]) -> None:
 
 def _goes_on(beats: Sequence[Beat], before: tuple[PublicBeat, ...]) -> bool:
     """Whether more is public in these beats than before."""
-    return sum(len(beat.text) for beat in public(tuple(beats))) > sum(len(beat.text) for beat in before)
+    return sum(len(beat.text) for beat in public(tuple(beats))) > sum(
+        len(beat.text) for beat in before
+    )
 
 
 def _others(scene: Scene, character: str, turns: Sequence[Turn]) -> tuple[str, ...]:

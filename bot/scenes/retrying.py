@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from bot.errors import Unreachable, Unstorable
+from bot.errors import DiscordNotResponding, StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,8 +20,11 @@ ATTEMPTS: Final = 120
 _LONGEST_PAUSE = 30.0  # seconds
 
 
-async def patiently(
-    attempt: Callable[[], Awaitable[_Result]], what: str, *, waits: Callable[[Exception], Awaitable[None]] | None = None
+async def retry_until_done(
+    attempt: Callable[[], Awaitable[_Result]],
+    what: str,
+    *,
+    waits: Callable[[Exception], Awaitable[None]] | None = None,
 ) -> _Result:
     """Return what `attempt` gives, tried again after pauses that grow for as long as Discord or the database is away.
 
@@ -31,7 +34,7 @@ async def patiently(
     for number in range(ATTEMPTS - 1):
         try:
             return await attempt()
-        except (Unreachable, Unstorable) as error:
+        except (DiscordNotResponding, StoreUnavailable) as error:
             pause = min(_LONGEST_PAUSE, 2.0**number)
             _log.warning("%s waits %g seconds: %s", what, pause, error)
             if waits is not None and number == 0:

@@ -49,13 +49,19 @@ class RevealPolicy:
 
     def with_(self, kind: BeatKind, where: Where) -> RevealPolicy:
         """Return the policy with private beats of this kind going there."""
-        return replace(self, planning=where) if kind is BeatKind.PLANNING else replace(self, thoughts=where)
+        return (
+            replace(self, planning=where)
+            if kind is BeatKind.PLANNING
+            else replace(self, thoughts=where)
+        )
 
     def freed(self, beats: tuple[Beat, ...], audience: Audience) -> tuple[Revealed, ...]:
         """Return the private beats that this policy shows to that audience, in order."""
         wanted = Where.SPOILER if audience is Audience.CHANNEL else Where.GM
         private = (beat for beat in beats if isinstance(beat, PrivateBeat))
-        return tuple(Revealed(beat, audience) for beat in private if self.where(beat.kind) is wanted)
+        return tuple(
+            Revealed(beat, audience) for beat in private if self.where(beat.kind) is wanted
+        )
 
     def shown(self, beats: tuple[Beat, ...]) -> tuple[PublicBeat | Revealed, ...]:
         """Return what this policy shows to the channel, in order: the public beats, and the private ones it frees."""
@@ -74,7 +80,9 @@ def for_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
 def since(beats: tuple[Beat, ...], before: tuple[Beat, ...]) -> tuple[Beat, ...]:
     """Return the beats of a reply that went on from `before` without the private ones it began with. Two thoughts side
     by side may have become one meanwhile; blanks don't count."""
-    known = {kind: "".join(_squeezed(beat) for beat in before if beat.kind is kind) for kind in BeatKind}
+    known = {
+        kind: "".join(_squeezed(beat) for beat in before if beat.kind is kind) for kind in BeatKind
+    }
     left: list[Beat] = []
     for beat in beats:
         if isinstance(beat, PrivateBeat):
@@ -82,7 +90,11 @@ def since(beats: tuple[Beat, ...], before: tuple[Beat, ...]) -> tuple[Beat, ...]
             known[beat.kind] = there.removeprefix(text) if there.startswith(text) else ""
             if there.startswith(text):
                 continue
-            left.append(PrivateBeat(beat.kind, _behind(beat.text, len(there))) if text.startswith(there) else beat)
+            left.append(
+                PrivateBeat(beat.kind, _behind(beat.text, len(there)))
+                if text.startswith(there)
+                else beat
+            )
         else:
             left.append(beat)
     return tuple(left)

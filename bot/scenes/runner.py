@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import AsideError, PostingError
 from bot.scenes import narrator
-from bot.scenes.auto_mode import Initiative
-from bot.scenes.prefetch import look_ahead
-from bot.scenes.retrying import patiently
+from bot.scenes.auto_mode import AutoMode
+from bot.scenes.prefetch import prefetch_minds
+from bot.scenes.retrying import retry_until_done
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.dependencies import Playhouse
-    from bot.scenes.reply_generation import Performed
+    from bot.scenes.dependencies import SceneDependencies
+    from bot.scenes.reply_generation import GeneratedReply
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
@@ -31,7 +31,9 @@ _log = logging.getLogger(__name__)
 PATIENCE: Final = timedelta(seconds=30)
 """How long a reply may be begun anew since somebody else spoke to the same character."""
 
-_UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost: try again."
+_UNEXPECTED = (
+    "Something went wrong inside Aside; its log has the details. Nothing is lost: try again."
+)
 
 _UNSTORABLE = (
     "What {speaker} says can't be written down just now: whoever runs me finds the reason in my log. Nothing has to be "
@@ -56,16 +58,21 @@ class Runner:
     """
 
     def __init__(
-        self, house: Playhouse, scene: Callable[[], Scene], history_cut: Callable[[], Awaitable[None]]
+        self,
+        house: SceneDependencies,
+        scene: Callable[[], Scene],
+        history_cut: Callable[[], Awaitable[None]],
     ) -> None:
         self._house = house
         self._scene = scene
         self._history_cut = history_cut
-        self._initiative = Initiative(house)
+        self._initiative = AutoMode(house)
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
         self._speaking: _Speaking | None = None
-        self._delivering: tuple[int, asyncio.Event] | None = None  # a turn, and what is set when it is told
+        self._delivering: tuple[int, asyncio.Event] | None = (
+            None  # a turn, and what is set when it is told
+        )
         self._heard = False  # whether some of the turn that was last in the making was shown
         self._choosing: asyncio.Task[str | None] | None = None
 
@@ -77,7 +84,7 @@ class Runner:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name=f"scene {self._scene().id}")
 
-    def look_ahead(self) -> None:
+    def prefetch_minds(self) -> None:
         """Have the minds that may be asked next prepared. A runner that is at something does so when it is done."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._prepare(), name=f"scene {self._scene().id}")
@@ -107,23 +114,30 @@ class Runner:
         Returns the turn that is too far for that, or is owed for too long to begin anew.
         """
         speaking = self._speaking
-        if speaking is None or speaking.turn.kind is not TurnKind.REPLY or speaking.turn.speaker not in speakers:
+        if (
+            speaking is None
+            or speaking.turn.kind is not TurnKind.REPLY
+            or speaking.turn.speaker not in speakers
+        ):
             return None
-        if speaking.heard or not timedelta() <= self._house.now() - speaking.turn.created_at <= PATIENCE:
+        if (
+            speaking.heard
+            or not timedelta() <= self._house.now() - speaking.turn.created_at <= PATIENCE
+        ):
             return speaking.turn.id
         speaking.dropped = True
         speaking.task.cancel()
         return None
 
     async def _prepare(self) -> None:
-        await look_ahead(self._house, self._scene())
+        await prefetch_minds(self._house, self._scene())
         await self._run()  # what was asked for meanwhile
 
     async def _run(self) -> None:
         while self._wanted:
             self._wanted = False
             try:
-                for turn in await patiently(self._owed, f"Scene {self._scene().id}"):
+                for turn in await retry_until_done(self._owed, f"Scene {self._scene().id}"):
                     if self._scene().state is SceneState.PLAYING:
                         await self._settle(turn)
                 if not self._wanted and (name := await self._volunteer()):
@@ -151,18 +165,20 @@ class Runner:
         """Choose who speaks of its own accord; where nobody does, there is time for looking ahead."""
         name = await self._initiative.next(self._scene())
         if name is None:
-            await look_ahead(self._house, self._scene())
+            await prefetch_minds(self._house, self._scene())
         return name
 
     async def _owe(self, name: str) -> None:
         scene = self._scene()
-        await self._house.store.add_reply(scene.id, name, None, self._house.now(), heard_by=scene.audience)
+        await self._house.store.add_reply(
+            scene.id, name, None, self._house.now(), heard_by=scene.audience
+        )
 
     async def _settle(self, turn: Turn) -> None:
         try:
             played = await self._played(turn)
             if played is not None and (take := played.take) is not None:
-                await patiently(lambda: self._deliver(played, take), f"Turn {turn.id}")
+                await retry_until_done(lambda: self._deliver(played, take), f"Turn {turn.id}")
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, str(error))
@@ -212,20 +228,28 @@ class Runner:
             performed = await self._performed(turn, story)
         what = f"Turn {turn.id}"
         if performed.left_out:
-            await patiently(self._history_cut, what)
-        return await patiently(lambda: self._keep(turn, performed), what, waits=lambda _: self._unstorable(turn))
+            await retry_until_done(self._history_cut, what)
+        return await retry_until_done(
+            lambda: self._keep(turn, performed), what, waits=lambda _: self._unstorable(turn)
+        )
 
-    async def _performed(self, turn: Turn, story: Sequence[Turn]) -> Performed:
+    async def _performed(self, turn: Turn, story: Sequence[Turn]) -> GeneratedReply:
         performance, scene = self._house.performance, self._scene()
         if turn.kind is TurnKind.NARRATION:
             return await narrator.narrated(performance, scene, story)
-        notes = [note.text for note in await self._house.store.notes(scene.id) if note.concerns(turn.speaker)]
+        notes = [
+            note.text
+            for note in await self._house.store.notes(scene.id)
+            if note.concerns(turn.speaker)
+        ]
 
         async def progress(beats: tuple[PublicBeat, ...]) -> None:
             await self._progress(turn, beats)
 
         if turn.lengthens is not None:
-            return await performance.longer(scene, turn.speaker, story, turn.lengthens.beats, progress, notes)
+            return await performance.longer(
+                scene, turn.speaker, story, turn.lengthens.beats, progress, notes
+            )
         return await performance.reply(scene, turn.speaker, story, progress, notes)
 
     async def _progress(self, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
@@ -234,17 +258,21 @@ class Runner:
                 self._speaking.heard = True
             await self._house.stage.progress(self._scene(), turn, beats)
 
-    async def _keep(self, turn: Turn, performed: Performed) -> Turn | None:
+    async def _keep(self, turn: Turn, performed: GeneratedReply) -> Turn | None:
         if not await self._still_owed(turn):
             return None
-        return await self._house.store.keep_take(turn.id, performed.beats, performed.raw, performed.seed)
+        return await self._house.store.keep_take(
+            turn.id, performed.beats, performed.raw, performed.seed
+        )
 
     async def _unstorable(self, turn: Turn) -> None:
         """Say why a reply that is ready doesn't come yet."""
         try:
             await self._house.stage.tell(self._scene(), _UNSTORABLE.format(speaker=turn.speaker))
         except PostingError as error:
-            _log.warning("Turn %d can't be stored, and the channel could not be told: %s", turn.id, error)
+            _log.warning(
+                "Turn %d can't be stored, and the channel could not be told: %s", turn.id, error
+            )
 
     async def _still_owed(self, turn: Turn) -> bool:
         """Whether the model still has to play this turn; where a player took the part, it is given up."""
@@ -262,19 +290,28 @@ class Runner:
             try:
                 await self._house.stage.withdraw(self._scene(), now)
             except PostingError as error:
-                _log.error("Turn %d is not owed any more, and what shows of it stays: %s", turn.id, error)
+                _log.error(
+                    "Turn %d is not owed any more, and what shows of it stays: %s", turn.id, error
+                )
 
     async def _fail(self, turn: Turn, sentence: str) -> None:
-        failed = await patiently(lambda: self._house.store.fail(turn.id, sentence), f"The failure of turn {turn.id}")
+        failed = await retry_until_done(
+            lambda: self._house.store.fail(turn.id, sentence), f"The failure of turn {turn.id}"
+        )
         try:
             if failed.state is TurnState.DONE:
                 if self._heard:
                     await self._withdraw(turn)
                 stands = f"{sentence} What {turn.speaker} said before stands."
-                await patiently(lambda: self._house.stage.tell(self._scene(), stands), f"A word on turn {turn.id}")
+                await retry_until_done(
+                    lambda: self._house.stage.tell(self._scene(), stands),
+                    f"A word on turn {turn.id}",
+                )
             elif failed.state is TurnState.FAILED:
                 notice = f"The notice of turn {turn.id}"
-                await patiently(lambda: self._house.stage.fail(self._scene(), failed, sentence), notice)
+                await retry_until_done(
+                    lambda: self._house.stage.fail(self._scene(), failed, sentence), notice
+                )
         except PostingError as error:
             _log.error("Turn %d failed, and the channel could not be told: %s", turn.id, error)
 

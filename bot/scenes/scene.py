@@ -90,9 +90,13 @@ class Scene:
     started_at: datetime
     state: SceneState = SceneState.PLAYING
     reveal: RevealPolicy = field(default_factory=RevealPolicy)
-    history_cut_told: bool = False  # the channel has been told that the oldest turns left the context
+    history_cut_told: bool = (
+        False  # the channel has been told that the oldest turns left the context
+    )
     mode: Mode = Mode.ADDRESSED
-    budget: int = BUDGET  # how many turns of the model's may follow a person's while nobody is addressed
+    budget: int = (
+        BUDGET  # how many turns of the model's may follow a person's while nobody is addressed
+    )
     kicked: tuple[int, ...] = ()  # users who are not heard
 
     def is_gm(self, user_id: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bot.engine.protocol import Sampling
 from bot.errors import EngineError
 from bot.her.beats import public
-from bot.her.sanitise import plain_name
+from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import mentioned, normal, spoken_names
 from bot.scenes.questions import Question, ask, latest
 from bot.scenes.turn import TurnKind
@@ -57,7 +57,11 @@ class Moment:
     @property
     def on_stage(self) -> list[Part]:
         """Who might speak next, whoever plays them."""
-        return [part for part in self.scene.parts if not (part.absent or part.rests or part.character == self.spoke)]
+        return [
+            part
+            for part in self.scene.parts
+            if not (part.absent or part.rests or part.character == self.spoke)
+        ]
 
     @property
     def candidates(self) -> list[str]:
@@ -77,7 +81,9 @@ async def next_speaker(engine: Engine, moment: Moment, patience: float = PATIENC
             async with asyncio.timeout(patience):
                 answer = await predicted(engine, moment)
         except (EngineError, TimeoutError) as error:
-            _log.info("Scene %d: the engine did not say who speaks next: %s", moment.scene.id, error)
+            _log.info(
+                "Scene %d: the engine did not say who speaks next: %s", moment.scene.id, error
+            )
         else:
             if answer is not None:
                 return answer if answer in moment.candidates else None
@@ -87,15 +93,15 @@ async def next_speaker(engine: Engine, moment: Moment, patience: float = PATIENC
 async def predicted(engine: Engine, moment: Moment) -> str | None:
     """Return whom the engine names, NOBODY included; None where that can't be made out. Raises EngineError."""
     names = [part.character for part in moment.on_stage]
-    listed = "\n".join(f"- {plain_name(name)}" for name in (*names, NOBODY))
+    listed = "\n".join(f"- {sanitise_name(name)}" for name in (*names, NOBODY))
     question = Question(
         name="director",
-        manner=_MANNER.format(title=plain_name(moment.scene.scenario.title), nobody=NOBODY),
+        manner=_MANNER.format(title=sanitise_name(moment.scene.scenario.title), nobody=NOBODY),
         about=f"Who may speak next:\n{listed}\n\nWhat was last said and done:\n\n{latest(moment.scene, moment.story)}"
         "\n\nWho speaks next?",
         max_tokens=32,
         seed=moment.seed,
-        grammar=one_of((*map(plain_name, names), NOBODY)),
+        grammar=one_of((*map(sanitise_name, names), NOBODY)),
         sampling=Sampling(temperature=0.0),
     )
     return named(await ask(engine, moment.scene, question), moment)
@@ -111,12 +117,16 @@ def named(answer: str, moment: Moment) -> str | None:
     """Return whom an answer names, NOBODY included: the name it consists of, or else the first that stands in it."""
     on_stage = [part.character for part in moment.on_stage]
     spoken = spoken_names([moment.scene.character(name) for name in on_stage])
-    spoken |= {normal(plain_name(name)): name for name in on_stage}
+    spoken |= {normal(sanitise_name(name)): name for name in on_stage}
     spoken.setdefault(normal(NOBODY), NOBODY)
     if whole := spoken.get(normal(answer.strip(" \n.:*\"'-"))):
         return whole
     words = f" {normal(answer)} "
-    found = [(words.index(f" {name} "), -len(name), meant) for name, meant in spoken.items() if f" {name} " in words]
+    found = [
+        (words.index(f" {name} "), -len(name), meant)
+        for name, meant in spoken.items()
+        if f" {name} " in words
+    ]
     return min(found)[2] if found else None
 
 
@@ -150,5 +160,7 @@ def _mentioned(moment: Moment) -> tuple[str, ...]:
 def _silence(moment: Moment, name: str) -> int:
     """How many turns ago this character spoke, at most `_LONGEST_SILENCE`."""
     recent = moment.story[: -_LONGEST_SILENCE - 1 : -1]
-    said = (turn.speaker == name and turn.kind in (TurnKind.LINE, TurnKind.REPLY) for turn in recent)
+    said = (
+        turn.speaker == name and turn.kind in (TurnKind.LINE, TurnKind.REPLY) for turn in recent
+    )
     return next((ago for ago, spoke in enumerate(said) if spoke), _LONGEST_SILENCE)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import PostingError, Refused
 from bot.her.beats import speech
-from bot.her.player_text import beats_of
+from bot.her.player_text import parse_player_text
 from bot.library.name_matching import addressed, spoken_names
 from bot.library.normalise import is_blank
 from bot.library.scenario import NARRATOR
@@ -19,7 +19,7 @@ from bot.scenes import cast
 from bot.scenes.dice import rolled
 from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import SceneState
-from bot.scenes.theatre import directs
+from bot.scenes.theatre import require_gm
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.scenes.dice import Roll
-    from bot.scenes.interfaces import SceneStore, Stage
+    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.scene import Part, Scene
-    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
 
 LONGEST: Final = 2_000
@@ -53,7 +53,7 @@ class Rolled:
     turn: Turn | None = None
 
 
-class Telling:
+class StoryEvents:
     """Tells scenes what is no message in their channel. Everything is stored before it is shown.
 
     `chance` gives 1 to as many as it is told.
@@ -63,7 +63,7 @@ class Telling:
         self,
         theatre: Theatre,
         store: SceneStore,
-        stage: Stage,
+        stage: Delivery,
         now: Callable[[], datetime],
         chance: Callable[[int], int],
     ) -> None:
@@ -77,23 +77,35 @@ class Telling:
 
     async def narrate(self, scene: Scene, text: str | None, by: int) -> None:
         """Tell what the environment does: in these words, or with None in the model's, which come in their time."""
-        directs(scene, by)
+        require_gm(scene, by)
         if text is not None:
             await self._narration(scene, by, NARRATOR, text, TurnKind.NARRATION)
             return
         async with self._playing(scene) as running:
             kind, audience = TurnKind.NARRATION, running.scene.audience
-            await self._store.add_reply(scene.id, NARRATOR, None, self._now(), kind=kind, heard_by=audience)
+            await self._store.add_reply(
+                scene.id, NARRATOR, None, self._now(), kind=kind, heard_by=audience
+            )
         running.runner.wake()
 
     async def say(self, scene: Scene, name: str, text: str, by: int) -> None:
         """Say and do something as a character: words of a game master's under its name. Whom it addresses answers."""
-        directs(scene, by)
+        require_gm(scene, by)
         names = addressed(text, spoken_names(scene.scenario.characters))
         async with self._playing(scene) as running:
             character = _lendable(cast.find(running.scene, name))
-            answering = [one for one in names if one != character and running.scene.part(one).answers]
-            line = NewLine(by, character, None, text, beats_of(_said(text)), TurnKind.REPLY, running.scene.audience)
+            answering = [
+                one for one in names if one != character and running.scene.part(one).answers
+            ]
+            line = NewLine(
+                by,
+                character,
+                None,
+                text,
+                parse_player_text(_said(text)),
+                TurnKind.REPLY,
+                running.scene.audience,
+            )
             if not line.beats:
                 raise Refused("There is nothing to be said in that.")
             turn = await self._add(running, line, answering)
@@ -102,18 +114,20 @@ class Telling:
 
     async def whisper_to(self, scene: Scene, name: str, text: str, by: int) -> str:
         """Have one mind, and nobody else, know something; return the character's name."""
-        directs(scene, by)
+        require_gm(scene, by)
         character = cast.find(scene, name).character
         async with self._playing(scene) as running:
             beats = (speech(_said(text)),)
-            line = NewLine(by, NARRATOR, None, text, beats, TurnKind.WHISPER, frozenset({character}))
+            line = NewLine(
+                by, NARRATOR, None, text, beats, TurnKind.WHISPER, frozenset({character})
+            )
             turn = await self._add(running, line, ())
         await self._show(running.scene, turn)
         return character
 
     async def set(self, scene: Scene, changes: Sequence[tuple[str, str]], by: int) -> None:
         """Move the scene: `changes` are of minds.SCENE, TIME and PLACE, each with what it is from now on."""
-        directs(scene, by)
+        require_gm(scene, by)
         if not changes:
             raise Refused("Say what changes: the scene, the time or the place.")
         for what, text in changes:
@@ -124,11 +138,11 @@ class Telling:
     async def whisper(self, scene: Scene, name: str, text: str, by: Speaker) -> bool:
         """Say something that one character alone hears, and the game masters; return whether it will answer, which it
         does in a whisper too."""
-        cast.welcome(scene, by.user_id)
+        cast.require_not_muted(scene, by.user_id)
         async with self._playing(scene) as running:
             part = _whisperable(running.scene, name, by.user_id)
             speaker = cast.speaker(running.scene, by.user_id, by.display_name)
-            beats = beats_of(_said(text))
+            beats = parse_player_text(_said(text))
             heard_by = frozenset({part.character})
             line = NewLine(by.user_id, speaker, None, text, beats, TurnKind.WHISPER, heard_by)
             if not beats:
@@ -146,7 +160,7 @@ class Telling:
         roll = rolled(text, self._chance)
         if scene is None:
             return Rolled(roll, by.display_name)
-        cast.welcome(scene, by.user_id)
+        cast.require_not_muted(scene, by.user_id)
         async with self._playing(scene) as running:
             speaker = cast.speaker(running.scene, by.user_id, by.display_name)
             told = f"{speaker} rolls {roll.text} and gets {roll.total}."
@@ -163,23 +177,30 @@ class Telling:
 
     async def cue(self, scene: Scene, name: str, by: int) -> str:
         """Have a character speak now; return its name. For game masters and players in the cast."""
-        cast.welcome(scene, by)
+        cast.require_not_muted(scene, by)
         if scene.part_of(by) is None:
-            directs(scene, by)
+            require_gm(scene, by)
         async with self._playing(scene) as running:
             part = cast.find(running.scene, name)
             character = _lendable(part)
             if part.rests:
                 raise Refused(f"{character} rests: `/cast wake` has the model play it again.")
-            if any(turn.speaker == character and turn.public for turn in await self._store.owed(scene.id)):
+            if any(
+                turn.speaker == character and turn.public
+                for turn in await self._store.owed(scene.id)
+            ):
                 raise Refused(f"{character} is about to speak already.")
-            await self._store.add_reply(scene.id, character, None, self._now(), heard_by=running.scene.audience)
+            await self._store.add_reply(
+                scene.id, character, None, self._now(), heard_by=running.scene.audience
+            )
         running.runner.wake()
         return character
 
     # How
 
-    async def _narration(self, scene: Scene, by: int, speaker: str, text: str, kind: TurnKind) -> None:
+    async def _narration(
+        self, scene: Scene, by: int, speaker: str, text: str, kind: TurnKind
+    ) -> None:
         async with self._playing(scene) as running:
             audience = running.scene.audience if kind is TurnKind.NARRATION else None
             line = NewLine(by, speaker, None, text, (speech(_said(text)),), kind, audience)
@@ -187,9 +208,11 @@ class Telling:
         await self._show(running.scene, turn)
         running.runner.wake()
 
-    async def _add(self, running: Running, line: NewLine, answering: Sequence[str]) -> Turn:
+    async def _add(self, running: RunningScene, line: NewLine, answering: Sequence[str]) -> Turn:
         begun = running.runner.make_way(answering) if line.kind is not TurnKind.WHISPER else None
-        return (await self._store.add_line(running.scene.id, line, answering, self._now(), begun=begun))[0]
+        return (
+            await self._store.add_line(running.scene.id, line, answering, self._now(), begun=begun)
+        )[0]
 
     async def _show(self, scene: Scene, turn: Turn) -> None:
         """Show what was stored. What the channel can't be shown leaves the story again."""
@@ -198,11 +221,13 @@ class Telling:
             await self._stage.deliver(scene, turn, turn.take)
         except PostingError:
             await self._store.hide_turns(scene.id, [turn.id])
-            await self._store.give_up([one.id for one in await self._store.owed(scene.id) if turn.id in one.answered])
+            await self._store.give_up(
+                [one.id for one in await self._store.owed(scene.id) if turn.id in one.answered]
+            )
             raise
 
     @asynccontextmanager
-    async def _playing(self, scene: Scene) -> AsyncIterator[Running]:
+    async def _playing(self, scene: Scene) -> AsyncIterator[RunningScene]:
         """Hold a scene that is under way as it is now, while something is added to it. Raises Refused."""
         running = self._theatre.running(scene.id)
         if running is None:
@@ -218,7 +243,9 @@ def _said(text: str) -> str:
     if is_blank(said):
         raise Refused("There is nothing in that: write what is to be told.")
     if len(said) > LONGEST:
-        raise Refused(f"That is longer than the {LONGEST:,} characters of a message: tell it in parts.")
+        raise Refused(
+            f"That is longer than the {LONGEST:,} characters of a message: tell it in parts."
+        )
     return said
 
 
@@ -236,7 +263,9 @@ def _whisperable(scene: Scene, name: str, by: int) -> Part:
     if part.player_id == by:
         raise Refused(f"You play {part.character}: whisper to somebody else.")
     if part.player_id is not None:
-        raise Refused(f"{part.character} is played by a person: write to them yourself, in private.")
+        raise Refused(
+            f"{part.character} is played by a person: write to them yourself, in private."
+        )
     if part.absent:
         raise Refused(f"{part.character} is off stage and hears nothing.")
     return part

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Refused
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, public
-from bot.her.player_text import beats_of
+from bot.her.player_text import parse_player_text
 from bot.library.normalise import is_blank
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
-from bot.scenes.turn_rights import reached, stands
+from bot.scenes.turn_rights import require_current_button, require_turn
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat
-    from bot.scenes.interfaces import Stage
+    from bot.scenes.interfaces import Delivery
     from bot.scenes.scene import Scene
     from bot.scenes.take_store import TakeStore
     from bot.scenes.theatre import Theatre
@@ -30,14 +30,14 @@ class Takes:
     Methods take who asks, and raise Refused where the rules forbid it.
     """
 
-    def __init__(self, theatre: Theatre, store: TakeStore, stage: Stage) -> None:
+    def __init__(self, theatre: Theatre, store: TakeStore, stage: Delivery) -> None:
         self._theatre = theatre
         self._store = store
         self._stage = stage
 
     async def retry(self, turn_id: int, by: int) -> None:
         """Try a failed reply again. For game masters, and whom it answers."""
-        turn, running = await reached(self._theatre, self._store, turn_id, by, answered=True)
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         if turn.state is not TurnState.FAILED:
             raise Refused("That reply is not waiting to be tried again.")
         await self._store.rethink(turn_id)
@@ -49,20 +49,22 @@ class Takes:
 
         For game masters, and whom the reply answers.
         """
-        turn, running = await reached(self._theatre, self._store, turn_id, by, answered=True)
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         async with running.lock:
             turn = await self._given(turn)
             if running.scene.state is not SceneState.PLAYING:
                 raise Refused("The scene is paused, so nobody replies.")
             if not running.scene.part(turn.speaker).answers:
-                raise Refused(f"The model does not speak for {turn.speaker} now: `/cast list` tells who does.")
+                raise Refused(
+                    f"The model does not speak for {turn.speaker} now: `/cast list` tells who does."
+                )
             await self._store.retake(turn_id, lengthen=lengthen)
         running.runner.wake()
 
     async def step(self, turn_id: int, by: int, steps: int) -> None:
         """Choose the take so many steps after the current one, or before it. For game masters, and whom the reply
         answers."""
-        turn, running = await reached(self._theatre, self._store, turn_id, by, answered=True)
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         async with running.lock:
             turn = await self._given(turn)
             place = turn.takes.index(turn.take.id) + steps if turn.take else -1
@@ -76,19 +78,19 @@ class Takes:
         turn = await self._store.turn_by_message(message_id)
         if turn is None:
             raise Refused("That message is no part of a scene.")
-        return (await reached(self._theatre, self._store, turn.id, by, answered=True))[0]
+        return (await require_turn(self._theatre, self._store, turn.id, by, answered=True))[0]
 
     async def asked(self, turn_id: int, by: int) -> Turn:
         """Return a turn as it is now. For game masters, and whom the reply answers."""
-        return (await reached(self._theatre, self._store, turn_id, by, answered=True))[0]
+        return (await require_turn(self._theatre, self._store, turn_id, by, answered=True))[0]
 
     async def pressed(self, turn_id: int, channel_id: int, message_id: int | None) -> None:
         """Raise Refused where a button that names this turn is from another time; see `rights.stands`."""
-        await stands(self._theatre, self._store, turn_id, channel_id, message_id)
+        await require_current_button(self._theatre, self._store, turn_id, channel_id, message_id)
 
     async def text(self, turn_id: int, by: int) -> tuple[Take, str]:
         """Return the current take of a reply, and what is public of it as people write it. For game masters."""
-        turn, _ = await reached(self._theatre, self._store, turn_id, by)
+        turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
         turn = await self._given(turn)
         if turn.take is None:
             raise Refused("That reply has no text.")
@@ -97,15 +99,15 @@ class Takes:
     async def rewrite(self, turn_id: int, take_id: int, text: str, by: int) -> bool:
         """Give a reply the text that somebody made of that take of it; thoughts stay as they are. Returns whether
         anything has changed. For game masters."""
-        turn, running = await reached(self._theatre, self._store, turn_id, by)
-        beats = beats_of(text)
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by)
+        beats = parse_player_text(text)
         if is_blank(text) or not beats:
             raise Refused("A reply can't be empty: Hide takes it out of the story.")
         async with running.lock:
             turn = await self._given(turn)
             if turn.take is None or turn.take.id != take_id:
                 raise Refused("That reply has changed since you opened it: open it once more.")
-            if beats == beats_of(written(public(turn.take.beats))):
+            if beats == parse_player_text(written(public(turn.take.beats))):
                 return False
             await self._store.rewrite(turn_id, rewritten(turn.take.beats, beats), text, by)
         await self._changed(running.scene, turn)
@@ -140,7 +142,9 @@ class Takes:
                 try:
                     await self.align(running.scene, turn.id)
                 except PostingError as error:
-                    _log.warning("The posts of turn %d do not show its current take: %s", turn.id, error)
+                    _log.warning(
+                        "The posts of turn %d do not show its current take: %s", turn.id, error
+                    )
 
     async def _given(self, turn: Turn) -> Turn:
         """Return the turn as it is now. Raises Refused where it is no reply that was given."""
@@ -148,7 +152,9 @@ class Takes:
         if now is None or now.kind is not TurnKind.REPLY:
             raise Refused("Only a reply that was given can be given anew, or changed.")
         if now.state is TurnState.THINKING:
-            raise Refused(f"{now.speaker} is at it: only a reply that was given can be given anew, or changed.")
+            raise Refused(
+                f"{now.speaker} is at it: only a reply that was given can be given anew, or changed."
+            )
         if now.state is TurnState.FAILED:
             raise Refused("That reply failed: try it again first.")
         if now.state is TurnState.HIDDEN:
@@ -157,9 +163,11 @@ class Takes:
 
 
 def written(beats: tuple[PublicBeat, ...]) -> str:
-    """Return public beats as people write them, so that `beats_of` reads the same from it: speech plain, actions
+    """Return public beats as people write them, so that `parse_player_text` reads the same from it: speech plain, actions
     between asterisks, each on a line of its own."""
-    return "\n".join(f"*{beat.text}*" if beat.kind is BeatKind.ACTION else beat.text for beat in beats)
+    return "\n".join(
+        f"*{beat.text}*" if beat.kind is BeatKind.ACTION else beat.text for beat in beats
+    )
 
 
 def rewritten(before: tuple[Beat, ...], now: tuple[PublicBeat, ...]) -> tuple[Beat, ...]:

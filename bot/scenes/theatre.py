@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Refused
 from bot.scenes import cast, relocation
-from bot.scenes.dependencies import Playhouse
+from bot.scenes.dependencies import SceneDependencies
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Runner
 from bot.scenes.scene import Part, Scene, SceneState
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from bot.her.beats import BeatKind
     from bot.library.scenario import Scenario
-    from bot.scenes.interfaces import SceneStore, Stage
-    from bot.scenes.reply_generation import Performance
+    from bot.scenes.interfaces import Delivery, SceneStore
+    from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.reveal import Revealed, Where
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
@@ -36,7 +36,7 @@ _HISTORY_CUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class HiddenThoughts:
     """What a reply kept private, freed for one who asked."""
 
     speaker: str
@@ -45,7 +45,7 @@ class Behind:
 
 
 @dataclass(slots=True)
-class Running:
+class RunningScene:
     """A scene under way, who plays it, and the lock under which it is changed and what is said in it is heard."""
 
     scene: Scene
@@ -56,10 +56,16 @@ class Running:
 class Theatre:
     """Every scene under way. Methods that people call take who asks, and raise Refused where the rules forbid it."""
 
-    def __init__(self, store: SceneStore, stage: Stage, performance: Performance, now: Callable[[], datetime]) -> None:
-        self._house = Playhouse(store, stage, performance, now)
+    def __init__(
+        self,
+        store: SceneStore,
+        stage: Delivery,
+        performance: ReplyGenerator,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._house = SceneDependencies(store, stage, performance, now)
         self._now = now
-        self._running: dict[int, Running] = {}
+        self._running: dict[int, RunningScene] = {}
         self._by_channel: dict[int, int] = {}
 
     async def open(self) -> None:
@@ -91,7 +97,7 @@ class Theatre:
         scene_id = self._by_channel.get(channel_id)
         return None if scene_id is None else self._running[scene_id].scene
 
-    def running(self, scene_id: int) -> Running | None:
+    def running(self, scene_id: int) -> RunningScene | None:
         """Return a scene under way with its runner and its lock."""
         return self._running.get(scene_id)
 
@@ -104,12 +110,14 @@ class Theatre:
     async def history(self, scene: Scene) -> list[Turn]:
         """Return the public story so far, in order: no whisper is in it."""
         return [
-            turn for turn in await self._house.store.turns(scene.id) if turn.state is TurnState.DONE and turn.public
+            turn
+            for turn in await self._house.store.turns(scene.id)
+            if turn.state is TurnState.DONE and turn.public
         ]
 
     async def prompt(self, scene: Scene, name: str, by: int) -> str:
         """Return the exact text the engine would get for this character now. For game masters."""
-        directs(scene, by)
+        require_gm(scene, by)
         character = cast.find(scene, name).character
         story, notes = await self.mind(scene, character)
         return (await self._house.performance.fitted(scene, character, story, notes)).prompt.text
@@ -117,20 +125,32 @@ class Theatre:
     async def mind(self, scene: Scene, character: str) -> tuple[list[Turn], list[str]]:
         """Return what a character may know: the story with what was whispered to it, and the notes it was given."""
         store = self._house.store
-        turns = [turn for turn in await store.turns(scene.id) if turn.state is TurnState.DONE and turn.heard(character)]
-        return turns, [note.text for note in await store.notes(scene.id) if note.concerns(character)]
+        turns = [
+            turn
+            for turn in await store.turns(scene.id)
+            if turn.state is TurnState.DONE and turn.heard(character)
+        ]
+        return turns, [
+            note.text for note in await store.notes(scene.id) if note.concerns(character)
+        ]
 
-    async def thoughts(self, message_id: int, by: int) -> Behind:
+    async def thoughts(self, message_id: int, by: int) -> HiddenThoughts:
         """Return what the reply in that post kept private: for a game master all of it, for others what the scene
         reveals to everyone. Raises Refused where there is nothing for them to see."""
         turn = await self._house.store.turn_by_message(message_id)
         scene = await self._house.store.scene(turn.scene_id) if turn else None
         if turn is None or scene is None or turn.kind is not TurnKind.REPLY or turn.take is None:
-            raise Refused("That is no character's reply, or none that stands yet, so there are no thoughts behind it.")
+            raise Refused(
+                "That is no character's reply, or none that stands yet, so there are no thoughts behind it."
+            )
         if scene.is_gm(by):
-            behind = Behind(turn.speaker, Audience.GM, for_gm(turn.take.beats))
+            behind = HiddenThoughts(turn.speaker, Audience.GM, for_gm(turn.take.beats))
         else:
-            behind = Behind(turn.speaker, Audience.CHANNEL, scene.reveal.freed(turn.take.beats, Audience.CHANNEL))
+            behind = HiddenThoughts(
+                turn.speaker,
+                Audience.CHANNEL,
+                scene.reveal.freed(turn.take.beats, Audience.CHANNEL),
+            )
             if not behind.freed:
                 raise Refused("Only the game master sees the thoughts behind this reply.")
         if not behind.freed:
@@ -152,7 +172,7 @@ class Theatre:
     async def end(self, scene: Scene, by: int, *, moderates: bool = False) -> Scene:
         """End a scene; what it still owed leaves the story. For game masters, and moderators of the channel."""
         if not moderates:
-            directs(scene, by)
+            require_gm(scene, by)
         running = self._running[scene.id]
         await running.runner.stop()
         await self._give_up_owed(scene)
@@ -176,9 +196,13 @@ class Theatre:
         """
         if self.at(place.channel_id) is not None:
             raise Refused("A scene is under way in this channel already: `/scene end` ends it.")
-        scene = next((one for one in await self.resting(place.guild_id, people) if one.id == scene_id), None)
+        scene = next(
+            (one for one in await self.resting(place.guild_id, people) if one.id == scene_id), None
+        )
         if scene is None:
-            raise Refused("You direct no scene of that number that has ended: choose one of those that are offered.")
+            raise Refused(
+                "You direct no scene of that number that has ended: choose one of those that are offered."
+            )
         moved = relocation.moved(scene, place, people[0])
         await self._house.store.move_scene(moved, heard)
         self._take_up(moved)
@@ -201,14 +225,14 @@ class Theatre:
 
     async def pause(self, scene: Scene, by: int) -> Scene:
         """Let a scene rest: nothing is heard or answered. A reply in the making is finished. For game masters."""
-        directs(scene, by)
+        require_gm(scene, by)
         if scene.state is SceneState.PAUSED:
             raise Refused("The scene is paused already: `/scene resume` goes on.")
         return await self.change(scene, lambda now: replace(now, state=SceneState.PAUSED))
 
     async def resume(self, scene: Scene, by: int) -> Scene:
         """Go on with a paused scene. For game masters."""
-        directs(scene, by)
+        require_gm(scene, by)
         if scene.state is SceneState.PLAYING:
             raise Refused("The scene is not paused.")
         resumed = await self.change(scene, lambda now: replace(now, state=SceneState.PLAYING))
@@ -217,12 +241,12 @@ class Theatre:
 
     async def clear(self, scene: Scene, by: int) -> int:
         """Take everything said so far out of the story; return how many turns. For game masters."""
-        directs(scene, by)
+        require_gm(scene, by)
         return await self._house.store.hide_turns(scene.id)
 
     async def reveal(self, scene: Scene, kind: BeatKind, where: Where | None, by: int) -> Scene:
         """Set where private beats of this kind go, or toggle it. For game masters."""
-        directs(scene, by)
+        require_gm(scene, by)
 
         def changed(now: Scene) -> Scene:
             policy = now.reveal.toggled(kind) if where is None else now.reveal.with_(kind, where)
@@ -278,7 +302,7 @@ class Theatre:
 
     def _look_ahead(self, scene: Scene) -> None:
         if running := self._running.get(scene.id):
-            running.runner.look_ahead()
+            running.runner.prefetch_minds()
 
     def _take_up(self, scene: Scene) -> None:
         async def history_cut() -> None:
@@ -287,12 +311,12 @@ class Theatre:
                 await self._house.stage.tell(running.scene, _HISTORY_CUT)
 
         runner = Runner(self._house, lambda: running.scene, history_cut)
-        running = Running(scene, runner, asyncio.Lock())
+        running = RunningScene(scene, runner, asyncio.Lock())
         self._running[scene.id] = running
         self._by_channel[scene.place.channel_id] = scene.id
 
 
-def directs(scene: Scene, user_id: int) -> None:
+def require_gm(scene: Scene, user_id: int) -> None:
     """Raise Refused where this user is no game master of the scene."""
     if not scene.is_gm(user_id):
         raise Refused("Only the game master of this scene can do that.")

@@ -61,7 +61,9 @@ class Turn:
     created_at: datetime
     take: Take | None = None  # None while thinking, or failed
     takes: tuple[int, ...] = ()  # ids of all its takes, the earliest first
-    lengthens: Take | None = None  # for a reply that is being lengthened, or just was: what it goes on from
+    lengthens: Take | None = (
+        None  # for a reply that is being lengthened, or just was: what it goes on from
+    )
     author_id: int | None = None  # Discord user id of the person who spoke
     message_id: int | None = None  # Discord message the person spoke in
     answers_id: int | None = None  # for a reply: the turn it answers
@@ -69,7 +71,9 @@ class Turn:
     heard_by: frozenset[str] | None = None  # characters whose minds have it; None: all of them
     listener_id: int | None = None  # for a whispered reply: the person who hears it
     fault: str | None = None  # for a failed turn: the sentence people were told
-    undone_at: int | None = None  # for a hidden turn that can be restored: when, in microseconds since 1970
+    undone_at: int | None = (
+        None  # for a hidden turn that can be restored: when, in microseconds since 1970
+    )
 
     @property
     def public(self) -> bool:

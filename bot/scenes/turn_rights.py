@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.scenes.theatre import directs
+from bot.scenes.theatre import require_gm
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import SceneStore
-    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
 
-GONE = "That scene has ended, or goes on elsewhere: nothing of it can be changed from here any more."
+GONE = (
+    "That scene has ended, or goes on elsewhere: nothing of it can be changed from here any more."
+)
 
 
-async def reached(
+async def require_turn(
     theatre: Theatre, store: SceneStore, turn_id: int, by: int, *, answered: bool = False
-) -> tuple[Turn, Running]:
+) -> tuple[Turn, RunningScene]:
     """Return a turn and its scene under way, for a game master; `answered`: for whom the reply answers too. A reply
     that is just being delivered is waited for.
 
@@ -28,7 +30,7 @@ async def reached(
     if turn is None or running is None:
         raise Refused(GONE)
     if not (answered and await _answers(store, turn, by)):
-        directs(running.scene, by)
+        require_gm(running.scene, by)
     await running.runner.delivered(turn_id)
     return await store.turn(turn_id) or turn, running
 
@@ -38,7 +40,9 @@ async def _answers(store: SceneStore, turn: Turn, user_id: int) -> bool:
     return any(line is not None and line.author_id == user_id for line in lines)
 
 
-async def stands(theatre: Theatre, store: SceneStore, turn_id: int, channel_id: int, message_id: int | None) -> None:
+async def require_current_button(
+    theatre: Theatre, store: SceneStore, turn_id: int, channel_id: int, message_id: int | None
+) -> None:
     """Raise Refused unless a button that names this turn may have been put up by us, where it was pressed: under that
     message, or where None is given in a private answer in that channel.
 
@@ -50,4 +54,6 @@ async def stands(theatre: Theatre, store: SceneStore, turn_id: int, channel_id: 
         raise Refused(GONE)
     shown = await store.turn_by_message(message_id) if message_id else turn
     if running.scene.place.channel_id != channel_id or shown is None or shown.id != turn_id:
-        raise Refused("That button is from another time: use the buttons under the latest reply, or a message's menu.")
+        raise Refused(
+            "That button is from another time: use the buttons under the latest reply, or a message's menu."
+        )

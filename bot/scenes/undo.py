@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.scenes.theatre import directs
+from bot.scenes.theatre import require_gm
 from bot.scenes.turn import TurnKind, TurnState
-from bot.scenes.turn_rights import GONE, reached
+from bot.scenes.turn_rights import GONE, require_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from bot.scenes.interfaces import Stage
+    from bot.scenes.interfaces import Delivery
     from bot.scenes.scene import Scene
     from bot.scenes.take_store import TakeStore
     from bot.scenes.takes import Takes
@@ -32,14 +32,19 @@ class Undone:
     turns: tuple[Turn, ...]
 
 
-class Undoing:
+class Undo:
     """Takes turns out of a story and brings them back. For game masters; raises Refused for others.
 
     What is undone stays stored, and its posts stay where they are, covered: `show` sees to those, and may take a while.
     """
 
     def __init__(
-        self, theatre: Theatre, store: TakeStore, stage: Stage, takes: Takes, now: Callable[[], datetime]
+        self,
+        theatre: Theatre,
+        store: TakeStore,
+        stage: Delivery,
+        takes: Takes,
+        now: Callable[[], datetime],
     ) -> None:
         self._theatre = theatre
         self._store = store
@@ -49,23 +54,28 @@ class Undoing:
 
     async def after(self, turn_id: int, by: int) -> int:
         """Return how many turns a rewind to this one would undo. Raises Refused where there are none."""
-        turn, _ = await reached(self._theatre, self._store, turn_id, by)
-        return sum(told.state is TurnState.DONE or told.take is not None for told in await self._later(turn))
+        turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
+        return sum(
+            told.state is TurnState.DONE or told.take is not None
+            for told in await self._later(turn)
+        )
 
     async def rewind(self, turn_id: int, by: int) -> Undone:
         """Undo everything after this turn."""
-        turn, running = await reached(self._theatre, self._store, turn_id, by)
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         async with running.lock:
             return await self._undo(running.scene, await self._later(turn))
 
     async def hide(self, turn_id: int, by: int) -> Undone:
         """Take one turn out of the story, and the answers still owed to it. Raises Refused where it is none of it."""
-        turn, running = await reached(self._theatre, self._store, turn_id, by)
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         if turn.state is not TurnState.DONE:
             raise Refused("That is not part of the story, so there is nothing to hide.")
         async with running.lock:
             for answer in await self._store.owed(turn.scene_id):
-                if turn.id in answer.answered and not await self._store.answer_less(answer.id, turn.id):
+                if turn.id in answer.answered and not await self._store.answer_less(
+                    answer.id, turn.id
+                ):
                     await self._store.give_up([answer.id])
             return await self._undo(running.scene, [turn])
 
@@ -74,12 +84,14 @@ class Undoing:
         running = self._theatre.running(scene_id)
         if running is None:
             raise Refused(GONE)
-        directs(running.scene, by)
+        require_gm(running.scene, by)
         async with running.lock:
             moment = moment or await self._store.last_undone(scene_id)
             turns = await self._store.restore(scene_id, moment) if moment else []
         if not turns:
-            raise Refused("There is nothing left to bring back: what was undone is part of the story again.")
+            raise Refused(
+                "There is nothing left to bring back: what was undone is part of the story again."
+            )
         return Undone(running.scene, moment, tuple(turns))
 
     async def show(self, undone: Undone) -> None:
@@ -90,12 +102,20 @@ class Undoing:
         if running := self._theatre.running(undone.scene.id):
             for turn in undone.turns:
                 await running.runner.delivered(turn.id)
-        for turn in sorted(undone.turns, key=lambda turn: turn.id, reverse=undone.turns[0].state is TurnState.HIDDEN):
+        for turn in sorted(
+            undone.turns,
+            key=lambda turn: turn.id,
+            reverse=undone.turns[0].state is TurnState.HIDDEN,
+        ):
             if turn.take is not None:
                 await self._takes.align(undone.scene, turn.id)
             elif turn.kind is not TurnKind.LINE:
                 await self._stage.cover(undone.scene, turn)
-        replies = (turn for turn in reversed(await self._store.turns(undone.scene.id)) if turn.kind is TurnKind.REPLY)
+        replies = (
+            turn
+            for turn in reversed(await self._store.turns(undone.scene.id))
+            if turn.kind is TurnKind.REPLY
+        )
         if latest := next((reply for reply in replies if reply.state is TurnState.DONE), None):
             await self._takes.align(undone.scene, latest.id)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dotenv import dotenv_values
 from pydantic import BaseModel, SecretStr
 
-from bot.documents import Fault, Spot, Tree, check, complaint, overlay, parse, read_text
+from bot.documents import Fault, SourcePosition, Tree, check, complaint, overlay, parse, read_text
 from bot.errors import SettingsError
 from bot.settings.schema import RemoteEngineSettings, Settings
 from bot.settings.value_types import API_KEY, TOKEN, clean_secret
@@ -62,7 +62,10 @@ def _config(path: Path | None, variables: Mapping[str, str], home: Path) -> Path
     if (named := variables.get(CONFIG)) is None:
         return next((home / name for name in FILES if (home / name).exists()), None)
     if not named.strip():
-        raise Fault(Spot(CONFIG), "the variable is empty: give it the path of the settings file, or unset it")
+        raise Fault(
+            SourcePosition(CONFIG),
+            "the variable is empty: give it the path of the settings file, or unset it",
+        )
     return Path(named.strip()).expanduser()
 
 
@@ -72,7 +75,9 @@ def _tree(path: Path | None) -> Tree:
         tree.data = {}
     if isinstance(tree.data, dict):  # a group whose lines are all commented out
         tree.data = {
-            key: value for key, value in tree.data.items() if value is not None or key not in Settings.model_fields
+            key: value
+            for key, value in tree.data.items()
+            if value is not None or key not in Settings.model_fields
         }
     return tree
 
@@ -84,14 +89,21 @@ def _misplaced(tree: Tree) -> list[Fault]:
         for place in ((group, key), (key,)):
             if spot := tree.keys.get(place):
                 tree.forget(place)
-                faults.append(Fault(spot, f"a secret must not stand in this file: put it into the variable {variable}"))
+                faults.append(
+                    Fault(
+                        spot,
+                        f"a secret must not stand in this file: put it into the variable {variable}",
+                    )
+                )
     return faults
 
 
 def _with_secrets(settings: Settings, variables: Mapping[str, str]) -> Settings:
     if token := _read_secret(TOKEN, variables):
         settings = settings.model_copy(update={"discord": _with(settings.discord, "token", token)})
-    if isinstance(settings.engine, RemoteEngineSettings) and (key := _read_secret(API_KEY, variables)):
+    if isinstance(settings.engine, RemoteEngineSettings) and (
+        key := _read_secret(API_KEY, variables)
+    ):
         settings = settings.model_copy(update={"engine": _with(settings.engine, "api_key", key)})
     return settings
 
@@ -104,4 +116,4 @@ def _read_secret(variable: str, variables: Mapping[str, str]) -> str:
     try:
         return clean_secret(variables.get(variable, ""))
     except ValueError as error:
-        raise Fault(Spot(variable), str(error)) from None
+        raise Fault(SourcePosition(variable), str(error)) from None

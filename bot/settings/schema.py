@@ -25,17 +25,24 @@ from bot.settings.value_types import (
 class Group(BaseModel):
     """Base of all settings: immutable, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True
+    )
 
 
 class DiscordSettings(Group):
     """How Aside goes to Discord, and where it may play."""
 
     token: Secret = Field(default=None, description=f"from {TOKEN} only")
-    proxy: WebAddress | None = Field(default=None, repr=False, description="proxy for everything that goes to Discord")
-    mention_roles: bool = Field(default=True, description="make a role for each character, so that `@` completes names")
+    proxy: WebAddress | None = Field(
+        default=None, repr=False, description="proxy for everything that goes to Discord"
+    )
+    mention_roles: bool = Field(
+        default=True, description="make a role for each character, so that `@` completes names"
+    )
     guilds: Guilds | None = Field(
-        default=None, description="ids of the servers to play on; left out: every server that invites the bot"
+        default=None,
+        description="ids of the servers to play on; left out: every server that invites the bot",
     )
 
 
@@ -56,19 +63,28 @@ class SamplingSettings(Group):
     top_k: int | None = Field(default=None, ge=0)
     min_p: float | None = Field(default=None, ge=0, lt=1)
     repeat_penalty: float | None = Field(default=None, gt=0, le=3)
-    dry: float | None = Field(default=None, ge=0, le=5, description="holds back phrases that repeat; 0.8 is usual")
+    dry: float | None = Field(
+        default=None, ge=0, le=5, description="holds back phrases that repeat; 0.8 is usual"
+    )
 
 
 class LocalEngineSettings(EngineSettings):
     """A model on this machine, through llama.cpp."""
 
     kind: Literal["local"] = "local"
-    model: str = Field(default="demo", min_length=1, description="a name, a GGUF file, or hf:OWNER/REPO/FILE.gguf")
-    weights: Home | None = Field(default=None, description="the folder weights are kept in; left out: Aside's own")
-    dialect: Literal["her", "stand-in"] | None = Field(default=None, description="how the model is spoken to")
+    model: str = Field(
+        default="demo", min_length=1, description="a name, a GGUF file, or hf:OWNER/REPO/FILE.gguf"
+    )
+    weights: Home | None = Field(
+        default=None, description="the folder weights are kept in; left out: Aside's own"
+    )
+    dialect: Literal["her", "stand-in"] | None = Field(
+        default=None, description="how the model is spoken to"
+    )
     sampling: SamplingSettings | None = None
     context: Annotated[int, Field(ge=512)] | None = Field(
-        default=None, description="tokens of one mind, prompt and reply together; left out: what memory allows"
+        default=None,
+        description="tokens of one mind, prompt and reply together; left out: what memory allows",
     )
     minds: Annotated[int, Field(ge=1, le=256)] | None = Field(
         default=None, description="replies generated at once; left out: what memory allows"
@@ -77,18 +93,27 @@ class LocalEngineSettings(EngineSettings):
         default="auto", description="layers on the GPU"
     )
     rpc: Lines = Field(
-        default=(), description="host:port of other machines whose devices are used, on a trusted network"
+        default=(),
+        description="host:port of other machines whose devices are used, on a trusted network",
     )
     cache_type: Literal["f16", "q8_0", "q4_0"] | None = Field(
         default=None, description="how keys and values are kept; left out: what memory allows"
     )
-    host_memory: int = Field(default=2 * 2**30, ge=0, description="bytes of main memory for minds that rest")
+    host_memory: int = Field(
+        default=2 * 2**30, ge=0, description="bytes of main memory for minds that rest"
+    )
     flash_attention: Switch = "auto"
     threads: PositiveInt | None = Field(default=None, description="left out: one for each core")
     queue: PositiveInt = Field(default=64, description="replies that may wait for their turn")
-    hung_after: float = Field(default=20.0, gt=0, description="seconds without a sign of life until a restart")
-    step_limit: float = Field(default=300.0, gt=0, description="seconds that one step of the model may take")
-    ready_within: float = Field(default=60.0, gt=0, description="seconds a reply waits for a restart")
+    hung_after: float = Field(
+        default=20.0, gt=0, description="seconds without a sign of life until a restart"
+    )
+    step_limit: float = Field(
+        default=300.0, gt=0, description="seconds that one step of the model may take"
+    )
+    ready_within: float = Field(
+        default=60.0, gt=0, description="seconds a reply waits for a restart"
+    )
     check_memory: bool = Field(default=True, description="refuse to load what can't fit")
 
 
@@ -96,34 +121,57 @@ class RemoteEngineSettings(EngineSettings):
     """A model behind an OpenAI-compatible completions server."""
 
     kind: Literal["remote"] = "remote"
-    base_url: Addresses = Field(min_length=1, description="the server's address up to and with /v1, or a list of them")
-    model: str | None = Field(default=None, min_length=1, description="left out: the only one that server has")
+    base_url: Addresses = Field(
+        min_length=1, description="the server's address up to and with /v1, or a list of them"
+    )
+    model: str | None = Field(
+        default=None, min_length=1, description="left out: the only one that server has"
+    )
     api_key: Secret = Field(default=None, description=f"from {API_KEY} only")
-    dialect: Literal["her", "stand-in"] = Field(default="her", description="how the model is spoken to")
+    dialect: Literal["her", "stand-in"] = Field(
+        default="her", description="how the model is spoken to"
+    )
     sampling: SamplingSettings | None = None
     context: Annotated[int, Field(ge=512)] | None = Field(
-        default=None, description="tokens of one mind, prompt and reply together; left out: what the server says"
+        default=None,
+        description="tokens of one mind, prompt and reply together; left out: what the server says",
     )
     connect_timeout: float = Field(default=10.0, gt=0, description="seconds")
-    silence_timeout: float = Field(default=300.0, gt=0, description="seconds without a token, the first one included")
-    check_every: float = Field(default=15.0, gt=0, description="seconds between two looks at a server that failed")
-    retry_pause: float = Field(default=0.5, gt=0, description="seconds before the second try, then twice that")
-    grammar: bool = Field(default=False, description="send grammars along, as llama-server takes them")
+    silence_timeout: float = Field(
+        default=300.0, gt=0, description="seconds without a token, the first one included"
+    )
+    check_every: float = Field(
+        default=15.0, gt=0, description="seconds between two looks at a server that failed"
+    )
+    retry_pause: float = Field(
+        default=0.5, gt=0, description="seconds before the second try, then twice that"
+    )
+    grammar: bool = Field(
+        default=False, description="send grammars along, as llama-server takes them"
+    )
 
 
 class PlaySettings(Group):
     """How replies are made."""
 
-    max_tokens: int = Field(default=2048, ge=32, le=32768, description="the longest reply, planning included")
-    planning_tokens: int = Field(default=1024, ge=0, le=32768, description="planning is closed by force after these")
+    max_tokens: int = Field(
+        default=2048, ge=32, le=32768, description="the longest reply, planning included"
+    )
+    planning_tokens: int = Field(
+        default=1024, ge=0, le=32768, description="planning is closed by force after these"
+    )
     guided: bool = Field(default=True, description="hold replies to a grammar where the engine can")
-    empty_think: bool = Field(default=False, description="put Qwen3's empty <think> block before each reply")
+    empty_think: bool = Field(
+        default=False, description="put Qwen3's empty <think> block before each reply"
+    )
     streaming: bool = Field(default=True, description="show a reply while it is being written")
 
     @model_validator(mode="after")
     def _leaves_room_for_words(self) -> PlaySettings:
         if self.planning_tokens >= self.max_tokens:
-            raise ValueError("`planning_tokens` must be smaller than `max_tokens`, or no room is left for words")
+            raise ValueError(
+                "`planning_tokens` must be smaller than `max_tokens`, or no room is left for words"
+            )
         return self
 
     def limits(self) -> dict[str, Any]:
@@ -161,7 +209,9 @@ class Settings(Group):
 
     discord: DiscordSettings = DiscordSettings()
     engine: Annotated[
-        LocalEngineSettings | RemoteEngineSettings, Field(discriminator="kind"), BeforeValidator(_kind)
+        LocalEngineSettings | RemoteEngineSettings,
+        Field(discriminator="kind"),
+        BeforeValidator(_kind),
     ] = LocalEngineSettings()
     play: PlaySettings = PlaySettings()
     library: LibrarySettings = LibrarySettings()

@@ -16,7 +16,9 @@ _QUOTES = "\"'`“”‘’«»"
 def clean_secret(text: str) -> str:
     """Return a token or key as it was meant: without the quotes, spaces, line breaks, `Bot ` or `Bearer ` that were
     pasted along with it. Empty where nothing else was there. Raises ValueError, which does not quote it."""
-    bare = re.sub(r"\A(bot|bearer)\s+", "", text.strip(_QUOTES + " \t\r\n\ufeff"), flags=re.IGNORECASE)
+    bare = re.sub(
+        r"\A(bot|bearer)\s+", "", text.strip(_QUOTES + " \t\r\n\ufeff"), flags=re.IGNORECASE
+    )
     bare = "".join(bare.split()).strip(_QUOTES)
     if not (bare.isascii() and bare.isprintable()):
         raise ValueError("it holds characters that no token has: copy it again")
@@ -36,7 +38,9 @@ def _web_address(address: str) -> str:
 
 def _without_credentials(address: str) -> str:
     if "@" in address.split("/", 3)[2]:
-        raise ValueError(f"a name or password must not stand in `base_url`: put the key into {API_KEY}")
+        raise ValueError(
+            f"a name or password must not stand in `base_url`: put the key into {API_KEY}"
+        )
     return address.rstrip("/")
 
 

@@ -47,16 +47,22 @@ class BranchRepository(SceneRepository):
                 for one in await transaction.rows(query, scene.id):
                     await _copy(transaction, table, one, scene_id=scene_id, **_own_id(one))
             await _copy_story(transaction, scene.id, last_id, scene_id)
-            return (await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id))[0]
+            return (await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id))[
+                0
+            ]
 
 
-async def _copy_story(transaction: Transaction, scene_id: int, last_id: int, branch_id: int) -> None:
+async def _copy_story(
+    transaction: Transaction, scene_id: int, last_id: int, branch_id: int
+) -> None:
     copies: dict[int, int] = {}
     for row in await transaction.rows(
         "SELECT * FROM turns WHERE scene_id = ? AND id <= ? AND state = ? AND take_id IS NOT NULL ORDER BY id",
         *(scene_id, last_id, TurnState.DONE),
     ):
-        answered = [copies[line] for line in json.loads(row["also_answers"] or "[]") if line in copies]
+        answered = [
+            copies[line] for line in json.loads(row["also_answers"] or "[]") if line in copies
+        ]
         copies[row["id"]] = turn_id = await _copy(
             *(transaction, "turns", row),
             id=None,

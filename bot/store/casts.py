@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class People:
+class SceneMembers:
     """The people of one scene."""
 
     gm_ids: list[int] = field(default_factory=list)
@@ -25,7 +25,11 @@ class People:
 
 
 async def write_people(
-    transaction: Transaction, scene_id: int, gm_ids: Sequence[int], parts: Sequence[Part], kicked: Sequence[int] = ()
+    transaction: Transaction,
+    scene_id: int,
+    gm_ids: Sequence[int],
+    parts: Sequence[Part],
+    kicked: Sequence[int] = (),
 ) -> None:
     """Store the people of a scene in place of those that were."""
     for table in ("scene_gms", "parts", "kicked"):
@@ -38,18 +42,27 @@ async def write_people(
         "INSERT INTO parts (scene_id, position, character, player_id, role_id, rests, absent)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (scene_id, position, part.character, part.player_id, part.role_id, part.rests, part.absent)
+            (
+                scene_id,
+                position,
+                part.character,
+                part.player_id,
+                part.role_id,
+                part.rests,
+                part.absent,
+            )
             for position, part in enumerate(parts)
         ],
     )
     await transaction.insert_all(
-        "INSERT INTO kicked (scene_id, user_id) VALUES (?, ?)", [(scene_id, user_id) for user_id in kicked]
+        "INSERT INTO kicked (scene_id, user_id) VALUES (?, ?)",
+        [(scene_id, user_id) for user_id in kicked],
     )
 
 
-async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[int, People]:
+async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[int, SceneMembers]:
     """Return the people of each of these scenes, in three queries however many there are."""
-    people: dict[int, People] = defaultdict(People)
+    people: dict[int, SceneMembers] = defaultdict(SceneMembers)
     for row in await _rows(reading, "scene_gms", "position", scene_ids):
         people[row["scene_id"]].gm_ids.append(row["user_id"])
     for row in await _rows(reading, "parts", "position", scene_ids):
@@ -59,7 +72,9 @@ async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[in
     return people
 
 
-async def _rows(reading: Transaction, table: str, order: str, scene_ids: Sequence[int]) -> list[Row]:
+async def _rows(
+    reading: Transaction, table: str, order: str, scene_ids: Sequence[int]
+) -> list[Row]:
     return await reading.rows(
         f"SELECT * FROM {table} WHERE scene_id IN (SELECT value FROM json_each(?))"  # noqa: S608 - our own names
         f" ORDER BY scene_id, {order}",
@@ -68,4 +83,6 @@ async def _rows(reading: Transaction, table: str, order: str, scene_ids: Sequenc
 
 
 def _part(row: Row) -> Part:
-    return Part(row["character"], row["player_id"], row["role_id"], bool(row["rests"]), bool(row["absent"]))
+    return Part(
+        row["character"], row["player_id"], row["role_id"], bool(row["rests"]), bool(row["absent"])
+    )

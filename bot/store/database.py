@@ -12,14 +12,16 @@ import aiosqlite
 
 from bot.errors import StoreError
 from bot.store import sqlite_errors
-from bot.store.database_lock import Claim
+from bot.store.database_lock import DatabaseLock
 from bot.store.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-APPLICATION_ID = 0x41534944  # "ASID" in the file's header: tells Aside's databases from other programs'
+APPLICATION_ID = (
+    0x41534944  # "ASID" in the file's header: tells Aside's databases from other programs'
+)
 
 # At DEBUG aiosqlite logs every statement with its values: people's words, and webhook tokens.
 logging.getLogger("aiosqlite").setLevel(logging.INFO)
@@ -40,7 +42,7 @@ _PRAGMAS = (
 class Database:
     """One open SQLite file. `open` makes it, `close` ends it; in between `transaction` and `reading`."""
 
-    def __init__(self, path: Path, claim: Claim, connection: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, claim: DatabaseLock, connection: aiosqlite.Connection) -> None:
         self.path = path
         self._claim = claim
         self._connection = connection
@@ -53,7 +55,7 @@ class Database:
 
         `patience` is how many seconds to wait for other programs' locks. Raises StoreError; nothing stays open then.
         """
-        claim = await asyncio.to_thread(Claim, path)
+        claim = await asyncio.to_thread(DatabaseLock, path)
         try:
             connection = await aiosqlite.connect(path, isolation_level=None, timeout=patience)
         except BaseException as error:
@@ -96,7 +98,9 @@ class Database:
                 yield transaction
                 await transaction.execute("COMMIT")
             except BaseException:
-                await self._connection.rollback()  # does nothing where SQLite has rolled back already
+                await (
+                    self._connection.rollback()
+                )  # does nothing where SQLite has rolled back already
                 raise
 
     @asynccontextmanager

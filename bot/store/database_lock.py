@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Claim:
+class DatabaseLock:
     """A claim on the database at `path`, held from making it until `release`.
 
     The lock is one of SQLite's own, on an empty file beside the database: it works wherever SQLite does, and the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.store.repository import Repository
 
 
-class FactRepository(Repository):
+class KeyValueRepository(Repository):
     """Names and values; what they mean is their owner's business."""
 
     async def fact(self, name: str) -> str | None:
@@ -17,4 +17,6 @@ class FactRepository(Repository):
     async def set_fact(self, name: str, value: str) -> None:
         """Remember a value, in place of an earlier one of that name."""
         async with self._database.transaction() as transaction:
-            await transaction.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, value)
+            await transaction.execute(
+                "INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, value
+            )

@@ -171,7 +171,9 @@ async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIO
         )
     if 0 < version < len(migrations):
         await _copy(database, database.path.with_name(f"{database.path.name}.schema-{version}"))
-    await _foreign_keys(database, "OFF")  # a step may have to build a table anew under the same name
+    await _foreign_keys(
+        database, "OFF"
+    )  # a step may have to build a table anew under the same name
     try:
         for number, migration in enumerate(migrations[version:], start=version + 1):
             await _step(database, number, migration)
@@ -183,7 +185,9 @@ async def _step(database: Database, number: int, migration: Migration) -> None:
     async with database.transaction() as transaction:
         await migration(transaction)
         if await transaction.row("PRAGMA foreign_key_check"):
-            raise StoreError(f"{database.path} can't be brought to schema {number}: rows point nowhere; report this.")
+            raise StoreError(
+                f"{database.path} can't be brought to schema {number}: rows point nowhere; report this."
+            )
         await transaction.execute(f"PRAGMA user_version = {number}")
 
 

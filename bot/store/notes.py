@@ -29,7 +29,9 @@ class NoteRepository(Repository):
     async def notes(self, scene_id: int) -> list[Note]:
         """Return a scene's standing notes in the order they were made."""
         async with self._database.reading() as reading:
-            rows = await reading.rows("SELECT * FROM notes WHERE scene_id = ? ORDER BY id", scene_id)
+            rows = await reading.rows(
+                "SELECT * FROM notes WHERE scene_id = ? ORDER BY id", scene_id
+            )
         return [Note(row["id"], row["character"], row["text"]) for row in rows]
 
     async def remove_note(self, note_id: int) -> None:

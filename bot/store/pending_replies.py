@@ -58,10 +58,15 @@ async def owe_once(transaction: Transaction, owed: Owed, begun: int | None) -> i
 
 
 def _answered(row: Row) -> list[int]:
-    return [*([row["answers_id"]] if row["answers_id"] else ()), *json.loads(row["also_answers"] or "[]")]
+    return [
+        *([row["answers_id"]] if row["answers_id"] else ()),
+        *json.loads(row["also_answers"] or "[]"),
+    ]
 
 
-async def _insert(transaction: Transaction, owed: Owed, earlier: list[int] | tuple[()], since: datetime | int) -> int:
+async def _insert(
+    transaction: Transaction, owed: Owed, earlier: list[int] | tuple[()], since: datetime | int
+) -> int:
     answers = list(dict.fromkeys((*earlier, *([owed.answers_id] if owed.answers_id else ()))))
     return await transaction.insert(
         "INSERT INTO turns"

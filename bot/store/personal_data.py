@@ -70,7 +70,9 @@ class PeopleRepository(Repository):
                 " WHERE take_id IS NULL AND state IN ('done', 'hidden')"
             )
             lines += await transaction.execute("DELETE FROM notes WHERE author_id = ?", user_id)
-            await transaction.execute("UPDATE turns SET listener_id = NULL WHERE listener_id = ?", user_id)
+            await transaction.execute(
+                "UPDATE turns SET listener_id = NULL WHERE listener_id = ?", user_id
+            )
             await transaction.execute(
                 "UPDATE parts SET player_id = NULL WHERE player_id = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
@@ -89,6 +91,8 @@ class PeopleRepository(Repository):
         """Delete every scene of a server with all that was said in it; return how many scenes there were."""
         async with self._database.transaction() as transaction:
             scenes = await transaction.execute("DELETE FROM scenes WHERE guild_id = ?", guild_id)
-            await transaction.execute("DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)")
+            await transaction.execute(
+                "DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)"
+            )
         await self._database.empty_log()
         return scenes

@@ -31,13 +31,17 @@ class PostRepository(Repository):
     async def posts(self, turn_id: int) -> list[Post]:
         """Return a turn's posted messages in the order they stand in: that of their ids."""
         async with self._database.reading() as reading:
-            rows = await reading.rows("SELECT * FROM posts WHERE turn_id = ? ORDER BY message_id", turn_id)
+            rows = await reading.rows(
+                "SELECT * FROM posts WHERE turn_id = ? ORDER BY message_id", turn_id
+            )
         return [_post(row) for row in rows]
 
     async def controlled(self, channel_id: int) -> list[Post]:
         """Return the posts in a channel that have the buttons of the latest reply."""
         async with self._database.reading() as reading:
-            rows = await reading.rows("SELECT * FROM posts WHERE channel_id = ? AND controls", channel_id)
+            rows = await reading.rows(
+                "SELECT * FROM posts WHERE channel_id = ? AND controls", channel_id
+            )
         return [_post(row) for row in rows]
 
     async def posts_of(self, user_id: int) -> list[tuple[Place, Post]]:
@@ -75,7 +79,9 @@ class PostRepository(Repository):
     async def newest_turn(self) -> int:
         """Return the id of the turn that was stored last, whatever has become of it; 0: there was none."""
         async with self._database.reading() as reading:
-            found: int | None = await reading.value("SELECT seq FROM sqlite_sequence WHERE name = 'turns'")
+            found: int | None = await reading.value(
+                "SELECT seq FROM sqlite_sequence WHERE name = 'turns'"
+            )
         return found or 0
 
     async def forget_post(self, message_id: int) -> None:
@@ -87,9 +93,13 @@ class PostRepository(Repository):
         """Return the webhooks made for that channel, the common one first."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
-                "SELECT * FROM webhooks WHERE channel_id = ? ORDER BY character IS NOT NULL, id", channel_id
+                "SELECT * FROM webhooks WHERE channel_id = ? ORDER BY character IS NOT NULL, id",
+                channel_id,
             )
-        return [PersonaWebhook(row["id"], row["token"], row["channel_id"], row["character"]) for row in rows]
+        return [
+            PersonaWebhook(row["id"], row["token"], row["channel_id"], row["character"])
+            for row in rows
+        ]
 
     async def save_webhook(self, webhook: PersonaWebhook) -> None:
         """Store a webhook, in place of an earlier one for the same channel and character."""

@@ -34,7 +34,9 @@ async def add_take(
     author_id: int | None = None,
 ) -> None:
     """Add a take after the turn's others and make it the current one. `author_id` is who rewrote it, if anybody."""
-    number = await transaction.value("SELECT ifnull(max(number), 0) + 1 FROM takes WHERE turn_id = ?", turn_id)
+    number = await transaction.value(
+        "SELECT ifnull(max(number), 0) + 1 FROM takes WHERE turn_id = ?", turn_id
+    )
     take_id = await transaction.insert(
         "INSERT INTO takes (turn_id, number, raw, seed, author_id) VALUES (?, ?, ?, ?, ?)",
         *(turn_id, number, raw, seed, author_id),
@@ -93,7 +95,11 @@ _TAKE = "ifnull(turns.take_id, CASE WHEN turns.lengthens THEN turns.former_id EN
 
 
 def _turn(row: Row, beats: Sequence[Beat], takes: Sequence[int]) -> Turn:
-    take = Take(row["read_id"], row["number"], tuple(beats), row["raw"], row["seed"]) if row["read_id"] else None
+    take = (
+        Take(row["read_id"], row["number"], tuple(beats), row["raw"], row["seed"])
+        if row["read_id"]
+        else None
+    )
     return Turn(
         id=row["id"],
         scene_id=row["scene_id"],

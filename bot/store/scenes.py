@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.scenes.scene import Part
-    from bot.store.casts import People
+    from bot.store.casts import SceneMembers
     from bot.store.database import Database
     from bot.store.transaction import Row, Transaction
 
@@ -34,7 +34,12 @@ class SceneRepository(Repository):
         self._scenarios: WeakValueDictionary[str, Scenario] = WeakValueDictionary()
 
     async def add_scene(
-        self, place: Place, scenario: Scenario, gm_ids: Sequence[int], parts: Sequence[Part], now: datetime
+        self,
+        place: Place,
+        scenario: Scenario,
+        gm_ids: Sequence[int],
+        parts: Sequence[Part],
+        now: datetime,
     ) -> Scene:
         """Store a scene that begins. Raises Refused where one is under way in that channel already."""
         async with self._database.transaction() as transaction:
@@ -44,7 +49,12 @@ class SceneRepository(Repository):
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 *(place.guild_id, place.channel_id, place.parent_id),
                 await self._keep(transaction, scenario),
-                *(SceneState.PLAYING, RevealPolicy().thoughts, RevealPolicy().planning, microseconds(now)),
+                *(
+                    SceneState.PLAYING,
+                    RevealPolicy().thoughts,
+                    RevealPolicy().planning,
+                    microseconds(now),
+                ),
             )
             await write_people(transaction, scene_id, gm_ids, parts)
             scenes = await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id)
@@ -71,7 +81,13 @@ class SceneRepository(Repository):
             moved = await transaction.execute(
                 "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?, last_message_id = ?"
                 " WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
-                *(scene.place.guild_id, scene.place.channel_id, scene.place.parent_id, heard, scene.id),
+                *(
+                    scene.place.guild_id,
+                    scene.place.channel_id,
+                    scene.place.parent_id,
+                    heard,
+                    scene.id,
+                ),
             )
             if not moved:
                 raise Refused("That scene is under way already, at another place.")
@@ -84,12 +100,16 @@ class SceneRepository(Repository):
     async def open_scenes(self) -> list[Scene]:
         """Return every scene that has not ended."""
         async with self._database.reading() as reading:
-            return await self._scenes(reading, "SELECT * FROM scenes WHERE state <> 'ended' ORDER BY id")
+            return await self._scenes(
+                reading, "SELECT * FROM scenes WHERE state <> 'ended' ORDER BY id"
+            )
 
     async def latest_scenes(self, most: int) -> list[Scene]:
         """Return so many of the scenes stored, whatever has become of them, latest first."""
         async with self._database.reading() as reading:
-            return await self._scenes(reading, "SELECT * FROM scenes ORDER BY id DESC LIMIT ?", most)
+            return await self._scenes(
+                reading, "SELECT * FROM scenes ORDER BY id DESC LIMIT ?", most
+            )
 
     async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
         """Return the scenes of that server, and those begun at a terminal, that one of these people directs and that
@@ -105,9 +125,14 @@ class SceneRepository(Repository):
     async def scene(self, scene_id: int) -> Scene | None:
         """Return one scene, ended or not."""
         async with self._database.reading() as reading:
-            return next(iter(await self._scenes(reading, "SELECT * FROM scenes WHERE id = ?", scene_id)), None)
+            return next(
+                iter(await self._scenes(reading, "SELECT * FROM scenes WHERE id = ?", scene_id)),
+                None,
+            )
 
-    async def _scenes(self, reading: Transaction, query: str, *values: int | str | None) -> list[Scene]:
+    async def _scenes(
+        self, reading: Transaction, query: str, *values: int | str | None
+    ) -> list[Scene]:
         rows = await reading.rows(query, *values)
         scenarios = await self._read_scenarios(reading, {row["scenario"] for row in rows})
         people = await read_people(reading, [row["id"] for row in rows])
@@ -118,7 +143,9 @@ class SceneRepository(Repository):
         json = scenario.model_dump_json()
         key = hashlib.sha256(json.encode()).hexdigest()
         await transaction.execute(
-            "INSERT INTO scenarios (hash, json) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", key, json
+            "INSERT INTO scenarios (hash, json) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
+            key,
+            json,
         )
         self._scenarios.setdefault(key, scenario)
         return key
@@ -137,10 +164,12 @@ def _scenario(json: str) -> Scenario:
     try:
         return Scenario.model_validate_json(json)
     except ValidationError as error:
-        raise StoreError("A scenario in the database can't be read: update Aside, or report this.") from error
+        raise StoreError(
+            "A scenario in the database can't be read: update Aside, or report this."
+        ) from error
 
 
-def _scene(row: Row, scenario: Scenario, people: People) -> Scene:
+def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
     return Scene(
         id=row["id"],
         place=Place(row["guild_id"], row["channel_id"], row["parent_id"]),
@@ -161,7 +190,9 @@ async def refuse_second(transaction: Transaction, channel_id: int, itself: int =
     """Raise Refused where another scene than `itself` is under way in that channel."""
     query = "SELECT id FROM scenes WHERE channel_id = ? AND state <> 'ended' AND id <> ?"
     if await transaction.row(query, channel_id, itself):
-        raise Refused("A scene is under way in this channel already: end it before another one begins.")
+        raise Refused(
+            "A scene is under way in this channel already: end it before another one begins."
+        )
 
 
 async def _write(transaction: Transaction, scene: Scene) -> None:

@@ -6,7 +6,7 @@ import errno
 import sqlite3
 from typing import TYPE_CHECKING
 
-from bot.errors import StoreError, Unstorable
+from bot.errors import StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,9 +36,15 @@ _OS_SENTENCES = {
 
 def of_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
     """Return the sentence for an error of SQLite's on the database at `path`."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # extended codes keep the primary one in their last byte
-    sentence = _SENTENCES.get(code, "{path} refused what Aside wanted to store or read ({error}): please report this.")
-    return (Unstorable if code in _PASSING else StoreError)(sentence.format(path=path, error=error))
+    code = (
+        getattr(error, "sqlite_errorcode", 0) & 0xFF
+    )  # extended codes keep the primary one in their last byte
+    sentence = _SENTENCES.get(
+        code, "{path} refused what Aside wanted to store or read ({error}): please report this."
+    )
+    return (StoreUnavailable if code in _PASSING else StoreError)(
+        sentence.format(path=path, error=error)
+    )
 
 
 def damaged(path: Path) -> StoreError:
@@ -54,4 +60,6 @@ def foreign(path: Path) -> StoreError:
 def of_system(error: OSError, path: Path) -> StoreError:
     """Return the sentence for an error of the file system's on the database at `path` or its folder."""
     other = "{path} can't be opened ({reason}): check the path of the database in aside.yaml."
-    return StoreError(_OS_SENTENCES.get(error.errno or 0, other).format(path=path, reason=error.strerror))
+    return StoreError(
+        _OS_SENTENCES.get(error.errno or 0, other).format(path=path, reason=error.strerror)
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.branches import BranchRepository
 from bot.store.database import Database
-from bot.store.key_values import FactRepository
+from bot.store.key_values import KeyValueRepository
 from bot.store.migrations import migrate
 from bot.store.notes import NoteRepository
 from bot.store.personal_data import PeopleRepository
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 
 class Store(
-    BranchRepository, TurnRepository, TakeRepository, NoteRepository, PostRepository, PeopleRepository, FactRepository
+    BranchRepository,
+    TurnRepository,
+    TakeRepository,
+    NoteRepository,
+    PostRepository,
+    PeopleRepository,
+    KeyValueRepository,
 ):
     """Everything Aside remembers, in one SQLite file: a `TakeStore` and the `Posts` of `bot.scenes`.
 
@@ -50,6 +56,9 @@ class Store(
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.close()

@@ -92,7 +92,9 @@ class TakeRepository(Repository):
         async with self._database.transaction() as transaction:
             await _put_back(transaction, turn_ids)
             # A later moment is a greater one, whatever the clock says: it may have been set back.
-            last = await transaction.value("SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id)
+            last = await transaction.value(
+                "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
+            )
             moment = max(microseconds(now), (last or 0) + 1)
             await transaction.execute(
                 "UPDATE turns SET state = 'hidden',"
@@ -109,7 +111,9 @@ class TakeRepository(Repository):
     async def last_undone(self, scene_id: int) -> int | None:
         """Return the moment of what was undone last and is not restored, in microseconds since 1970."""
         async with self._database.reading() as reading:
-            found: int | None = await reading.value("SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id)
+            found: int | None = await reading.value(
+                "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
+            )
             return found
 
     async def restore(self, scene_id: int, moment: int) -> list[Turn]:

@@ -35,12 +35,16 @@ class Transaction:
 
     async def insert_all(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one INSERT for each of `rows`."""
-        async with self._connection.executemany(sql, [[storable(value) for value in row] for row in rows]):
+        async with self._connection.executemany(
+            sql, [[storable(value) for value in row] for row in rows]
+        ):
             pass
 
     async def rows(self, sql: str, *values: Value) -> list[Row]:
         """Return all rows of a query."""
-        return list(await self._connection.execute_fetchall(sql, [storable(value) for value in values]))
+        return list(
+            await self._connection.execute_fetchall(sql, [storable(value) for value in values])
+        )
 
     async def ids(self, sql: str, *values: Value) -> list[int]:
         """Return the first column of all rows of a query."""

@@ -25,7 +25,13 @@ class TurnRepository(Repository):
     """The turns' part of `bot.scenes.interfaces.SceneStore`."""
 
     async def add_line(
-        self, scene_id: int, line: NewLine, answering: Sequence[str], now: datetime, *, begun: int | None = None
+        self,
+        scene_id: int,
+        line: NewLine,
+        answering: Sequence[str],
+        now: datetime,
+        *,
+        begun: int | None = None,
     ) -> tuple[Turn, ...]:
         """Store a person's line as a turn that is done and, with it, a thinking turn for each character that owes an
         answer; see `owe_once`. Returns all of them, the line first; nothing where that message is stored already."""
@@ -35,11 +41,19 @@ class TurnRepository(Repository):
             line_id = await _add_line(transaction, scene_id, line, now)
             whispered = line.kind is TurnKind.WHISPER
             answer = Owed(
-                *(scene_id, "", now, line_id, TurnKind.WHISPER if whispered else TurnKind.REPLY, line.heard_by),
+                *(
+                    scene_id,
+                    "",
+                    now,
+                    line_id,
+                    TurnKind.WHISPER if whispered else TurnKind.REPLY,
+                    line.heard_by,
+                ),
                 listener_id=line.author_id if whispered else None,
             )
             owed = [
-                await owe_once(transaction, replace(answer, speaker=name), begun) for name in dict.fromkeys(answering)
+                await owe_once(transaction, replace(answer, speaker=name), begun)
+                for name in dict.fromkeys(answering)
             ]
             return tuple(await read_turns(transaction, [line_id, *owed]))
 
@@ -75,7 +89,9 @@ class TurnRepository(Repository):
     async def turns(self, scene_id: int) -> list[Turn]:
         """Return the turns of the story in order, hidden ones left out."""
         async with self._database.reading() as reading:
-            ids = await reading.ids("SELECT id FROM turns WHERE scene_id = ? AND state <> 'hidden'", scene_id)
+            ids = await reading.ids(
+                "SELECT id FROM turns WHERE scene_id = ? AND state <> 'hidden'", scene_id
+            )
             return await read_turns(reading, ids)
 
     async def turn(self, turn_id: int) -> Turn | None:
@@ -86,13 +102,17 @@ class TurnRepository(Repository):
     async def owed(self, scene_id: int) -> list[Turn]:
         """Return the turns that are thinking, in order."""
         async with self._database.reading() as reading:
-            ids = await reading.ids("SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking'", scene_id)
+            ids = await reading.ids(
+                "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking'", scene_id
+            )
             return await read_turns(reading, ids)
 
     async def last_message_id(self, scene_id: int) -> int | None:
         """Return the highest id of a person's message stored for this scene, also of one deleted since."""
         async with self._database.reading() as reading:
-            found: int | None = await reading.value("SELECT last_message_id FROM scenes WHERE id = ?", scene_id)
+            found: int | None = await reading.value(
+                "SELECT last_message_id FROM scenes WHERE id = ?", scene_id
+            )
             return found
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
@@ -100,7 +120,8 @@ class TurnRepository(Repository):
         these = None if turn_ids is None else id_list(turn_ids)
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "UPDATE turns SET undone_at = NULL WHERE id IN (SELECT value FROM json_each(?))", these
+                "UPDATE turns SET undone_at = NULL WHERE id IN (SELECT value FROM json_each(?))",
+                these,
             )
             return await transaction.execute(
                 "UPDATE turns SET state = 'hidden' WHERE scene_id = ? AND state <> 'hidden'"

@@ -12,8 +12,8 @@ from bot.errors import AsideError, Refused
 from bot.her.player_text import out_of_character
 from bot.library.name_matching import addressed, spoken_names
 from bot.scenes import cast
-from bot.scenes.director import Address
-from bot.scenes.player_lines import Said
+from bot.scenes.director import Addressee
+from bot.scenes.player_lines import IncomingLine
 from bot.scenes.reveal import for_gm
 from bot.scenes.turn import TurnKind, TurnState
 from bot.terminal import help_pages
@@ -23,30 +23,30 @@ from bot.terminal.typed_commands import LEAVE, command_in, in_our_words
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import SceneStore
-    from bot.scenes.player_lines import Hearing
+    from bot.scenes.player_lines import PlayerLines
     from bot.scenes.scene import Scene
     from bot.scenes.takes import Takes
-    from bot.scenes.theatre import Running, Theatre
+    from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
     from bot.terminal.screen import Screen
-    from bot.terminal.terminal_delivery import TerminalStage
+    from bot.terminal.terminal_delivery import TerminalDelivery
     from bot.terminal.typed_commands import Command
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class ChatServices:
     """What a chat is played with."""
 
     theatre: Theatre
-    hearing: Hearing
+    hearing: PlayerLines
     takes: Takes
     store: SceneStore
-    stage: TerminalStage
+    stage: TerminalDelivery
     screen: Screen
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class ChatSeat:
     """Who sits at the terminal, and in which scene: the one who directs it."""
 
     scene_id: int
@@ -58,7 +58,7 @@ class Seat:
 class Chat:
     """Takes the lines that a person types, one after the other. The scene is under way in the theatre."""
 
-    def __init__(self, house: House, seat: Seat) -> None:
+    def __init__(self, house: ChatServices, seat: ChatSeat) -> None:
         self._house = house
         self._seat = seat
         self._names = spoken_names(self.scene.scenario.characters)
@@ -116,7 +116,7 @@ class Chat:
             await self._house.store.give_up([turn.id for turn in owed])
 
     @property
-    def _running(self) -> Running:
+    def _running(self) -> RunningScene:
         running = self._house.theatre.running(self._seat.scene_id)
         assert running is not None  # noqa: S101 - nobody but this person could end it
         return running
@@ -126,8 +126,11 @@ class Chat:
             self._note("Out of character: nobody on stage heard it.")
             return
         characters = addressed(line, self._names) or (self._seat.partner,)
-        said, told = Said(self._seat.user_id, self._seat.name, self._new_id(), line), self._house.stage.told
-        await self._house.hearing.hear(self.scene, said, Address(characters))
+        said, told = (
+            IncomingLine(self._seat.user_id, self._seat.name, self._new_id(), line),
+            self._house.stage.told,
+        )
+        await self._house.hearing.hear(self.scene, said, Addressee(characters))
         await self._running.runner.rest()
         turns = await self._house.store.turns(self._seat.scene_id)
         if turns and turns[-1].kind is TurnKind.LINE and self._house.stage.told == told:
@@ -180,13 +183,19 @@ class Chat:
 
     async def _prompt(self, command: Command) -> None:
         name = command.rest.removeprefix("@") or self._seat.partner
-        self._house.screen.line(await self._house.theatre.prompt(self.scene, name, self._seat.user_id))
+        self._house.screen.line(
+            await self._house.theatre.prompt(self.scene, name, self._seat.user_id)
+        )
 
     async def _save(self, command: Command) -> None:
         if not command.rest:
             raise Refused("Say where: `save FILE`.")
         path = await asyncio.to_thread(lambda: Path(command.rest).expanduser().absolute())
-        text = transcript(self.scene.scenario, await self._house.theatre.history(self.scene), self._house.stage.showing)
+        text = transcript(
+            self.scene.scenario,
+            await self._house.theatre.history(self.scene),
+            self._house.stage.showing,
+        )
         await asyncio.to_thread(write, path, text, over=path in self._written)
         self._written.add(path)
         self._note(f"Written to {path}.")

@@ -20,7 +20,7 @@ class NothingMoreTyped(Exception):
     """The input ended where something had to be chosen."""
 
 
-class Chooser:
+class ChoicePrompt:
     """Asks at this keyboard, on this screen."""
 
     def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
@@ -28,7 +28,12 @@ class Chooser:
         self._screen = screen
 
     def one(
-        self, question: str, option: str, listed: Sequence[tuple[str, T]], named: Callable[[str], T], given: str | None
+        self,
+        question: str,
+        option: str,
+        listed: Sequence[tuple[str, T]],
+        named: Callable[[str], T],
+        given: str | None,
     ) -> T:
         """Return the one of `listed` (as shown, and what it stands for) that was `given` by number, or what `named`
         finds for a name; ask where nothing was given and there is a choice.

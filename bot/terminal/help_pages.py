@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Part, Scene
     from bot.terminal.screen import Screen
 
-_SHOWN = {"on": {BeatKind.THOUGHT}, "all": {BeatKind.THOUGHT, BeatKind.PLANNING}, "off": set[BeatKind]()}
+_SHOWN = {
+    "on": {BeatKind.THOUGHT},
+    "all": {BeatKind.THOUGHT, BeatKind.PLANNING},
+    "off": set[BeatKind](),
+}
 
 
 def opening(screen: Screen, scene: Scene) -> None:
@@ -29,7 +33,9 @@ def opening(screen: Screen, scene: Scene) -> None:
 
 def how_to_play(screen: Screen, speaker: str, partner: str) -> None:
     """Say who speaks to whom, and how."""
-    screen.line(f"You speak as {speaker}, and {partner} answers; `@Name` addresses somebody else.", QUIET)
+    screen.line(
+        f"You speak as {speaker}, and {partner} answers; `@Name` addresses somebody else.", QUIET
+    )
     screen.line("*sighs* is something you do. `help` lists the commands, `quit` ends.", QUIET)
     screen.line()
 
@@ -47,7 +53,9 @@ def help_(screen: Screen) -> None:
     for word, told_of in HELP.items():
         screen.write(f"{word:<9}", NAME)
         screen.write(f"{told_of}\n")
-    screen.line("Each also with a slash before it: `/help`. Anything else is said in the scene.", QUIET)
+    screen.line(
+        "Each also with a slash before it: `/help`. Anything else is said in the scene.", QUIET
+    )
 
 
 def shown(word: str) -> frozenset[BeatKind]:
@@ -61,7 +69,9 @@ def told(showing: frozenset[BeatKind]) -> str:
     """Return what is shown from now on, in words."""
     if not showing:
         return "Thoughts are not shown from now on; `thoughts` shows those behind the last reply."
-    return "Thoughts are shown from now on" + (", planning too." if BeatKind.PLANNING in showing else ".")
+    return "Thoughts are shown from now on" + (
+        ", planning too." if BeatKind.PLANNING in showing else "."
+    )
 
 
 def _player(part: Part, user_id: int) -> str:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 try:
     import readline
-except ImportError:  # where Python was built without it, lines are edited as the terminal itself allows
+except (
+    ImportError
+):  # where Python was built without it, lines are edited as the terminal itself allows
     readline = None  # type: ignore[assignment]
 
 
@@ -40,7 +42,9 @@ class Keyboard:
         readline.clear_history()
         readline.set_completer_delims(" \t\n")
         readline.set_completer(lambda typed, number: completed(typed, words, number))
-        readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
+        readline.parse_and_bind(
+            "bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete"
+        )
 
 
 def completed(typed: str, words: Sequence[str], number: int) -> str | None:

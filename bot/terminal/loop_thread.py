@@ -23,7 +23,7 @@ T = TypeVar("T")
 _LOOK = 0.2  # seconds between two looks for a signal
 
 
-class Backstage:
+class LoopThread:
     """An event loop in a thread. `with Backstage() as backstage:`; leaving it ends all that is still done there."""
 
     def __init__(self) -> None:
@@ -74,7 +74,10 @@ class Backstage:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._loop.result().call_soon_threadsafe(self._over.set)
         self._thread.join()

@@ -36,7 +36,12 @@ class Screen:
         self._out = out
         plain = bool(environ.get("NO_COLOR")) or not out.isatty()
         self._console = _Console(
-            file=out, color_system=None if plain else "auto", highlight=False, soft_wrap=True, markup=False, emoji=False
+            file=out,
+            color_system=None if plain else "auto",
+            highlight=False,
+            soft_wrap=True,
+            markup=False,
+            emoji=False,
         )
         self._notice = ""
         self._at_start = True
@@ -77,7 +82,9 @@ class Screen:
         if self._notice:
             width, self._notice = cell_len(self._notice), ""
             try:
-                self._out.write("\r" + " " * width + "\r")  # rich would leave the carriage returns out
+                self._out.write(
+                    "\r" + " " * width + "\r"
+                )  # rich would leave the carriage returns out
                 self._out.flush()
             except BrokenPipeError:
                 self._console.on_broken_pipe()

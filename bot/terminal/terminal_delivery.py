@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LABELS: Final = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
 
 
-class TerminalStage:
+class TerminalDelivery:
     """Shows a scene on a screen: what `bot.scenes.interfaces.Stage` asks for.
 
     `showing` are the kinds of private beats that are shown beneath each reply: whoever sits here directs the scene.
@@ -80,7 +80,9 @@ class TerminalStage:
         """Show a turn of the story again; what was whispered on Discord is nobody's business here."""
         if turn.take is not None and turn.public:
             Spoken(self._screen, turn.speaker).show(public(turn.take.beats), whole=True)
-            self.reveal(freed for freed in for_gm(turn.take.beats) if freed.beat.kind in self.showing)
+            self.reveal(
+                freed for freed in for_gm(turn.take.beats) if freed.beat.kind in self.showing
+            )
 
     def reveal(self, freed: Iterable[Revealed]) -> None:
         """Show private beats that were freed for whoever directs the scene."""

@@ -20,9 +20,16 @@ if TYPE_CHECKING:
 
 def transcript(scenario: Scenario, turns: Sequence[Turn], showing: Collection[BeatKind]) -> str:
     """Return the story as Markdown. `showing` are the kinds of private beats that go with it."""
-    policy = RevealPolicy(_where(shown=BeatKind.THOUGHT in showing), _where(shown=BeatKind.PLANNING in showing))
+    policy = RevealPolicy(
+        _where(shown=BeatKind.THOUGHT in showing), _where(shown=BeatKind.PLANNING in showing)
+    )
     author = f", {scenario.author}" if scenario.author else ""
-    head = [f"# {scenario.title}", f"*{scenario.book}{author}*", scenario.opening or scenario.setting, "---"]
+    head = [
+        f"# {scenario.title}",
+        f"*{scenario.book}{author}*",
+        scenario.opening or scenario.setting,
+        "---",
+    ]
     return "\n\n".join([*head, *filter(None, (_told(turn, policy) for turn in turns))]) + "\n"
 
 
@@ -35,7 +42,9 @@ def write(path: Path, text: str, *, over: bool) -> None:
     except OSError as error:
         if isinstance(error, FileExistsError) and path.exists():
             raise Refused(f"{path} is there already: name another file.") from None
-        raise UserInputError(f"{path} can't be written ({error.strerror}): name another file.") from error
+        raise UserInputError(
+            f"{path} can't be written ({error.strerror}): name another file."
+        ) from error
 
 
 def _told(turn: Turn, policy: RevealPolicy) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import UnknownName
+from bot.errors import NameNotFound
 from bot.library.name_matching import nearest
 from bot.library.normalise import normal
 
@@ -28,7 +28,12 @@ LEAVE: Final = frozenset({"quit", "exit", "q"})
 SHOWN: Final = frozenset({"on", "off", "all"})
 _WORDS = {*HELP, *LEAVE}
 # Commands on Discord, and what does here what they do there.
-_OURS = {"/cast list": "cast", "/scene history": "history", "/scene clear": "clear", "/scene prompt": "prompt"}
+_OURS = {
+    "/cast list": "cast",
+    "/scene history": "history",
+    "/scene clear": "clear",
+    "/scene prompt": "prompt",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +51,15 @@ def command_in(line: str, names: Collection[str]) -> Command | None:
     form), `on`, a file's name. Raises UnknownName for a slash before something else.
     """
     slash = line.startswith("/") and not line.startswith("//")
-    word, _, rest = line.removeprefix("/").strip().partition(" ") if slash else line.strip().partition(" ")
+    word, _, rest = (
+        line.removeprefix("/").strip().partition(" ") if slash else line.strip().partition(" ")
+    )
     command = Command(word.casefold(), rest.strip())
     if command.word in _WORDS and (slash or _fits(command, names)):
         return command
     if slash:
         near = nearest(word, HELP) or list(HELP)
-        raise UnknownName(
+        raise NameNotFound(
             f"There is no command “{word[:40]}”; there are: {', '.join(near)}. Without the slash it is said."
         )
     return None

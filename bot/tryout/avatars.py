@@ -13,7 +13,9 @@ def initial(name: str, colour: str) -> bytes:
     """Return a PNG with the first letter of `name` on a ground of `colour`."""
     picture = Image.new("RGB", (_SIZE, _SIZE), colour)
     font = ImageFont.load_default(size=_SIZE * 0.55)
-    ImageDraw.Draw(picture).text((_SIZE / 2, _SIZE / 2), name[0], fill="white", font=font, anchor="mm")
+    ImageDraw.Draw(picture).text(
+        (_SIZE / 2, _SIZE / 2), name[0], fill="white", font=font, anchor="mm"
+    )
     file = BytesIO()
     picture.save(file, "PNG")
     return file.getvalue()

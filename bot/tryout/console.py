@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from bot.engine_factory import cautioned, described
+from bot.engine_factory import describe_engine, engine_warning
 
 if TYPE_CHECKING:
     from bot.engine.protocol import EngineInfo
@@ -25,8 +25,8 @@ def loading() -> None:
 
 def ready(address: str, info: EngineInfo) -> None:
     """Say where the page is and what speaks there."""
-    _say(f"{described(info)}.")
-    if caution := cautioned(info):
+    _say(f"{describe_engine(info)}.")
+    if caution := engine_warning(info):
         _say(caution)
     if info.stand_in:
         _say("On two cores a reply takes it 5 to 20 seconds.")
@@ -38,7 +38,9 @@ def opened(address: str) -> None:
     """Open the page in the visitor's browser, or say that they must do it."""
     if not _has_display():
         port = address.split(":")[2].partition("/")[0]
-        _say(f"No display here: open the link yourself (from afar, after `ssh -L {port}:127.0.0.1:{port} …`).")
+        _say(
+            f"No display here: open the link yourself (from afar, after `ssh -L {port}:127.0.0.1:{port} …`)."
+        )
         return
     # A browser may take its time, or never return, and nobody waits for it.
     threading.Thread(target=_open, args=(address,), daemon=True).start()
@@ -56,7 +58,9 @@ def _open(address: str) -> None:
 def _has_display() -> bool:
     if sys.platform in ("win32", "darwin"):
         return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))
+    return bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER")
+    )
 
 
 def _say(text: str) -> None:

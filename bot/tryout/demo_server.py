@@ -23,7 +23,7 @@ _MENU = 3  # Discord's type of a command in a message's menu
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class DemoPerson:
     """Somebody on the server whose part the visitor can take."""
 
     key: str
@@ -38,7 +38,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DemoChannel:
     """Somewhere a person can look: a channel, a thread, or their own talk with the bot."""
 
     id: int
@@ -47,7 +47,7 @@ class Place:
     messages: int  # how many of them this person sees there
 
 
-class Town:
+class DemoServer:
     """The server and everyone on it. Make it before the bot logs in."""
 
     def __init__(self, discord: LiveDiscord, stage: str, topic: str) -> None:
@@ -58,9 +58,11 @@ class Town:
         owner = self._user("Grace", "#b5446e")
         self.guild = discord.create_guild(_SERVER, owner=owner)
         self.people = (
-            Person("grace", "Grace", "game master", MemberActor(discord, self.guild, owner)),
-            Person("ada", "Ada", "player", self.guild.add_member(self._user("Ada", "#2a7f62"))),
-            Person("ben", "Ben", "second player", self.guild.add_member(self._user("Ben", "#a15c1e"))),
+            DemoPerson("grace", "Grace", "game master", MemberActor(discord, self.guild, owner)),
+            DemoPerson("ada", "Ada", "player", self.guild.add_member(self._user("Ada", "#2a7f62"))),
+            DemoPerson(
+                "ben", "Ben", "second player", self.guild.add_member(self._user("Ben", "#a15c1e"))
+            ),
         )
         self.stage = self.guild.create_text_channel(stage, topic=topic)
         self._backend.create_thread(self.stage.id, "the-garden-path", owner.id)
@@ -68,31 +70,36 @@ class Town:
         self.guild.create_text_channel("reading-room", topic="For another scene, at the same time")
 
     @property
-    def gm(self) -> Person:
+    def gm(self) -> DemoPerson:
         """Who starts the scene and is its game master."""
         return self.people[0]
 
     @property
-    def player(self) -> Person:
+    def player(self) -> DemoPerson:
         """Who speaks first."""
         return self.people[1]
 
-    def person(self, key: str) -> Person:
+    def person(self, key: str) -> DemoPerson:
         """Return the person of that key. Raises KeyError."""
         return {person.key: person for person in self.people}[key]
 
-    def places(self, person: Person) -> list[Place]:
+    def places(self, person: DemoPerson) -> list[DemoChannel]:
         """Return where this person can look, as Discord lists it: threads under their channels, the bot last."""
         channels = self._channels()
         found = []
         for channel in channels:
             if channel.parent_id is None:
                 threads = [other for other in channels if other.parent_id == channel.id]
-                found += [self._place(channel, person), *(self._place(thread, person) for thread in threads)]
+                found += [
+                    self._place(channel, person),
+                    *(self._place(thread, person) for thread in threads),
+                ]
         talk = self._talk(person)
-        return [*found, Place(talk.id, _BOT, "dm", self._seen(talk.id, person))]
+        return [*found, DemoChannel(talk.id, _BOT, "dm", self._seen(talk.id, person))]
 
-    def channel(self, person: Person, place_id: int) -> tuple[ChannelHandle, MemberActor | UserHandle]:
+    def channel(
+        self, person: DemoPerson, place_id: int
+    ) -> tuple[ChannelHandle, MemberActor | UserHandle]:
         """Return a place and who looks at it, as simcord takes them. Raises KeyError."""
         if place_id == self._talk(person).id:
             return self._talk(person), person.member.user
@@ -103,29 +110,43 @@ class Town:
 
     def messages(self) -> list[Message]:
         """Return what everyone on the server can read, in order."""
-        everywhere = (self._backend.messages.get(channel.id, {}).values() for channel in self._channels())
+        everywhere = (
+            self._backend.messages.get(channel.id, {}).values() for channel in self._channels()
+        )
         public = (message for here in everywhere for message in here if not message.is_ephemeral)
         return sorted(public, key=lambda message: message.id)
 
     def menus(self) -> list[str]:
         """Return the names of the commands in a message's menu."""
         scopes = self._backend.commands.values()
-        return [str(command["name"]) for scope in scopes for command in scope.values() if command.get("type") == _MENU]
+        return [
+            str(command["name"])
+            for scope in scopes
+            for command in scope.values()
+            if command.get("type") == _MENU
+        ]
 
     def _channels(self) -> list[Channel]:
-        return [channel for channel in self._backend.channels.values() if channel.guild_id == self.guild.id]
+        return [
+            channel
+            for channel in self._backend.channels.values()
+            if channel.guild_id == self.guild.id
+        ]
 
     def _user(self, name: str, colour: str) -> UserHandle:
         user = self._discord.create_user(name.lower(), global_name=name)
         self._backend.give_face(self._backend.users[user.id], avatars.initial(name, colour))
         return user
 
-    def _place(self, channel: Channel, person: Person) -> Place:
+    def _place(self, channel: Channel, person: DemoPerson) -> DemoChannel:
         kind = "channel" if channel.parent_id is None else "thread"
-        return Place(channel.id, channel.name or "", kind, self._seen(channel.id, person))
+        return DemoChannel(channel.id, channel.name or "", kind, self._seen(channel.id, person))
 
-    def _talk(self, person: Person) -> ChannelHandle:
+    def _talk(self, person: DemoPerson) -> ChannelHandle:
         return person.member.user.dm_channel
 
-    def _seen(self, place_id: int, person: Person) -> int:
-        return sum(message.visible_to(person.id) for message in self._backend.messages.get(place_id, {}).values())
+    def _seen(self, place_id: int, person: DemoPerson) -> int:
+        return sum(
+            message.visible_to(person.id)
+            for message in self._backend.messages.get(place_id, {}).values()
+        )

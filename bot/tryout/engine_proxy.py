@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bot.engine.protocol import Anticipating
+from bot.engine.protocol import Prefetching
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -39,7 +39,7 @@ class Thinking:
         return perf_counter() - self.began
 
 
-class Offstage:
+class EngineProxy:
     """An Engine in front of another, which stays its owner's. Make it before the bot and outside its tasks."""
 
     def __init__(self, engine: Engine) -> None:
@@ -95,10 +95,12 @@ class Offstage:
 
     def expect(self, mind: str, prompt: Prompt) -> None:
         """Hand on what the mind's next prompt will be, where the engine makes use of it."""
-        if isinstance(self._engine, Anticipating):
+        if isinstance(self._engine, Prefetching):
             self._outside.run(self._engine.expect, mind, prompt)
 
-    async def _write(self, request: Request, pieces: asyncio.Queue[Chunk | Exception | None]) -> None:
+    async def _write(
+        self, request: Request, pieces: asyncio.Queue[Chunk | Exception | None]
+    ) -> None:
         try:
             async with aclosing(self._engine.generate(request)) as chunks:
                 async for chunk in chunks:

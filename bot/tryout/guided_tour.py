@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from bot.library.scenario import Scenario
     from bot.tryout.bridge.server import LiveDiscord
-    from bot.tryout.demo_server import Town
+    from bot.tryout.demo_server import DemoServer
 
 _KNOWN = {"pride-and-prejudice": ("Mr Bennet", "Elizabeth Bennet", "You sent for me, Papa?")}
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class GuidedTour:
     """What is suggested: a scenario to start, a part to take, and a first line."""
 
     scenario: str  # its id
@@ -26,10 +26,12 @@ class Path:
     line: str
 
     @classmethod
-    def through(cls, scenario: Scenario) -> Path:
+    def through(cls, scenario: Scenario) -> GuidedTour:
         """Return the path through a scenario."""
         names = [character.name for character in scenario.characters]
-        addressed, part, words = _KNOWN.get(scenario.id, (names[0], names[-1], "Good evening. May I join you?"))
+        addressed, part, words = _KNOWN.get(
+            scenario.id, (names[0], names[-1], "Good evening. May I join you?")
+        )
         return cls(scenario.id, scenario.title, part, f"@{addressed} {words}")
 
     @property
@@ -39,7 +41,7 @@ class Path:
         return re.sub(r"\W+", "-", plain).strip("-")[:100] or "stage"
 
 
-async def take(step: str, path: Path, town: Town) -> None:
+async def take(step: str, path: GuidedTour, town: DemoServer) -> None:
     """Take one step for the visitor, as the person who would. Raises KeyError where there is no such step."""
     gm, player, stage = town.gm.member, town.player.member, town.stage
     steps: dict[str, Callable[[], Awaitable[object]]] = {
@@ -51,7 +53,7 @@ async def take(step: str, path: Path, town: Town) -> None:
     await steps[step]()
 
 
-def taken(discord: LiveDiscord, town: Town) -> list[str]:
+def taken(discord: LiveDiscord, town: DemoServer) -> list[str]:
     """Return the steps that have been taken, by whoever and however."""
     messages = town.messages()
     people = {person.id for person in town.people}

@@ -15,19 +15,26 @@ from bot.tryout.bridge.windows import Window
 
 if TYPE_CHECKING:
     from bot.tryout.bridge.server import LiveDiscord
-    from bot.tryout.demo_server import Town
-    from bot.tryout.engine_proxy import Offstage
-    from bot.tryout.guided_tour import Path
+    from bot.tryout.demo_server import DemoServer
+    from bot.tryout.engine_proxy import EngineProxy
+    from bot.tryout.guided_tour import GuidedTour
     from bot.tryout.site import Answer, Site
 
 _log = logging.getLogger(__name__)
 _LOOK = 0.25  # seconds between two looks at whether anything happened
 
 
-class Play:
+class PageSession:
     """A town, its windows, and the guided path through it."""
 
-    def __init__(self, discord: LiveDiscord, town: Town, engine: Offstage, site: Site, way: Path) -> None:
+    def __init__(
+        self,
+        discord: LiveDiscord,
+        town: DemoServer,
+        engine: EngineProxy,
+        site: Site,
+        way: GuidedTour,
+    ) -> None:
         self._discord = discord
         self._town = town
         self._engine = engine
@@ -56,14 +63,23 @@ class Play:
         info = self._engine.info
         return {
             "server": self._town.guild.name,
-            "people": [{"key": one.key, "name": one.name, "part": one.part} for one in self._town.people],
-            "places": [asdict(place) | {"id": str(place.id)} for place in self._town.places(person)],
+            "people": [
+                {"key": one.key, "name": one.name, "part": one.part} for one in self._town.people
+            ],
+            "places": [
+                asdict(place) | {"id": str(place.id)} for place in self._town.places(person)
+            ],
             "thinking": [
                 {"who": one.mind.partition("/")[2] or one.mind, "seconds": round(one.seconds)}
                 for one in self._engine.thinking
             ],
             "took": self._engine.last_took,
-            "model": {"name": info.model, "device": info.device, "stand_in": info.stand_in, "warning": info.warning},
+            "model": {
+                "name": info.model,
+                "device": info.device,
+                "stand_in": info.stand_in,
+                "warning": info.warning,
+            },
             "menus": self._town.menus(),
             "done": guided_tour.taken(self._discord, self._town),
             "path": asdict(self._path),
@@ -71,17 +87,25 @@ class Play:
 
     async def window(self, asked: dict[str, str]) -> dict[str, str]:
         """Return the address of a person's window onto a place."""
-        return {"address": (await self._window(asked["person"], int(asked["place"]), asked.get("zone", ""))).address}
+        return {
+            "address": (
+                await self._window(asked["person"], int(asked["place"]), asked.get("zone", ""))
+            ).address
+        }
 
     async def menu(self, asked: dict[str, str]) -> dict[str, bool]:
         """Have a person choose a command in a message's menu."""
         person = self._town.person(asked["person"])
         channel, _ = self._town.channel(person, int(asked["place"]))
         if channel.guild is None:
-            raise Refused("The menu of a message works in the channels of the server, not in direct messages.")
+            raise Refused(
+                "The menu of a message works in the channels of the server, not in direct messages."
+            )
         message = self._discord.backend.get_message(channel.id, int(asked["message"]))
         async with self._discord.step:
-            result = await person.member.context_menu(channel, asked["name"], ResponseMessage(self._discord, message))
+            result = await person.member.context_menu(
+                channel, asked["name"], ResponseMessage(self._discord, message)
+            )
         if result.modal is not None:
             (await self._window(person.key, channel.id)).show_form(result)
         return {"done": True}

@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from bot.tryout.bridge.server import LiveDiscord, online
-from bot.tryout.demo_server import Town
-from bot.tryout.engine_proxy import Offstage
-from bot.tryout.guided_tour import Path
-from bot.tryout.page_session import Play
+from bot.tryout.demo_server import DemoServer
+from bot.tryout.engine_proxy import EngineProxy
+from bot.tryout.guided_tour import GuidedTour
+from bot.tryout.page_session import PageSession
 from bot.tryout.site import Site
 
 if TYPE_CHECKING:
@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def played(
-    make_bot: Callable[[Engine], commands.Bot], engine: Engine, server: socket.socket, scenario: Scenario
+    make_bot: Callable[[Engine], commands.Bot],
+    engine: Engine,
+    server: socket.socket,
+    scenario: Scenario,
 ) -> AsyncIterator[Site]:
     """Have a bot on a simulated Discord for as long as the context lasts, its site served on `server`.
 
     The engine must have been started, and stays its owner's; `make_bot` makes the bot for the engine it is given.
     """
-    offstage = Offstage(engine)
+    offstage = EngineProxy(engine)
     bot = make_bot(offstage)
     discord = LiveDiscord(bot)
     offstage.declare = discord.external_wait
-    path = Path.through(scenario)
-    town = Town(discord, path.channel, f"A scene of {scenario.book}")
+    path = GuidedTour.through(scenario)
+    town = DemoServer(discord, path.channel, f"A scene of {scenario.book}")
     site = Site(server)
-    play = Play(discord, town, offstage, site, path)
+    play = PageSession(discord, town, offstage, site, path)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(site.close)
         await stack.enter_async_context(online(discord))

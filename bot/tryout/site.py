@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _PAGE = Path(__file__).with_name("page")
 _HEAD = '<link rel="stylesheet" href="/aside/window.css"><script type="module" src="/aside/window.js"></script>'
-_FILES = {"/": "index.html"} | {f"/aside/{name}": name for name in ("page.css", "page.js", "window.css", "window.js")}
+_FILES = {"/": "index.html"} | {
+    f"/aside/{name}": name for name in ("page.css", "page.js", "window.css", "window.js")
+}
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -53,7 +55,9 @@ class Site:
         """Serve the page, and what it asks for: `answers` by the last part of the path."""
         app = web.Application(middlewares=[self._guarded])
         app.add_routes([web.get(path, _file) for path in _FILES])
-        app.add_routes([web.post(f"/aside/{name}", _asked(answer)) for name, answer in answers.items()])
+        app.add_routes(
+            [web.post(f"/aside/{name}", _asked(answer)) for name, answer in answers.items()]
+        )
         app.add_routes(self.panes.routes())
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
@@ -78,7 +82,9 @@ class Site:
 
 async def _file(request: web.Request) -> web.Response:
     path = _PAGE / _FILES[request.path]
-    return web.Response(text=path.read_text("utf-8"), content_type=_TYPES[path.suffix], headers=_HEADERS)
+    return web.Response(
+        text=path.read_text("utf-8"), content_type=_TYPES[path.suffix], headers=_HEADERS
+    )
 
 
 def _asked(answer: Answer) -> Handler:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.weights.gguf_writer import FloatType
-    from bot.weights.hub import Repository
+    from bot.weights.hub import HubRepository
 
 
-class Told(Protocol):
+class BuildProgress(Protocol):
     """Hears how a build goes on."""
 
     def step(self, what: str, unit: str = "bytes") -> None:
@@ -68,7 +68,7 @@ class Source(Protocol):
         """Return its files with their sizes."""
         ...
 
-    def get(self, name: str, told: Told | None = None, what: str = "") -> Path:
+    def get(self, name: str, told: BuildProgress | None = None, what: str = "") -> Path:
         """Return the path of a file, fetched if need be; that is a step, told as `what`. Raises WeightsError."""
         ...
 
@@ -92,11 +92,15 @@ class LocalSource:
     def files(self) -> dict[str, int]:
         """Return its files with their sizes. Raises WeightsError."""
         try:
-            return {path.name: path.stat().st_size for path in self._folder.iterdir() if path.is_file()}
+            return {
+                path.name: path.stat().st_size for path in self._folder.iterdir() if path.is_file()
+            }
         except OSError as error:
-            raise WeightsError(f"{self._folder} can't be read ({error.strerror or error}).") from error
+            raise WeightsError(
+                f"{self._folder} can't be read ({error.strerror or error})."
+            ) from error
 
-    def get(self, name: str, told: Told | None = None, what: str = "") -> Path:  # noqa: ARG002 - nothing to wait for
+    def get(self, name: str, told: BuildProgress | None = None, what: str = "") -> Path:  # noqa: ARG002 - nothing to wait for
         """Return the path of a file."""
         return self._folder / name
 
@@ -110,10 +114,12 @@ class LocalSource:
 class HubSource:
     """A checkpoint on the hub. What is fetched is kept in `folder`, which is its own, until it is done with."""
 
-    def __init__(self, repository: Repository, folder: Path, hub: Hub) -> None:
+    def __init__(self, repository: HubRepository, folder: Path, hub: Hub) -> None:
         self._repository = repository
         self._all = folder
-        self._folder = folder / repository.commit[:12]  # an older version's files are never taken for this one's
+        self._folder = (
+            folder / repository.commit[:12]
+        )  # an older version's files are never taken for this one's
         self._hub = hub
         self.name = repository.name.rsplit("/", 1)[-1]
         self.version = repository.commit
@@ -122,12 +128,14 @@ class HubSource:
         """Return its files with their sizes."""
         return {name: file.size for name, file in self._repository.files.items()}
 
-    def get(self, name: str, told: Told | None = None, what: str = "") -> Path:
+    def get(self, name: str, told: BuildProgress | None = None, what: str = "") -> Path:
         """Fetch a file. Raises WeightsError."""
         path = self._folder / name
         if told and not path.exists():
             told.step(what)
-        self._hub.fetch(self._repository, self._repository.file(name), path, told.progress if told else None)
+        self._hub.fetch(
+            self._repository, self._repository.file(name), path, told.progress if told else None
+        )
         return path
 
     def done_with(self, name: str) -> None:
@@ -142,7 +150,15 @@ class HubSource:
 class Build:
     """One file to build: `target` from `source`. Nothing happens before `run`."""
 
-    def __init__(self, source: Source, target: Path, quantisation: str, *, title: str = "", keep: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        target: Path,
+        quantisation: str,
+        *,
+        title: str = "",
+        keep: bool = False,
+    ) -> None:
         """Look at the checkpoint's small files. `keep`: the unquantised file stays. Raises WeightsError."""
         self._source = source
         self._target = target
@@ -151,7 +167,9 @@ class Build:
         self._keep = keep
         self._files = source.files()
         if "config.json" not in self._files:
-            raise WeightsError(f"{source.name} has no config.json: it is no checkpoint that could be converted.")
+            raise WeightsError(
+                f"{source.name} has no config.json: it is no checkpoint that could be converted."
+            )
         self.dimensions = Dimensions.of_config(read_json(source.get("config.json")), source.name)
         self._shards = self._listed()
 
@@ -166,20 +184,22 @@ class Build:
         size = sum(tensor.size or 0 for tensor in sizes.tensors)
         return Needs(sum(shards), sum(shards) + max(*shards, size), size)
 
-    def run(self, told: Told) -> Path:
+    def run(self, told: BuildProgress) -> Path:
         """Build the file and return its path. Raises WeightsError; the same again goes on where it broke off."""
         try:
             self._target.parent.mkdir(parents=True, exist_ok=True)
             with filelock.FileLock(self._plain.with_name(f".{self._plain.name}.lock"), timeout=0):
                 return self._run(told)
         except filelock.Timeout as error:
-            raise WeightsError(f"Another process builds from {self._source.name} already: let it end first.") from error
+            raise WeightsError(
+                f"Another process builds from {self._source.name} already: let it end first."
+            ) from error
         except OSError as error:
             raise WeightsError(
                 f"{self._target} couldn't be written ({error.strerror or error}): choose another folder."
             ) from error
 
-    def _run(self, told: Told) -> Path:
+    def _run(self, told: BuildProgress) -> Path:
         if not _whole(self._target):
             self._make(told)
         if hashes.noted(self._target) is None:
@@ -188,7 +208,7 @@ class Build:
         self._source.finished()
         return self._target
 
-    def _make(self, told: Told) -> None:
+    def _make(self, told: BuildProgress) -> None:
         hashes.forget(self._target)
         if not _whole(self._plain):
             self._convert(told)
@@ -206,16 +226,23 @@ class Build:
             return self._target
         return self._target.with_name(f"{self._title.replace(' ', '-')}.unquantised.gguf")
 
-    def _convert(self, told: Told) -> None:
+    def _convert(self, told: BuildProgress) -> None:
         there = self._plain.with_name(f"{self._plain.name}.part")
         done = there.stat().st_blocks * 512 if there.is_file() else 0  # it has holes
         check_room(self._plain.parent, self.needs.disk - done, f"Building {self._target.name}")
         for name in FILES:
             if name in self._files:
                 self._source.get(name)
-        vocabulary = read_vocabulary(self._source.get("config.json").parent, self.dimensions.vocab_size)
+        vocabulary = read_vocabulary(
+            self._source.get("config.json").parent, self.dimensions.vocab_size
+        )
         conversion = Conversion(
-            self._plain, self.dimensions, vocabulary, self._kind(told), self._title, self._source.version
+            self._plain,
+            self.dimensions,
+            vocabulary,
+            self._kind(told),
+            self._title,
+            self._source.version,
         )
         for number, name in enumerate(self._shards, 1):
             if name not in conversion.done:
@@ -225,10 +252,12 @@ class Build:
             self._source.done_with(name)
         conversion.finish()
 
-    def _fetched(self, number: int, told: Told) -> Path:
-        return self._source.get(self._shards[number - 1], told, f"Fetching shard {number} of {len(self._shards)}")
+    def _fetched(self, number: int, told: BuildProgress) -> Path:
+        return self._source.get(
+            self._shards[number - 1], told, f"Fetching shard {number} of {len(self._shards)}"
+        )
 
-    def _kind(self, told: Told) -> FloatType:
+    def _kind(self, told: BuildProgress) -> FloatType:
         """The type of the unquantised file: as asked for, or as begun with, else that of the first shard's matrices."""
         if self._quantisation in UNQUANTISED:
             return self._quantisation  # type: ignore[return-value] # the constant holds exactly these
@@ -243,7 +272,9 @@ class Build:
             return shards_among(self._files, self._source.name)
         shards = shards_in(read_json(self._source.get(INDEX)), self._source.name)
         if missing := [name for name in shards if name not in self._files]:
-            raise WeightsError(f"{self._source.name} lacks {missing[0]}, which its index lists: it is not whole.")
+            raise WeightsError(
+                f"{self._source.name} lacks {missing[0]}, which its index lists: it is not whole."
+            )
         return shards
 
 

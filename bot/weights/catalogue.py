@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from bot.documents import read_document
 from bot.errors import DocumentError
-from bot.package_data import shipped
+from bot.package_data import shipped_folder
 from bot.weights.dimensions import Dimensions  # noqa: TC001 - pydantic needs it at run time
 from bot.weights.quantisation import QUANTISATIONS
 
@@ -50,13 +50,19 @@ class CatalogueEntry(BaseModel):
     title: str
     source: str | None = Field(default=None, pattern=r"^(package|hub|file):[^\s].*[^\s]$")
     checkpoint: str | None = Field(default=None, pattern=r"^[^/\s:]+/[^/\s:]+$")
-    quantisations: tuple[Quantisation, ...] = Field(default=(), description="that are published as GGUF")
+    quantisations: tuple[Quantisation, ...] = Field(
+        default=(), description="that are published as GGUF"
+    )
     quantisation: Quantisation = Field(default="Q4_K_M", description="taken where none is named")
-    dimensions: Dimensions | None = Field(default=None, description="the checkpoint's measures, from its config.json")
+    dimensions: Dimensions | None = Field(
+        default=None, description="the checkpoint's measures, from its config.json"
+    )
     licence: str
     dialect: Literal["her", "stand-in"] = "her"
     stand_in: bool = False
-    acts: bool = Field(default=True, description="false for one that judges replies and plays no part")
+    acts: bool = Field(
+        default=True, description="false for one that judges replies and plays no part"
+    )
     sampling: SamplingAdvice = Field(default_factory=SamplingAdvice)
     note: str = ""
 
@@ -85,7 +91,7 @@ def catalogue(folder: Path | None = None, added: Path | None = None) -> dict[str
 
     Raises DocumentError.
     """
-    files = sorted((folder or shipped("models")).glob("*.yaml"))
+    files = sorted((folder or shipped_folder("models")).glob("*.yaml"))
     files += sorted(added.glob("*.yaml")) if added else []
     entries = (read_document(path, CatalogueEntry, DocumentError) for path in files)
     return {entry.name: entry for entry in entries}

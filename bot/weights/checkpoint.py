@@ -45,7 +45,9 @@ def shards_among(files: Iterable[str], whose: str) -> tuple[str, ...]:
     """Return the one shard of a checkpoint that has no index. Raises WeightsError where there is none."""
     if SINGLE in files:
         return (SINGLE,)
-    raise WeightsError(f"{whose} has no safetensors ({SINGLE} or {INDEX}), so it can't be converted.")
+    raise WeightsError(
+        f"{whose} has no safetensors ({SINGLE} or {INDEX}), so it can't be converted."
+    )
 
 
 def read_shard(path: Path) -> dict[str, LocalTensor]:
@@ -55,9 +57,23 @@ def read_shard(path: Path) -> dict[str, LocalTensor]:
         size = path.stat().st_size
     except OSError as error:
         raise WeightsError(f"{path} can't be read ({error.strerror or error}).") from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, MemoryError, OverflowError) as error:
-        raise WeightsError(f"{path} is no safetensors file, or is cut off: fetch it again.") from error
-    needed = max((one.data_range.offset + one.data_range.size for one in tensors.values()), default=0)
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        MemoryError,
+        OverflowError,
+    ) as error:
+        raise WeightsError(
+            f"{path} is no safetensors file, or is cut off: fetch it again."
+        ) from error
+    needed = max(
+        (one.data_range.offset + one.data_range.size for one in tensors.values()), default=0
+    )
     if needed > size:
-        raise WeightsError(f"{path} is cut off: {size:,} of {needed:,} bytes are there; fetch it again.")
+        raise WeightsError(
+            f"{path} is cut off: {size:,} of {needed:,} bytes are there; fetch it again."
+        )
     return tensors

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gguf.utility import LocalTensor
 
     from bot.weights.dimensions import Dimensions
-    from bot.weights.gguf_writer import FloatType, Place
+    from bot.weights.gguf_writer import FloatType, TensorPlacement
     from bot.weights.hub import Progress
     from bot.weights.vocabulary import Vocabulary
 
@@ -35,7 +35,13 @@ class Conversion:
     """The GGUF file in the making. `target` appears when `finish` is called."""
 
     def __init__(
-        self, target: Path, dimensions: Dimensions, vocabulary: Vocabulary, kind: FloatType, name: str, origin: str = ""
+        self,
+        target: Path,
+        dimensions: Dimensions,
+        vocabulary: Vocabulary,
+        kind: FloatType,
+        name: str,
+        origin: str = "",
     ) -> None:
         """Begin, or go on where an earlier attempt at the same was broken off. Raises WeightsError.
 
@@ -71,10 +77,17 @@ class Conversion:
         Raises WeightsError where the shard is cut off, holds what the model hasn't, or can't be stored.
         """
         tensors = read_shard(shard)
-        wanted = {name: self._place(shard, name, tensor) for name, tensor in tensors.items() if not self._skip(name)}
+        wanted = {
+            name: self._place(shard, name, tensor)
+            for name, tensor in tensors.items()
+            if not self._skip(name)
+        }
         total, there = sum(tensors[name].data_range.size for name in wanted), 0
         try:
-            with shard.open("rb", buffering=0) as source, self._part.open("r+b", buffering=0) as target:
+            with (
+                shard.open("rb", buffering=0) as source,
+                self._part.open("r+b", buffering=0) as target,
+            ):
                 for name, place in wanted.items():
                     for size in copied(source, target, tensors[name], place):
                         there += size
@@ -95,10 +108,12 @@ class Conversion:
         self._part.replace(self._target)
         self._notes.unlink(missing_ok=True)
 
-    def _place(self, shard: Path, name: str, tensor: LocalTensor) -> Place:
+    def _place(self, shard: Path, name: str, tensor: LocalTensor) -> TensorPlacement:
         place = self._places.get(name)
         if place is None:
-            raise WeightsError(f"{shard.name} holds a tensor {name}, which a Qwen3 hasn't: it can't be converted.")
+            raise WeightsError(
+                f"{shard.name} holds a tensor {name}, which a Qwen3 hasn't: it can't be converted."
+            )
         if tensor.shape != place.tensor.shape:
             raise WeightsError(
                 f"The tensor {name} in {shard.name} has the shape {tensor.shape}, but by config.json it must have "
@@ -109,12 +124,17 @@ class Conversion:
 
     def _skip(self, name: str) -> bool:
         """Frequencies that old tools saved, and an output that is the embeddings again: llama.cpp makes both itself."""
-        return name.endswith("rotary_emb.inv_freq") or (name == "lm_head.weight" and name not in self._places)
+        return name.endswith("rotary_emb.inv_freq") or (
+            name == "lm_head.weight" and name not in self._places
+        )
 
     def _note(self, shard: str, names: list[str]) -> None:
         self._done[shard] = names
         new = self._notes.with_name(f"{self._notes.name}.new")
-        new.write_text(json.dumps({"kind": self._kind, "origin": self._origin, "done": self._done}), encoding="utf-8")
+        new.write_text(
+            json.dumps({"kind": self._kind, "origin": self._origin, "done": self._done}),
+            encoding="utf-8",
+        )
         new.replace(self._notes)
 
 
@@ -158,4 +178,6 @@ def _same_front(fresh: Path, part: Path, length: int) -> bool:
 
 
 def _unwritable(path: Path, error: OSError) -> WeightsError:
-    return WeightsError(f"{path} couldn't be written ({error.strerror or error}): is the disk full?")
+    return WeightsError(
+        f"{path} couldn't be written ({error.strerror or error}): is the disk full?"
+    )

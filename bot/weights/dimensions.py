@@ -17,7 +17,9 @@ from bot.errors import WeightsError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ARCHITECTURES: Final = {"Qwen3ForCausalLM": "qwen3"}  # what can be converted: the hub's name, llama.cpp's name
+ARCHITECTURES: Final = {
+    "Qwen3ForCausalLM": "qwen3"
+}  # what can be converted: the hub's name, llama.cpp's name
 _SCALING_KINDS: Final = {"linear", "yarn", "default"}
 
 
@@ -55,7 +57,9 @@ class Dimensions(BaseModel):
         """Read the content of a `config.json`. Raises WeightsError where it is none, or of another architecture."""
         named = config.get("architectures") if isinstance(config, dict) else None
         if not isinstance(config, dict) or not isinstance(named, list):
-            raise WeightsError(f"The config.json of {whose} names no architecture: it is not a model of this kind.")
+            raise WeightsError(
+                f"The config.json of {whose} names no architecture: it is not a model of this kind."
+            )
         if not set(named) & ARCHITECTURES.keys():
             raise WeightsError(
                 f"{whose} is a {', '.join(map(str, named))}, which can't be converted or measured here: "
@@ -64,19 +68,28 @@ class Dimensions(BaseModel):
         rope = config.get("rope_parameters")
         if isinstance(rope, dict):  # as newer versions of `transformers` write it
             scaled = rope.get("rope_type", "default") != "default"
-            config = {"rope_theta": rope.get("rope_theta", 1e6), "rope_scaling": rope if scaled else None} | config
+            config = {
+                "rope_theta": rope.get("rope_theta", 1e6),
+                "rope_scaling": rope if scaled else None,
+            } | config
         config = {key: value for key, value in config.items() if value is not None}
         try:
             found = cls.model_validate(config)
         except ValidationError as error:
-            wrong = ", ".join(sorted({str(fault["loc"][0]) for fault in error.errors() if fault["loc"]}))
-            raise WeightsError(f"The config.json of {whose} can't be used: {wrong} is missing or wrong.") from error
+            wrong = ", ".join(
+                sorted({str(fault["loc"][0]) for fault in error.errors() if fault["loc"]})
+            )
+            raise WeightsError(
+                f"The config.json of {whose} can't be used: {wrong} is missing or wrong."
+            ) from error
         return found.checked(whose)
 
     def checked(self, whose: str) -> Dimensions:
         """Return the same. Raises WeightsError where the model needs what this program doesn't write into a GGUF."""
         if self.attention_bias:
-            raise WeightsError(f"{whose} has biases in its attention, which no published Qwen3 has: not supported.")
+            raise WeightsError(
+                f"{whose} has biases in its attention, which no published Qwen3 has: not supported."
+            )
         if self.scaling_kind not in _SCALING_KINDS:
             raise WeightsError(
                 f"{whose} stretches its context by {self.scaling_kind!r}, which is not supported: "
@@ -100,7 +113,10 @@ class Dimensions(BaseModel):
 
     def _shapes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         hidden, inner = self.hidden_size, self.intermediate_size
-        queries, keys = self.num_attention_heads * self.head_dim, self.num_key_value_heads * self.head_dim
+        queries, keys = (
+            self.num_attention_heads * self.head_dim,
+            self.num_key_value_heads * self.head_dim,
+        )
         yield "model.embed_tokens.weight", (self.vocab_size, hidden)
         for layer in range(self.num_hidden_layers):
             block = f"model.layers.{layer}"

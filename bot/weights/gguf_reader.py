@@ -21,7 +21,19 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = int | float | bool | str
 
-_SCALARS: Final = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_SCALARS: Final = {
+    0: "<B",
+    1: "<b",
+    2: "<H",
+    3: "<h",
+    4: "<I",
+    5: "<i",
+    6: "<f",
+    7: "<?",
+    10: "<Q",
+    11: "<q",
+    12: "<d",
+}
 _STRING: Final = 8
 _ARRAY: Final = 9
 _SPLIT: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
@@ -94,7 +106,10 @@ class GgufFile:
     def head_size(self) -> tuple[int, int]:
         """Numbers in one head's key and in one head's value."""
         usual = self.embedding // max(1, self.heads)
-        return (self._number("attention.key_length") or usual, self._number("attention.value_length") or usual)
+        return (
+            self._number("attention.key_length") or usual,
+            self._number("attention.value_length") or usual,
+        )
 
     @property
     def vocabulary(self) -> int:
@@ -109,7 +124,10 @@ class GgufFile:
     @cached_property
     def bytes_needed(self) -> int:
         """Least size of the whole file, in bytes, by its header."""
-        return max((self.data_start + t.offset + (t.size or 0) for t in self.tensors), default=self.data_start)
+        return max(
+            (self.data_start + t.offset + (t.size or 0) for t in self.tensors),
+            default=self.data_start,
+        )
 
     @property
     def complete(self) -> bool:
@@ -131,7 +149,9 @@ def read_header(path: Path) -> GgufFile:
             f"There is no model file {path}: check the path, or name a model of the catalogue."
         ) from error
     except OSError as error:
-        raise ModelFileError(f"The model file {path} can't be read ({error.strerror or error}).") from error
+        raise ModelFileError(
+            f"The model file {path} can't be read ({error.strerror or error})."
+        ) from error
 
 
 def parts(path: Path) -> tuple[Path, ...]:
@@ -140,7 +160,9 @@ def parts(path: Path) -> tuple[Path, ...]:
     if not found:
         return (path,)
     stem, total = path.name[: found.start()], int(found[2])
-    return tuple(path.with_name(f"{stem}-{number:05}-of-{total:05}.gguf") for number in range(1, total + 1))
+    return tuple(
+        path.with_name(f"{stem}-{number:05}-of-{total:05}.gguf") for number in range(1, total + 1)
+    )
 
 
 def check(path: Path) -> tuple[GgufFile, ...]:
@@ -156,9 +178,13 @@ def check(path: Path) -> tuple[GgufFile, ...]:
                 "are there; fetch it again."
             )
     if not any(header.tensors for header in headers):
-        raise ModelFileError(f"The model file {path} holds a vocabulary but no weights: choose another file.")
+        raise ModelFileError(
+            f"The model file {path} holds a vocabulary but no weights: choose another file."
+        )
     if "bert" in headers[0].architecture or headers[0].architecture in {"clip", "t5encoder"}:
-        raise ModelFileError(f"The model in {path} ({headers[0].architecture}) can't write text: choose another one.")
+        raise ModelFileError(
+            f"The model in {path} ({headers[0].architecture}) can't write text: choose another one."
+        )
     return headers
 
 
@@ -174,7 +200,9 @@ class _Header:
         self._check_magic()
         version, tensor_count, value_count = self._unpack("<IQQ")
         if version not in (2, 3):
-            raise ModelFileError(f"The model file {self._path} has GGUF version {version}, which is not supported.")
+            raise ModelFileError(
+                f"The model file {self._path} has GGUF version {version}, which is not supported."
+            )
         if max(tensor_count, value_count) > self._size:
             raise self._broken()
         values: dict[str, Value] = {}
@@ -254,11 +282,15 @@ class _Header:
     def _take(self, count: int) -> bytes:
         taken = self._file.read(count)
         if len(taken) < count:
-            raise ModelFileError(f"The model file {self._path} is cut off within its header; fetch it again.")
+            raise ModelFileError(
+                f"The model file {self._path} is cut off within its header; fetch it again."
+            )
         return taken
 
     def _broken(self) -> ModelFileError:
-        return ModelFileError(f"The header of the model file {self._path} is broken; fetch it again.")
+        return ModelFileError(
+            f"The header of the model file {self._path} is broken; fetch it again."
+        )
 
 
 def tensor_bytes(shape: tuple[int, ...], kind: int) -> int | None:

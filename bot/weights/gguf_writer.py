@@ -31,7 +31,7 @@ _FILE_TYPES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TensorPlacement:
     """Where one tensor's data goes: the position in the file and the size, both in bytes."""
 
     tensor: TensorShape
@@ -41,8 +41,12 @@ class Place:
 
 
 def write_header(
-    path: Path, dimensions: Dimensions, kind: FloatType, name: str, vocabulary: Vocabulary | None = None
-) -> tuple[Place, ...]:
+    path: Path,
+    dimensions: Dimensions,
+    kind: FloatType,
+    name: str,
+    vocabulary: Vocabulary | None = None,
+) -> tuple[TensorPlacement, ...]:
     """Write a new file of its final size whose data is one hole; return where each tensor's data goes.
 
     Matrices are of type `kind`; what has one dimension is F32, since llama.cpp computes with it so. Raises OSError.
@@ -58,7 +62,9 @@ def write_header(
     kinds = [(tensor, kind_of(tensor, kind)) for tensor in dimensions.tensors()]
     for tensor, one in kinds:
         raw = GGMLQuantizationType[one]
-        writer.add_tensor_info(tensor.name, tensor.shape, np.dtype(np.float32), _size(tensor, one), raw_dtype=raw)
+        writer.add_tensor_info(
+            tensor.name, tensor.shape, np.dtype(np.float32), _size(tensor, one), raw_dtype=raw
+        )
     try:
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
@@ -94,11 +100,13 @@ def _measures(writer: GGUFWriter, dimensions: Dimensions) -> None:
         writer.add_rope_scaling_orig_ctx_len(int(original))
 
 
-def _places(kinds: Sequence[tuple[TensorShape, FloatType]], front: int, alignment: int) -> tuple[Place, ...]:
+def _places(
+    kinds: Sequence[tuple[TensorShape, FloatType]], front: int, alignment: int
+) -> tuple[TensorPlacement, ...]:
     at = _padded(front, alignment)
     places = []
     for tensor, kind in kinds:
-        places.append(Place(tensor, kind, at, _size(tensor, kind)))
+        places.append(TensorPlacement(tensor, kind, at, _size(tensor, kind)))
         at += _padded(_size(tensor, kind), alignment)
     return tuple(places)
 

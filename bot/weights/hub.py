@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[int, int], None]
 
 MARGIN = 256 * 2**20  # bytes left free on the disk
-_WITHOUT_CHECK = huggingface_hub.constants.MAX_HTTP_DOWNLOAD_SIZE  # larger ones the client refuses to measure
+_WITHOUT_CHECK = (
+    huggingface_hub.constants.MAX_HTTP_DOWNLOAD_SIZE
+)  # larger ones the client refuses to measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Repository:
+class HubRepository:
     """A repository at one commit."""
 
     name: str
@@ -71,28 +73,46 @@ class Repository:
 class Hub:
     """The hub, or whatever stands at the address in HF_ENDPOINT. Every call blocks on the network."""
 
-    def __init__(self, endpoint: str | None = None, notice: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, endpoint: str | None = None, notice: Callable[[str], None] | None = None
+    ) -> None:
         """`notice` hears what is worth telling while one waits."""
         self._notice = notice or (lambda _: None)
-        self._endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or huggingface_hub.constants.ENDPOINT).rstrip("/")
+        self._endpoint = (
+            endpoint or os.environ.get("HF_ENDPOINT") or huggingface_hub.constants.ENDPOINT
+        ).rstrip("/")
         self._api = huggingface_hub.HfApi(endpoint=self._endpoint)
-        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what goes wrong is told once, by us
+        logging.getLogger("huggingface_hub").setLevel(
+            logging.ERROR
+        )  # what goes wrong is told once, by us
 
-    def repository(self, name: str, *, timeout: float = 15.0) -> Repository:
+    def repository(self, name: str, *, timeout: float = 15.0) -> HubRepository:
         """Return what a repository holds now. Raises WeightsError."""
         try:
             info = self._api.model_info(name, files_metadata=True, timeout=timeout)
         except HUB_ERRORS as error:
             raise WeightsError(explained(error, repo=name)) from error
         if not info.sha:
-            raise WeightsError(f"What answered for {name} is not the hub: check HF_ENDPOINT and the network.")
+            raise WeightsError(
+                f"What answered for {name} is not the hub: check HF_ENDPOINT and the network."
+            )
         files = [
-            Listed(one.rfilename, one.size or 0, Hash.listed(one.lfs.sha256 if one.lfs else None, one.blob_id))
+            Listed(
+                one.rfilename,
+                one.size or 0,
+                Hash.listed(one.lfs.sha256 if one.lfs else None, one.blob_id),
+            )
             for one in info.siblings or []
         ]
-        return Repository(name, info.sha, {one.name: one for one in files})
+        return HubRepository(name, info.sha, {one.name: one for one in files})
 
-    def fetch(self, repository: Repository, file: Listed, target: Path, progress: Progress | None = None) -> None:
+    def fetch(
+        self,
+        repository: HubRepository,
+        file: Listed,
+        target: Path,
+        progress: Progress | None = None,
+    ) -> None:
         """Fetch a file to `target`, going on where an earlier attempt broke off; nothing where it is there, whole.
 
         Waits where another process fetches the same. Raises WeightsError.
@@ -105,12 +125,16 @@ class Hub:
         except HUB_ERRORS as error:
             raise WeightsError(explained(error, repo=repository.name, file=file.name)) from error
 
-    def read(self, repo: str, name: str, *, size: int | None = None, timeout: float = 15.0) -> bytes:
+    def read(
+        self, repo: str, name: str, *, size: int | None = None, timeout: float = 15.0
+    ) -> bytes:
         """Return a small file, or the first `size` bytes of a large one. Raises WeightsError."""
         address = huggingface_hub.hf_hub_url(repo, name, endpoint=self._endpoint)
         headers = build_hf_headers() | ({"Range": f"bytes=0-{size - 1}"} if size else {})
         try:
-            answer = huggingface_hub.get_session().get(address, headers=headers, timeout=timeout, follow_redirects=True)
+            answer = huggingface_hub.get_session().get(
+                address, headers=headers, timeout=timeout, follow_redirects=True
+            )
             hf_raise_for_status(answer)
         except HUB_ERRORS as error:
             raise WeightsError(explained(error, repo=repo, file=name)) from error
@@ -129,7 +153,9 @@ class Hub:
         finally:
             lock.release()
 
-    def _fetch(self, repository: Repository, file: Listed, target: Path, progress: Progress | None) -> None:
+    def _fetch(
+        self, repository: HubRepository, file: Listed, target: Path, progress: Progress | None
+    ) -> None:
         part = target.with_name(f"{target.name}.{repository.commit[:12]}.part")
         for older in target.parent.glob(f"{target.name}.*.part"):
             if older != part:
@@ -150,7 +176,12 @@ class Hub:
         part.replace(target)
 
     def _transfer(
-        self, repository: Repository, file: Listed, stream: BinaryIO, there: int, progress: Progress | None
+        self,
+        repository: HubRepository,
+        file: Listed,
+        stream: BinaryIO,
+        there: int,
+        progress: Progress | None,
     ) -> None:
         address = huggingface_hub.hf_hub_url(
             repository.name, file.name, revision=repository.commit, endpoint=self._endpoint
@@ -166,7 +197,9 @@ class Hub:
             )
         except OSError as error:
             if error.errno is None and not isinstance(error, ConnectionError | TimeoutError):
-                stream.truncate(0)  # the client's own complaint: what came is of another length than was promised
+                stream.truncate(
+                    0
+                )  # the client's own complaint: what came is of another length than was promised
             raise
 
 

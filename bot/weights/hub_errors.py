@@ -12,7 +12,14 @@ import filelock
 from huggingface_hub import errors
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined] # whichever client the hub's library uses
 
-HUB_ERRORS: Final = (HTTPError, errors.HFValidationError, filelock.Timeout, OSError, ValueError, RuntimeError)
+HUB_ERRORS: Final = (
+    HTTPError,
+    errors.HFValidationError,
+    filelock.Timeout,
+    OSError,
+    ValueError,
+    RuntimeError,
+)
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS)

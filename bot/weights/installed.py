@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class InstalledModel:
     """One model's file on this machine, with the parts it may be split into. `name` is what the settings call it."""
 
     name: str
@@ -38,7 +38,11 @@ class Stored:
 def weights_folder() -> Path:
     """Return where weights are kept: the checkout's `models`, else this user's data folder."""
     root = checkout()
-    return root / "models" if root else platformdirs.user_data_path("aside", appauthor=False) / "models"
+    return (
+        root / "models"
+        if root
+        else platformdirs.user_data_path("aside", appauthor=False) / "models"
+    )
 
 
 def added_folder(folder: Path) -> Path:
@@ -58,23 +62,32 @@ def files_of(entry: CatalogueEntry, folder: Path) -> dict[str, Path]:
     files = {}
     if kind == "hub":
         repo = "/".join(where.split("/")[:2])
-        files = {quantisation_of(path.name): path for path in _ggufs(home(repo, folder), where[len(repo) + 1 :])}
+        files = {
+            quantisation_of(path.name): path
+            for path in _ggufs(home(repo, folder), where[len(repo) + 1 :])
+        }
     if entry.checkpoint:
         built = home(entry.checkpoint, folder).glob(f"{entry.name}-*.gguf")
-        files |= {quantisation: path for path in built if (quantisation := quantisation_of(path.name))}
+        files |= {
+            quantisation: path for path in built if (quantisation := quantisation_of(path.name))
+        }
     return files
 
 
-def stock(entries: Mapping[str, CatalogueEntry], folder: Path) -> tuple[Stored, ...]:
+def stock(entries: Mapping[str, CatalogueEntry], folder: Path) -> tuple[InstalledModel, ...]:
     """Return everything that is there, the catalogue's first."""
     known = [
-        Stored(entry.name, path, quantisation, entry)
+        InstalledModel(entry.name, path, quantisation, entry)
         for entry in entries.values()
         for quantisation, path in files_of(entry, folder).items()
     ]
     taken = {one.path for one in known}
     others = [
-        Stored(f"hf:{place.name.replace('--', '/', 1)}/{path.relative_to(place)}", path, quantisation_of(path.name))
+        InstalledModel(
+            f"hf:{place.name.replace('--', '/', 1)}/{path.relative_to(place)}",
+            path,
+            quantisation_of(path.name),
+        )
         for place in sorted(folder.glob("*--*"))
         for path in _ggufs(place)
         if path not in taken

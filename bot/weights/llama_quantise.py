@@ -48,9 +48,15 @@ def _quantise(quantisation: str, source: str, target: str) -> int:
     params = llama_cpp.llama_model_quantize_default_params()
     params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{quantisation}")
     params.dry_run = not target
-    params.nthread = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    params.nthread = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     params.max_buf_size = _BUFFER
-    return int(llama_cpp.llama_model_quantize(os.fsencode(source), os.fsencode(target), ctypes.byref(params)))
+    return int(
+        llama_cpp.llama_model_quantize(
+            os.fsencode(source), os.fsencode(target), ctypes.byref(params)
+        )
+    )
 
 
 _DEAF: Final = llama_cpp.llama_log_callback(lambda _level, _text, _data: None)

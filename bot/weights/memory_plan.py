@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 CacheType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
 
 BATCH: Final = 512  # tokens computed at once, at most
-_BYTES: Final[dict[CacheType, float]] = {"f16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}  # of one number in the cache
+_BYTES: Final[dict[CacheType, float]] = {
+    "f16": 2.0,
+    "q8_0": 34 / 32,
+    "q4_0": 18 / 32,
+}  # of one number in the cache
 MARGIN: Final = 512 * 2**20  # bytes left free on each device, for what else it has to do
-_LARGEST_CONTEXT = (
-    16384  # tokens of one mind, unless more are asked for: plenty for a scene, and memory has a better use
-)
+_LARGEST_CONTEXT = 16384  # tokens of one mind, unless more are asked for: plenty for a scene, and memory has a better use
 _USUAL_CONTEXT = 8192
 # What is tried where nothing is fixed by the settings, best first: context, minds, cache.
 _LADDER: Final[tuple[tuple[int, int, CacheType], ...]] = (
@@ -45,7 +47,7 @@ _LADDER_CPU: Final[tuple[tuple[int, int, CacheType], ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class PlanRequest:
     """What the settings fix; None: follows from the memory."""
 
     context: int | None = None
@@ -71,13 +73,20 @@ class Plan:
     work_bytes: int  # … intermediate results
 
     def __str__(self) -> str:
-        where = f"{self.gpu_layers} of {self.layers} layers on the GPU" if self.gpu_layers else "on the CPU"
+        where = (
+            f"{self.gpu_layers} of {self.layers} layers on the GPU"
+            if self.gpu_layers
+            else "on the CPU"
+        )
         minds = f"{self.minds} mind{'s' if self.minds > 1 else ''}"
         return f"{where}, {minds} of {self.context:,} tokens, {self.cache_type} cache"
 
 
 def plans(
-    headers: Sequence[GgufFile], gpus_free: Sequence[int], main_free: int | None, wishes: Wishes
+    headers: Sequence[GgufFile],
+    gpus_free: Sequence[int],
+    main_free: int | None,
+    wishes: PlanRequest,
 ) -> tuple[Plan, ...]:
     """Return the plans that fit, the best first; none: nothing does.
 
@@ -92,16 +101,24 @@ def plans(
     if wishes.gpu_layers is not None:
         count = model.layers if wishes.gpu_layers < 0 else min(wishes.gpu_layers, model.layers)
         asked = [model.plan(*rung, count) for rung in rungs]
-        return tuple(plan for plan in asked if plan.gpu_bytes <= gpu and _fits_main(plan, main_free))
+        return tuple(
+            plan for plan in asked if plan.gpu_bytes <= gpu and _fits_main(plan, main_free)
+        )
     whole = [plan for rung in rungs if (plan := model.plan(*rung, model.layers)).gpu_bytes <= gpu]
     part = [model.most(*rung, gpu) for rung in rungs if _modest(rung, wishes)]
-    return (*whole, *(plan for plan in part if plan.gpu_layers < plan.layers and _fits_main(plan, main_free)))
+    return (
+        *whole,
+        *(plan for plan in part if plan.gpu_layers < plan.layers and _fits_main(plan, main_free)),
+    )
 
 
-def smallest(headers: Sequence[GgufFile], wishes: Wishes) -> Plan:
+def smallest(headers: Sequence[GgufFile], wishes: PlanRequest) -> Plan:
     """Return the plan that needs least memory, to tell by how much it does not fit."""
     model = _Model(headers)
-    return min((model.plan(*rung, 0) for rung in _rungs(model, wishes, gpu=True)), key=lambda plan: plan.main_bytes)
+    return min(
+        (model.plan(*rung, 0) for rung in _rungs(model, wishes, gpu=True)),
+        key=lambda plan: plan.main_bytes,
+    )
 
 
 class _Model:
@@ -114,7 +131,9 @@ class _Model:
         self.layers = self._header.layers + 1
         sizes = _by_layer(tensors)
         self._weights = [sizes[number] for number in range(self._header.layers)]
-        self._embeddings = sum(tensor.size or 0 for tensor in tensors if tensor.name.startswith("token_embd"))
+        self._embeddings = sum(
+            tensor.size or 0 for tensor in tensors if tensor.name.startswith("token_embd")
+        )
         self._rest = sizes[None] - self._embeddings
         # Where the embeddings are the output too, a GPU that computes the output gets a copy.
         own = any(tensor.name == "output.weight" for tensor in tensors)
@@ -143,7 +162,11 @@ class _Model:
     def most(self, context: int, minds: int, cache: CacheType, room: int) -> Plan:
         """The plan with the most layers in `room` bytes of the GPU."""
         counts = range(self.layers, -1, -1)
-        return next(plan for count in counts if (plan := self.plan(context, minds, cache, count)).gpu_bytes <= room)
+        return next(
+            plan
+            for count in counts
+            if (plan := self.plan(context, minds, cache, count)).gpu_bytes <= room
+        )
 
     def _cache(self, tokens: int, cache: CacheType) -> int:
         """Bytes of one layer's cache."""
@@ -155,7 +178,9 @@ class _Model:
         return BATCH * (activations + 2 * context)
 
 
-def _rungs(model: _Model, wishes: Wishes, *, gpu: bool) -> Iterator[tuple[int, int, CacheType]]:
+def _rungs(
+    model: _Model, wishes: PlanRequest, *, gpu: bool
+) -> Iterator[tuple[int, int, CacheType]]:
     """The ladder with what the settings fix put in."""
     seen = set()
     for context, minds, cache in _LADDER if gpu else _LADDER_CPU:
@@ -169,13 +194,15 @@ def _rungs(model: _Model, wishes: Wishes, *, gpu: bool) -> Iterator[tuple[int, i
             yield rung
 
 
-def _may(rung: tuple[int, int, CacheType], wishes: Wishes) -> bool:
+def _may(rung: tuple[int, int, CacheType], wishes: PlanRequest) -> bool:
     return wishes.flash_attention or rung[2] == "f16" or wishes.cache_type is not None
 
 
-def _modest(rung: tuple[int, int, CacheType], wishes: Wishes) -> bool:
+def _modest(rung: tuple[int, int, CacheType], wishes: PlanRequest) -> bool:
     """Where not all fits on the GPU, layers there are worth more than many minds or a long context."""
-    return (wishes.context is not None or rung[0] <= _USUAL_CONTEXT) and (wishes.minds is not None or rung[1] <= 4)
+    return (wishes.context is not None or rung[0] <= _USUAL_CONTEXT) and (
+        wishes.minds is not None or rung[1] <= 4
+    )
 
 
 def _fits_main(plan: Plan, free: int | None) -> bool:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.gguf_reader import GgufFile
 
-PATIENCE: Final = 1.0  # seconds that the hub may take to answer before the catalogue's word is taken
+PATIENCE: Final = (
+    1.0  # seconds that the hub may take to answer before the catalogue's word is taken
+)
 _FRONT: Final = 24 * 2**20  # bytes that hold the header of any file with a vocabulary of usual size
 
 
@@ -67,10 +69,14 @@ def _on_the_hub(model: str, folder: Path) -> Measured:
         return _far_away(file)
     repo = model[3:].strip("/")
     if repo.count("/") != 1:
-        raise UserInputError(f"{model} names no repository of the hub: write hf:OWNER/REPO or hf:OWNER/REPO/FILE.gguf.")
+        raise UserInputError(
+            f"{model} names no repository of the hub: write hf:OWNER/REPO or hf:OWNER/REPO/FILE.gguf."
+        )
     dimensions = _published(repo, timeout=15.0)
     layouts = laid_out(repo, dimensions, QUANTISATIONS)
-    return Measured(model, {one: (header,) for one, header in layouts.items()}, "the hub's config.json")
+    return Measured(
+        model, {one: (header,) for one, header in layouts.items()}, "the hub's config.json"
+    )
 
 
 def _far_away(file: HubFile) -> Measured:
@@ -83,22 +89,38 @@ def _far_away(file: HubFile) -> Measured:
             part.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(Hub().read(file.repo, part.relative_to(place).as_posix(), size=_FRONT))
             headers.append(gguf_reader.read_header(part))
-    return Measured(str(file), {quantisation_of(file.name) or file.name: tuple(headers)}, "the header on the hub")
+    return Measured(
+        str(file),
+        {quantisation_of(file.name) or file.name: tuple(headers)},
+        "the header on the hub",
+    )
 
 
-def _of_catalogue(entry: CatalogueEntry, quantisation: str | None, folder: Path, patience: float) -> Measured:
+def _of_catalogue(
+    entry: CatalogueEntry, quantisation: str | None, folder: Path, patience: float
+) -> Measured:
     here = {one: gguf_reader.check(path) for one, path in files_of(entry, folder).items()}
     if entry.checkpoint is None or (quantisation and quantisation in here):
         if not here:
-            raise WeightsError(f"The file of {entry.name} isn't here, and the catalogue doesn't know its dimensions.")
+            raise WeightsError(
+                f"The file of {entry.name} isn't here, and the catalogue doesn't know its dimensions."
+            )
         return Measured(
-            entry.name, {one: here[one] for one in here if quantisation in (None, one)}, "the file's header"
+            entry.name,
+            {one: here[one] for one in here if quantisation in (None, one)},
+            "the file's header",
         )
     dimensions, source = _dimensions(entry, patience)
-    wanted = [quantisation] if quantisation else [one for one in QUANTISATIONS if one in entry.choices or one in here]
+    wanted = (
+        [quantisation]
+        if quantisation
+        else [one for one in QUANTISATIONS if one in entry.choices or one in here]
+    )
     told = laid_out(entry.name, dimensions, wanted)
     layouts = {one: here.get(one, (header,)) for one, header in told.items()}
-    return Measured(entry.name, layouts | {one: here[one] for one in here if not quantisation}, source)
+    return Measured(
+        entry.name, layouts | {one: here[one] for one in here if not quantisation}, source
+    )
 
 
 def _dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str]:
@@ -131,7 +153,9 @@ def _published_soon(repo: str, patience: float) -> Dimensions:
     try:
         found = answer.get(timeout=max(0.05, deadline - time.monotonic()))
     except queue.Empty as error:
-        raise WeightsError(f"The hub did not tell of {repo} within {patience:g} seconds.") from error
+        raise WeightsError(
+            f"The hub did not tell of {repo} within {patience:g} seconds."
+        ) from error
     if isinstance(found, WeightsError):
         raise found
     return found
@@ -144,4 +168,6 @@ def _published(repo: str, *, timeout: float) -> Dimensions:
     try:
         return Dimensions.of_config(json.loads(content), repo)
     except ValueError as error:
-        raise WeightsError(f"The config.json of {repo} on the hub is no JSON: it can't be measured.") from error
+        raise WeightsError(
+            f"The config.json of {repo} on the hub is no JSON: it can't be measured."
+        ) from error

@@ -27,7 +27,9 @@ class HubFile:
         """Read `OWNER/REPO/FILE.gguf`. Raises UserInputError where it isn't of that form, or names no GGUF file."""
         pieces = text.strip().strip("/").split("/")
         if len(pieces) < 3 or not all(pieces) or ".." in pieces:
-            raise UserInputError(f"hf:{text} names no file of the hub: write hf:OWNER/REPO/FILE.gguf.")
+            raise UserInputError(
+                f"hf:{text} names no file of the hub: write hf:OWNER/REPO/FILE.gguf."
+            )
         if not pieces[-1].endswith(".gguf"):
             raise UserInputError(f"hf:{text} is no GGUF file: choose one whose name ends in .gguf.")
         return cls("/".join(pieces[:2]), "/".join(pieces[2:]))

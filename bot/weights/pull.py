@@ -14,20 +14,25 @@ from bot.weights.quantisation import quantisation_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.weights.hub import Progress, Repository
+    from bot.weights.hub import HubRepository, Progress
 
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 
 
-def quantised(repository: Repository, quantisation: str, prefer: str = "") -> HubFile:
+def quantised(repository: HubRepository, quantisation: str, prefer: str = "") -> HubFile:
     """Return the file of that quantisation, of several the one whose name begins with `prefer`.
 
     Raises WeightsError, naming the quantisations there are.
     """
     ready = {name: quantisation_of(name) for name in repository.files if name.endswith(".gguf")}
-    fitting = [name for name, one in ready.items() if one == quantisation and not _LATER_PART.search(name)]
+    fitting = [
+        name for name, one in ready.items() if one == quantisation and not _LATER_PART.search(name)
+    ]
     if fitting:
-        best = min(fitting, key=lambda name: (not name.rsplit("/", 1)[-1].startswith(prefer), len(name), name))
+        best = min(
+            fitting,
+            key=lambda name: (not name.rsplit("/", 1)[-1].startswith(prefer), len(name), name),
+        )
         return HubFile(repository.name, best)
     there = ", ".join(sorted({one for one in ready.values() if one}))
     raise WeightsError(
@@ -42,7 +47,7 @@ def fetch(
     progress: Progress | None = None,
     *,
     hub: Hub | None = None,
-    repository: Repository | None = None,
+    repository: HubRepository | None = None,
 ) -> Path:
     """Fetch `file`, with the other parts it may be split into, and return its path; llama.cpp loads parts as they are.
 
@@ -71,12 +76,16 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WeightsError(f"The folder {folder} can't be made ({error.strerror or error}): choose another.") from error
+        raise WeightsError(
+            f"The folder {folder} can't be made ({error.strerror or error}): choose another."
+        ) from error
 
 
 def _begun(paths: tuple[Path, ...]) -> int:
     """Bytes that lie there from attempts that were broken off."""
-    return sum(part.stat().st_size for path in paths for part in path.parent.glob(f"{path.name}.*.part"))
+    return sum(
+        part.stat().st_size for path in paths for part in path.parent.glob(f"{path.name}.*.part")
+    )
 
 
 def _onwards(progress: Progress | None, before: int, total: int) -> Progress | None:

@@ -37,7 +37,8 @@ QUANTISATIONS: Final = (
 UNQUANTISED: Final = ("F32", "BF16", "F16")
 
 _IN_NAME = re.compile(
-    r"(?<![A-Za-z0-9])(I?Q\d(?:_[A-Z0-9]+)*|BF16|F16|F32)(?=(?:-\d{5}-of-\d{5})?\.gguf$)", re.IGNORECASE
+    r"(?<![A-Za-z0-9])(I?Q\d(?:_[A-Z0-9]+)*|BF16|F16|F32)(?=(?:-\d{5}-of-\d{5})?\.gguf$)",
+    re.IGNORECASE,
 )
 _TENSOR = re.compile(
     r"\[ *(?P<number>\d+)/ *(?P<all>\d+)\] +(?P<name>\S+) +- \[(?P<shape>[ \d,]+)\], type = +(?P<kind>\w+), "
@@ -50,7 +51,9 @@ def quantisation_named(text: str) -> str:
     """Return the quantisation as it is written here. Raises UserInputError, naming those there are."""
     if (name := text.strip().upper()) in QUANTISATIONS:
         return name
-    raise UserInputError(f"There is no quantisation {text!r} here: choose one of {', '.join(QUANTISATIONS)}.")
+    raise UserInputError(
+        f"There is no quantisation {text!r} here: choose one of {', '.join(QUANTISATIONS)}."
+    )
 
 
 def quantisation_of(name: str) -> str:
@@ -59,7 +62,9 @@ def quantisation_of(name: str) -> str:
     return found[1].upper() if found else ""
 
 
-def laid_out(name: str, dimensions: Dimensions, quantisations: Sequence[str]) -> dict[str, GgufFile]:
+def laid_out(
+    name: str, dimensions: Dimensions, quantisations: Sequence[str]
+) -> dict[str, GgufFile]:
     """Return what the header of a model's file says under each quantisation, without any file of it.
 
     Takes a few hundredths of a second for each. Raises WeightsError where llama.cpp tells no sizes.
@@ -70,17 +75,23 @@ def laid_out(name: str, dimensions: Dimensions, quantisations: Sequence[str]) ->
         hollow = Path(folder) / "hollow.gguf"
         write_header(hollow, dimensions, "BF16", name)
         plain = gguf_reader.read_header(hollow)
-        return {one: _header(plain, one, llama_quantise.sizes(hollow, one)) for one in quantisations}
+        return {
+            one: _header(plain, one, llama_quantise.sizes(hollow, one)) for one in quantisations
+        }
 
 
 def _header(plain: GgufFile, quantisation: str, said: str) -> GgufFile:
     tensors = tuple(_tensor(found) for found in _TENSOR.finditer(said))
     if len(tensors) != len(plain.tensors):
-        raise WeightsError("llama.cpp's quantiser didn't tell sizes as expected: reinstall llama-cpp-python.")
+        raise WeightsError(
+            "llama.cpp's quantiser didn't tell sizes as expected: reinstall llama-cpp-python."
+        )
     return replace(plain, path=Path(f"{plain.name}-{quantisation}.gguf"), tensors=tensors)
 
 
-def quantise(source: Path, target: Path, quantisation: str, progress: Progress | None = None) -> None:
+def quantise(
+    source: Path, target: Path, quantisation: str, progress: Progress | None = None
+) -> None:
     """Quantise the GGUF file `source` into `target`, which appears when it is whole. `progress` hears of tensors.
 
     Raises WeightsError; half a file is taken away whatever happens, Ctrl-C included.
@@ -105,7 +116,10 @@ def _quantiser(*order: str) -> Iterator[str]:
     command = [sys.executable, "-m", "bot.weights.llama_quantise", *order]
     words: list[str] = []
     process = subprocess.Popen(  # noqa: S603 - ours
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=subprocess_env.environment()
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=subprocess_env.child_environment(),
     )
     try:
         assert process.stdout is not None  # noqa: S101 - it was asked for
@@ -114,7 +128,9 @@ def _quantiser(*order: str) -> Iterator[str]:
             yield words[-1]
         if process.wait():
             said = next((word for word in reversed(words) if "rror" in word or "fail" in word), "")
-            raise WeightsError(f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Is the disk full?")
+            raise WeightsError(
+                f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Is the disk full?"
+            )
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from gguf.utility import LocalTensor
 
-    from bot.weights.gguf_writer import FloatType, Place
+    from bot.weights.gguf_writer import FloatType, TensorPlacement
 
 _CHUNK: Final = 2**24  # bytes in memory at once; a multiple of every number's size
 _AT_ONCE: Final = 2**27  # bytes that the system copies by itself between two reports
 _NOT_BETWEEN_THESE: Final = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
 
-def copied(source: FileIO, target: FileIO, tensor: LocalTensor, place: Place) -> Iterator[int]:
+def copied(
+    source: FileIO, target: FileIO, tensor: LocalTensor, place: TensorPlacement
+) -> Iterator[int]:
     """Copy a tensor to its place, and yield how many bytes were taken after each piece. Both files are unbuffered.
 
     Raises OSError, and WeightsError where the source ends too early.
@@ -37,7 +39,9 @@ def copied(source: FileIO, target: FileIO, tensor: LocalTensor, place: Place) ->
             taken = _by_system(source, target, min(_AT_ONCE, size - done), at, place.start + done)
             by_system = taken is not None
         else:
-            taken = _by_hand(source, target, min(_CHUNK, size - done), at, tensor.dtype, place, done)
+            taken = _by_hand(
+                source, target, min(_CHUNK, size - done), at, tensor.dtype, place, done
+            )
         if taken == 0:
             raise WeightsError(f"{tensor.data_range.filename.name} is cut off: fetch it again.")
         done += taken or 0
@@ -54,7 +58,15 @@ def _by_system(source: FileIO, target: FileIO, size: int, at: int, to: int) -> i
         raise
 
 
-def _by_hand(source: FileIO, target: FileIO, size: int, at: int, given: str, place: Place, done: int) -> int:
+def _by_hand(
+    source: FileIO,
+    target: FileIO,
+    size: int,
+    at: int,
+    given: str,
+    place: TensorPlacement,
+    done: int,
+) -> int:
     source.seek(at)
     chunk = _whole(source, size)
     if len(chunk) < size:

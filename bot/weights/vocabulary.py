@@ -28,9 +28,7 @@ FILES: Final = (
 
 # How Qwen cuts text before it merges pairs, by what is unlike in other byte-level vocabularies: single digits, and the
 # contractions in either case.
-_CUTS_LIKE_QWEN: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+_CUTS_LIKE_QWEN: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 Named: TypeAlias = dict[int, tuple[str, TokenType]]
 
 
@@ -56,12 +54,18 @@ class Vocabulary:
 def read_vocabulary(folder: Path, size: int) -> Vocabulary:
     """Read the vocabulary in `folder`, filled up to `size` tokens. Raises WeightsError where it can't be used."""
     try:
-        named = _in_one_file(folder) if (folder / "tokenizer.json").is_file() else _in_two_files(folder)
+        named = (
+            _in_one_file(folder) if (folder / "tokenizer.json").is_file() else _in_two_files(folder)
+        )
         special = SpecialVocab(folder, load_merges=True, n_vocab=size)
     except (KeyError, TypeError, AttributeError, ValueError, OSError) as error:
-        raise WeightsError(f"The tokenizer in {folder} is broken ({type(error).__name__}): fetch it again.") from error
+        raise WeightsError(
+            f"The tokenizer in {folder} is broken ({type(error).__name__}): fetch it again."
+        ) from error
     if max(named, default=size) >= size:
-        raise WeightsError(f"The tokenizer in {folder} doesn't belong to a model of {size:,} tokens.")
+        raise WeightsError(
+            f"The tokenizer in {folder} doesn't belong to a model of {size:,} tokens."
+        )
     if not special.merges:
         raise WeightsError(f"The tokenizer in {folder} has no merges: fetch it again.")
     special.add_special_token.setdefault("bos", False)  # as all of Qwen's do
@@ -72,15 +76,21 @@ def read_vocabulary(folder: Path, size: int) -> Vocabulary:
 def _in_one_file(folder: Path) -> Named:
     found = _json(folder / "tokenizer.json")
     if found["model"]["type"] != "BPE" or not _cuts_as_qwen(found.get("pre_tokenizer")):
-        raise WeightsError(f"The tokenizer in {folder} is not of Qwen's kind, so it can't be converted.")
-    return _named(found["model"]["vocab"], {one["id"]: one for one in found.get("added_tokens") or []})
+        raise WeightsError(
+            f"The tokenizer in {folder} is not of Qwen's kind, so it can't be converted."
+        )
+    return _named(
+        found["model"]["vocab"], {one["id"]: one for one in found.get("added_tokens") or []}
+    )
 
 
 def _in_two_files(folder: Path) -> Named:
     """As older tools save it: the vocabulary, and what was added in the tokenizer's settings."""
     settings = _json(folder / "tokenizer_config.json")
     if not str(settings.get("tokenizer_class", "")).startswith("Qwen"):
-        raise WeightsError(f"The tokenizer in {folder} is not of Qwen's kind, so it can't be converted.")
+        raise WeightsError(
+            f"The tokenizer in {folder} is not of Qwen's kind, so it can't be converted."
+        )
     return _named(_json(folder / "vocab.json"), settings.get("added_tokens_decoder") or {})
 
 
@@ -88,7 +98,10 @@ def _named(vocabulary: Mapping[str, int], added: Mapping[int | str, Mapping[str,
     named = {number: (text, TokenType.NORMAL) for text, number in vocabulary.items()}
     for number, one in added.items():
         special = one["special"] or _looks_special(one["content"])
-        named[int(number)] = (one["content"], TokenType.CONTROL if special else TokenType.USER_DEFINED)
+        named[int(number)] = (
+            one["content"],
+            TokenType.CONTROL if special else TokenType.USER_DEFINED,
+        )
     return named
 
 
@@ -103,7 +116,9 @@ def _cuts_as_qwen(step: object) -> bool:
     """Whether text is cut as Qwen's tokenizers do, by the pattern in the pre-tokenizer."""
     if isinstance(step, dict):
         steps = step.get("pretokenizers", [step])
-        patterns = [one.get("pattern", {}).get("Regex") for one in steps if one.get("type") == "Split"]
+        patterns = [
+            one.get("pattern", {}).get("Regex") for one in steps if one.get("type") == "Split"
+        ]
         return _CUTS_LIKE_QWEN in patterns
     return False
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from bot.bench.engine_bench import bench_engine
-from bot.bench.measure import Course, measure
-from bot.bench.reference_programs import Grounds, batched
+from bot.bench.measure import BenchOptions, measure
+from bot.bench.reference_programs import BenchConditions, batched
 from bot.bench.report import ALONE, BARE, BATCHED, OURS, SERVER, EngineReport, Figures, Written
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
 from tests.engine.completions_server import CompletionsServer
 
-SHORT = Course(streams=2, tokens=6, history=80, rounds=1)
+SHORT = BenchOptions(streams=2, tokens=6, history=80, rounds=1)
 
 
 @pytest.mark.model
@@ -24,7 +24,10 @@ async def test_the_local_engine_is_measured_beside_its_baselines() -> None:
     ours, bare, alone = report.figures
     assert (ours.name, bare.name, alone.name) == (OURS, BARE, ALONE)
     assert ours.return_read == ours.return_new
-    assert all(figure and figure > 0 for figure in (ours.write_one, ours.write_many, ours.read, ours.rotation))
+    assert all(
+        figure and figure > 0
+        for figure in (ours.write_one, ours.write_many, ours.read, ours.rotation)
+    )
     assert report.ratio("write_many", OURS, bare.name)
     assert report.ratio("rotation", alone.name, OURS)
     assert [target.wanted for target in report.targets] == [0.97, 0.93, 0.97, 5.0, 1.0, 0.1]
@@ -42,7 +45,7 @@ async def test_a_completions_server_is_measured_through_the_remote_engine() -> N
 
 
 async def test_a_program_that_is_none_is_told(tmp_path: Path) -> None:
-    grounds = Grounds(tmp_path, 1, SHORT)
+    grounds = BenchConditions(tmp_path, 1, SHORT)
     with pytest.raises(EngineStartError, match="can't be run"):
         await batched(tmp_path / "nothing", grounds)
     with pytest.raises(EngineStartError, match="ended with status"):
@@ -69,7 +72,11 @@ def test_what_was_missed_is_told_and_what_was_not_measured_is_not() -> None:
 
 def test_a_ratio_with_something_that_was_not_measured_is_none() -> None:
     report = EngineReport(
-        model="m", device="CPU", history=1, rounds=1, figures=(Figures(name="a", read=2.0), Figures(name="b"))
+        model="m",
+        device="CPU",
+        history=1,
+        rounds=1,
+        figures=(Figures(name="a", read=2.0), Figures(name="b")),
     )
     assert report.ratio("read", "a", "b") is None
     assert report.ratio("read", "a", "nobody") is None

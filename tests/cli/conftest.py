@@ -35,7 +35,9 @@ characters:
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder of its own, with a library of one scenario, and no settings from outside."""
-    for name in [name for name in os.environ if name.startswith("ASIDE_") or name == "DISCORD_TOKEN"]:
+    for name in [
+        name for name in os.environ if name.startswith("ASIDE_") or name == "DISCORD_TOKEN"
+    ]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)

@@ -36,20 +36,24 @@ CALL = ("--scenario", "morning-call", "--character", "Mr Bennet")
         (("--continue", "3"), "No scene 3 is stored here; there are: none at all."),
     ],
 )
-def test_what_can_not_be_played_is_said_in_a_sentence(aside: Aside, arguments: tuple[str, ...], told: str) -> None:
+def test_what_can_not_be_played_is_said_in_a_sentence(
+    aside: Aside, arguments: tuple[str, ...], told: str
+) -> None:
     assert told in complaint(aside("chat", *arguments))
 
 
 def test_a_database_that_can_not_be_opened_is_said_to_be_so(aside: Aside, elsewhere: Path) -> None:
-    (elsewhere / "poem.db").write_text("Shall I compare thee to a summer's day? Thou art more lovely. " * 20)
-    assert "no database of Aside's" in complaint(aside("chat", *CALL, "--store", "poem.db"), status=1)
+    (elsewhere / "poem.db").write_text(
+        "Shall I compare thee to a summer's day? Thou art more lovely. " * 20
+    )
+    assert "no database of Aside's" in complaint(
+        aside("chat", *CALL, "--store", "poem.db"), status=1
+    )
 
 
 async def test_a_play_from_a_pipe_is_plain_text_and_ends_with_it(elsewhere: Path) -> None:
     async with CompletionsServer([reply("Mr Bennet", thinks="SECRET", says="A letter?")]) as server:
-        settings = (
-            f"library: {{folders: [books]}}\nengine: {{kind: remote, base_url: '{server.url}', model: HER-32B}}\n"
-        )
+        settings = f"library: {{folders: [books]}}\nengine: {{kind: remote, base_url: '{server.url}', model: HER-32B}}\n"
         (elsewhere / "aside.yaml").write_text(settings)
         chat = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bot", "chat", *CALL, "--as", "Anne"),

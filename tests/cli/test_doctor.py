@@ -23,9 +23,15 @@ async def discord() -> AsyncIterator[LoopbackDiscord]:
         yield loopback
 
 
-async def doctor(folder: Path, *options: str, environ: dict[str, str] | None = None) -> tuple[int, str, str]:
+async def doctor(
+    folder: Path, *options: str, environ: dict[str, str] | None = None
+) -> tuple[int, str, str]:
     """Run it in `folder`; return its exit status, what it printed, and what it complained of."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASIDE_", "DISCORD_"))}
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ASIDE_", "DISCORD_"))
+    }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "doctor", *options),
         cwd=folder,
@@ -46,7 +52,9 @@ def login(discord: LoopbackDiscord, folder: Path) -> dict[str, str]:
     return discord.environment() | {"DISCORD_TOKEN": discord.token}
 
 
-async def test_on_a_new_machine_it_tells_what_is_there_without_asking_discord(tmp_path: Path) -> None:
+async def test_on_a_new_machine_it_tells_what_is_there_without_asking_discord(
+    tmp_path: Path,
+) -> None:
     status, output, complaints = await doctor(tmp_path, "--offline", "--json")
     assert (status, complaints) == (0, "")
     assert found(output, "Library")[0]["found"].endswith("scenarios can be played")
@@ -69,7 +77,9 @@ async def test_without_a_token_it_says_how_to_get_one(tmp_path: Path) -> None:
     assert "https://discord.com/developers/applications" in found(output, "Discord")[0]["remedy"]
 
 
-async def test_with_everything_in_place_it_prints_the_invitation(discord: LoopbackDiscord, tmp_path: Path) -> None:
+async def test_with_everything_in_place_it_prints_the_invitation(
+    discord: LoopbackDiscord, tmp_path: Path
+) -> None:
     guild = discord.guild("Longbourn", bot_permissions="manage_webhooks manage_roles")
     discord.text_channel(guild, "study")
     status, output, _ = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
@@ -78,7 +88,9 @@ async def test_with_everything_in_place_it_prints_the_invitation(discord: Loopba
     assert found(output, "Server Longbourn")[0]["state"] == "good"
 
 
-async def test_a_permission_missing_in_one_channel_is_named_with_it(discord: LoopbackDiscord, tmp_path: Path) -> None:
+async def test_a_permission_missing_in_one_channel_is_named_with_it(
+    discord: LoopbackDiscord, tmp_path: Path
+) -> None:
     guild = discord.guild("Longbourn")
     channel = discord.text_channel(guild, "study")
     discord.world.overwrite(channel, guild.everyone, deny="manage_webhooks")
@@ -98,7 +110,9 @@ async def test_an_intent_that_is_off_is_bad_and_says_how_to_switch_it_on(
     assert "Traceback" not in complaints
 
 
-async def test_a_wrong_token_is_said_and_never_printed(discord: LoopbackDiscord, tmp_path: Path) -> None:
+async def test_a_wrong_token_is_said_and_never_printed(
+    discord: LoopbackDiscord, tmp_path: Path
+) -> None:
     environ = login(discord, tmp_path) | {"DISCORD_TOKEN": "MTIz.wrong.token-nobody-knows"}
     status, output, complaints = await doctor(tmp_path, "--json", environ=environ)
     assert status == 1

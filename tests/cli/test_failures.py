@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from bot.cli.console.failures import SentencesGroup
-from bot.errors import EngineBusy, UnknownName
+from bot.errors import EngineBusy, NameNotFound
 from tests.cli.conftest import complaint
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 failing = typer.Typer(cls=SentencesGroup)
 ERRORS = {
-    "input": UnknownName("Nobody is called that: choose one of A, B."),
+    "input": NameNotFound("Nobody is called that: choose one of A, B."),
     "own": EngineBusy("Too many wait: ask again later."),
     "unexpected": KeyError("secret words"),
     "interrupt": KeyboardInterrupt(),
@@ -100,12 +100,22 @@ def test_a_command_may_choose_its_status() -> None:
 def test_the_program_starts_without_what_only_some_commands_need() -> None:
     heavy = ("discord", "llama_cpp", "numpy", "PIL", "pydantic", "aiosqlite")
     seen = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", seen], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 async def test_an_interrupted_program_says_nothing_and_ends_with_130() -> None:
     program = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", "from bot.cli import main; print('ready', flush=True); main()", "render"),
+        *(
+            sys.executable,
+            "-c",
+            "from bot.cli import main; print('ready', flush=True); main()",
+            "render",
+        ),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

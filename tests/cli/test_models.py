@@ -54,7 +54,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackHub
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_checkpoint(tmp_path_factory.mktemp("checkpoint") / "Qwen3-0.6B", tie_word_embeddings=True).folder
+    return make_checkpoint(
+        tmp_path_factory.mktemp("checkpoint") / "Qwen3-0.6B", tie_word_embeddings=True
+    ).folder
 
 
 def publish(hub: LoopbackHub, folder: Path) -> None:
@@ -85,7 +87,13 @@ def test_the_list_tells_what_is_here_and_what_fits(aside: Aside) -> None:
 
 def test_one_model_is_shown_with_source_licence_dialect_sampling_and_sizes(aside: Aside) -> None:
     shown = told(aside("models", "show", "her-32b"))
-    for words in ("hf:ChengyuDu0123/HER-32B", "Apache-2.0", "temperature 0.7", "Q4_K_M", "aside models build HER-32B"):
+    for words in (
+        "hf:ChengyuDu0123/HER-32B",
+        "Apache-2.0",
+        "temperature 0.7",
+        "Q4_K_M",
+        "aside models build HER-32B",
+    ):
         assert words in shown
     assert "HER-32B" in complaint(aside("models", "show", "her-23b"))
 
@@ -94,13 +102,41 @@ def test_fit_tells_what_is_taken_what_is_left_and_what_is_best(aside: Aside) -> 
     shown = told(aside("models", "fit", "HER-32B", "--vram", "24GiB"))
     assert "the hub can't be asked" in shown
     (best,) = [line for line in shown.splitlines() if "→" in line]
-    assert best.split()[1:] == ["Q4_K_M", "18.4", "4.2", "0.5", "0.7", "4", "8,192", "all", "on", "the", "GPU,", "q8_0"]
-    fitted = data(aside("models", "fit", "her-32b", "--vram", "24GiB", "--context", "4096", "--minds", "1", "--json"))
+    assert best.split()[1:] == [
+        "Q4_K_M",
+        "18.4",
+        "4.2",
+        "0.5",
+        "0.7",
+        "4",
+        "8,192",
+        "all",
+        "on",
+        "the",
+        "GPU,",
+        "q8_0",
+    ]
+    fitted = data(
+        aside(
+            "models",
+            "fit",
+            "her-32b",
+            "--vram",
+            "24GiB",
+            "--context",
+            "4096",
+            "--minds",
+            "1",
+            "--json",
+        )
+    )
     plans = [one["plan"] for one in fitted["quantisations"] if one["plan"]]
     assert {(plan["context"], plan["minds"]) for plan in plans} == {(4096, 1)}
 
 
-def test_fit_measures_a_file_and_needs_no_name_where_one_is_configured(aside: Aside, tmp_path: Path) -> None:
+def test_fit_measures_a_file_and_needs_no_name_where_one_is_configured(
+    aside: Aside, tmp_path: Path
+) -> None:
     path = make_gguf(tmp_path / "mine-Q4_0.gguf")
     assert "Q4_0" in told(aside("models", "fit", str(path)))
     put("aside.yaml", "engine:\n  model: demo\n")
@@ -112,7 +148,9 @@ def test_a_size_that_is_none_is_told(aside: Aside, size: str) -> None:
     assert "write it like 24GiB" in complaint(aside("models", "fit", "HER-32B", f"--vram={size}"))
 
 
-def test_a_model_is_fetched_by_its_name_and_then_found_by_it(aside: Aside, hub: LoopbackHub, weights: Path) -> None:
+def test_a_model_is_fetched_by_its_name_and_then_found_by_it(
+    aside: Aside, hub: LoopbackHub, weights: Path
+) -> None:
     pulled = aside("models", "pull", "qwen3-0.6b")
     path = weights / "Qwen--Qwen3-0.6B-GGUF" / FILE
     assert told(pulled) == f"{path.relative_to(weights.parent)}\n"
@@ -124,10 +162,13 @@ def test_a_model_is_fetched_by_its_name_and_then_found_by_it(aside: Aside, hub: 
     assert resolve("Qwen3-0.6B:q8_0", folder=weights).path == path
 
 
-def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(aside: Aside, hub: LoopbackHub) -> None:
+def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
+    aside: Aside, hub: LoopbackHub
+) -> None:
     del hub
     assert (
-        "has no Q6_K: there are Q8_0." in complaint(aside("models", "pull", "Qwen3-0.6B", "--quant", "Q6_K"), 1)[-60:]
+        "has no Q6_K: there are Q8_0."
+        in complaint(aside("models", "pull", "Qwen3-0.6B", "--quant", "Q6_K"), 1)[-60:]
     )
     assert "Q4_K_M" in complaint(aside("models", "pull", "Qwen3-0.6B", "--quant", "Q4KM"))
 
@@ -160,16 +201,24 @@ async def test_a_model_is_built_from_its_safetensors_and_plays(
     assert told(made).endswith(f"Qwen--Qwen3-0.6B/{FILE}\n")
     assert "of disk are needed" in made.stderr
     assert "model: Qwen3-0.6B}" in made.stderr
-    assert {path.name for path in (weights / "Qwen--Qwen3-0.6B").iterdir() if not path.name.startswith(".")} == {
+    assert {
+        path.name
+        for path in (weights / "Qwen--Qwen3-0.6B").iterdir()
+        if not path.name.startswith(".")
+    } == {
         FILE,
         f"{FILE}.sha256",
     }
     assert told(aside("models", "verify")).count(": whole") == 2  # and the demo's
-    engine = LocalEngine(LocalOptions(model="Qwen3-0.6B", weights=weights, context=512, minds=1, threads=1))
+    engine = LocalEngine(
+        LocalOptions(model="Qwen3-0.6B", weights=weights, context=512, minds=1, threads=1)
+    )
     await engine.start()
     try:
         prompt = chatml([Message(Role.USER, "Good evening!")])
-        chunks = [chunk async for chunk in engine.generate(Request(prompt, mind="one", max_tokens=8))]
+        chunks = [
+            chunk async for chunk in engine.generate(Request(prompt, mind="one", max_tokens=8))
+        ]
     finally:
         await engine.close()
     assert chunks[-1].finish
@@ -183,9 +232,13 @@ def test_a_folder_of_safetensors_is_built_too(aside: Aside, checkpoint: Path) ->
     assert "no safetensors to build from" in complaint(aside("models", "build", "demo"))
 
 
-def test_a_file_of_ones_own_gets_a_name_and_loses_it_again(aside: Aside, tmp_path: Path, weights: Path) -> None:
+def test_a_file_of_ones_own_gets_a_name_and_loses_it_again(
+    aside: Aside, tmp_path: Path, weights: Path
+) -> None:
     mine = make_gguf(tmp_path / "My model.gguf", name="My Own")
-    assert aside("models", "add", str(mine), "--name", "mine", "--dialect", "stand-in").exit_code == 0
+    assert (
+        aside("models", "add", str(mine), "--name", "mine", "--dialect", "stand-in").exit_code == 0
+    )
     found = resolve("Mine", folder=weights)
     assert (found.path, found.title, found.dialect) == (mine, "My Own", "stand-in")
     assert "mine" in told(aside("models", "list"))
@@ -221,7 +274,9 @@ def test_a_model_is_removed_when_one_says_so(aside: Aside, hub: LoopbackHub, wei
     assert "Nothing of" in complaint(aside("models", "remove", "demo", "--yes"))
 
 
-def test_a_file_that_changed_since_it_came_is_found_out(aside: Aside, hub: LoopbackHub, weights: Path) -> None:
+def test_a_file_that_changed_since_it_came_is_found_out(
+    aside: Aside, hub: LoopbackHub, weights: Path
+) -> None:
     del hub
     told(aside("models", "pull", "Qwen3-0.6B"))
     assert told(aside("models", "verify", "Qwen3-0.6B")) == "Qwen3-0.6B Q8_0: whole\n"
@@ -233,20 +288,26 @@ def test_a_file_that_changed_since_it_came_is_found_out(aside: Aside, hub: Loopb
     assert "1 of 2 models are spoilt" in checked.stderr
 
 
-def test_the_token_is_told_to_nobody(aside: Aside, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_is_told_to_nobody(
+    aside: Aside, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_" + "t" * 30)
     hub.gated = {GGUF}
     for arguments in (["pull", "Qwen3-0.6B"], ["list"], ["pull", "hf:a/b/c.gguf"]):
         assert "hf_t" not in aside("models", *arguments).output
 
 
-def test_ctrl_c_ends_a_pull_quietly_and_the_next_one_goes_on(aside: Aside, hub: LoopbackHub) -> None:
+def test_ctrl_c_ends_a_pull_quietly_and_the_next_one_goes_on(
+    aside: Aside, hub: LoopbackHub
+) -> None:
     hub.files[GGUF][FILE] += bytes(24_000_000)
     hub.before_sending = lambda: time.sleep(0.5)
     hub.breaks = [11_000_000, 11_000_000]
     command = [sys.executable, "-m", "bot", "models", "pull", "Qwen3-0.6B"]
     environ = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    program = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    program = subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 30
     while len(hub.ranges) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -262,4 +323,7 @@ def test_ctrl_c_ends_a_pull_quietly_and_the_next_one_goes_on(aside: Aside, hub: 
 def test_added_models_are_plain_yaml(aside: Aside, tmp_path: Path, weights: Path) -> None:
     aside("models", "add", str(make_gguf(tmp_path / "mine.gguf")))
     (file,) = weights.rglob("mine.yaml")
-    assert yaml.safe_load(file.read_text(encoding="utf-8"))["source"] == f"file:{tmp_path / 'mine.gguf'}"
+    assert (
+        yaml.safe_load(file.read_text(encoding="utf-8"))["source"]
+        == f"file:{tmp_path / 'mine.gguf'}"
+    )

@@ -32,7 +32,10 @@ def test_a_reply_is_shown_as_everyone_gets_it(aside: Aside) -> None:
         "Mr Bennet: <role_thinking>She knows nothing.</role_thinking>"
         "<role_action>lowers his paper</role_action>Come in, Lizzy."
     )
-    assert shown["others_history"] == "Mr Bennet: <role_action>lowers his paper</role_action>Come in, Lizzy."
+    assert (
+        shown["others_history"]
+        == "Mr Bennet: <role_action>lowers his paper</role_action>Come in, Lizzy."
+    )
     assert shown["closed"] is True
 
 
@@ -67,11 +70,19 @@ def test_the_opening_tag_that_was_prefilled_may_be_missing(aside: Aside) -> None
 
 @pytest.mark.parametrize("size", ["1", "2", "7", "1000"])
 def test_how_the_stream_is_cut_changes_nothing(aside: Aside, size: str) -> None:
-    assert data(aside("render", *BENNET, "--chunk", size, given=RAW)) == data(aside("render", *BENNET, given=RAW))
+    assert data(aside("render", *BENNET, "--chunk", size, given=RAW)) == data(
+        aside("render", *BENNET, given=RAW)
+    )
 
 
 def test_what_was_never_closed_is_said_so_and_stays_private(aside: Aside) -> None:
-    shown = data(aside("render", *BENNET, given="<system_thinking>Plan.</system_thinking>Hm.<role_thinking>Never"))
+    shown = data(
+        aside(
+            "render",
+            *BENNET,
+            given="<system_thinking>Plan.</system_thinking>Hm.<role_thinking>Never",
+        )
+    )
     assert shown["closed"] is False
     assert "Never" not in told(shown["public"])
 
@@ -97,7 +108,8 @@ def test_broken_bytes_and_other_scripts_come_through(aside: Aside) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [("--chunk", "0"), ("--chunk", "two"), ("--thoughts", "loud"), ("--planning", ""), ("a file",)]
+    "wrong",
+    [("--chunk", "0"), ("--chunk", "two"), ("--thoughts", "loud"), ("--planning", ""), ("a file",)],
 )
 def test_what_makes_no_sense_is_the_persons_mistake(aside: Aside, wrong: tuple[str, ...]) -> None:
     result = aside("render", *wrong, given=RAW)

@@ -22,7 +22,9 @@ def test_an_id_is_never_cut_short_since_people_type_it(aside: Aside) -> None:
 
 
 def test_the_list_is_json_where_a_program_reads_it(aside: Aside) -> None:
-    morning = next(one for one in data(aside("scenarios", "list", "--json")) if one["id"] == "morning-call")
+    morning = next(
+        one for one in data(aside("scenarios", "list", "--json")) if one["id"] == "morning-call"
+    )
     assert morning["title"] == "The Morning Call"
     assert morning["characters"] == ["Mr Bennet", "Elizabeth Bennet", "Mr Darcy"]
 
@@ -42,12 +44,19 @@ def test_a_broken_scenario_hides_no_other_and_is_told_beside_the_list(aside: Asi
 def test_a_scenario_is_shown_with_all_its_characters_know(aside: Aside) -> None:
     shown = aside("scenarios", "show", "the morning call")
     assert shown.exit_code == 0
-    for words in ("Jane Austen", "Mr Bennet (Papa)", "Mr Darcy (not a part for players)", "Motivation: He wants to be"):
+    for words in (
+        "Jane Austen",
+        "Mr Bennet (Papa)",
+        "Mr Darcy (not a part for players)",
+        "Motivation: He wants to be",
+    ):
         assert words in shown.stdout
 
 
 def test_a_scenario_is_shown_as_json_too(aside: Aside) -> None:
-    assert data(aside("scenarios", "show", "morning-call", "--json"))["characters"][0]["aliases"] == ["Papa"]
+    assert data(aside("scenarios", "show", "morning-call", "--json"))["characters"][0][
+        "aliases"
+    ] == ["Papa"]
 
 
 def test_a_misspelt_scenario_is_answered_with_the_nearest(aside: Aside) -> None:

@@ -48,14 +48,20 @@ async def setup(
     environ: dict[str, str] | None = None,
 ) -> tuple[int, str, str]:
     """Run it in `folder`; return its exit status, what it printed, and what it asked or complained of."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASIDE_", "DISCORD_", "HF_"))}
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ASIDE_", "DISCORD_", "HF_"))
+    }
     if discord is not None:
         options = (*options, "--proxy", discord.proxy_url)
         clean |= discord.environment()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "setup", *options),
         cwd=folder,
-        env=clean | {"PYTHONPATH": os.pathsep.join(sys.path), "HF_ENDPOINT": "http://127.0.0.1:9"} | (environ or {}),
+        env=clean
+        | {"PYTHONPATH": os.pathsep.join(sys.path), "HF_ENDPOINT": "http://127.0.0.1:9"}
+        | (environ or {}),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -70,7 +76,16 @@ async def test_unattended_it_writes_both_files_and_prints_the_invitation(
 ) -> None:
     given = f'  "Bot {discord.token}"\n'
     status, output, complaints = await setup(
-        nothing_yet, "--yes", "--token", "-", "--vram", "24GiB", "--guild", "12", given=given, discord=discord
+        nothing_yet,
+        "--yes",
+        "--token",
+        "-",
+        "--vram",
+        "24GiB",
+        "--guild",
+        "12",
+        given=given,
+        discord=discord,
     )
     assert (status, complaints) == (0, "")
     env = nothing_yet / ".env"
@@ -100,8 +115,12 @@ async def test_an_intent_that_is_off_is_told(nothing_yet: Path) -> None:
     assert load_settings(environ={}).engine.model == "demo"
 
 
-async def test_a_wrong_token_is_stored_nowhere_and_shown_nowhere(discord: LoopbackDiscord, nothing_yet: Path) -> None:
-    status, output, complaints = await setup(nothing_yet, "--yes", discord=discord, environ={TOKEN: "MTA.wrong.token"})
+async def test_a_wrong_token_is_stored_nowhere_and_shown_nowhere(
+    discord: LoopbackDiscord, nothing_yet: Path
+) -> None:
+    status, output, complaints = await setup(
+        nothing_yet, "--yes", discord=discord, environ={TOKEN: "MTA.wrong.token"}
+    )
     assert status == 2
     assert "does not accept this token" in complaints
     assert "wrong" not in output + complaints
@@ -112,7 +131,9 @@ async def test_without_a_token_or_without_discord_it_says_what_to_do(nothing_yet
     status, _, complaints = await setup(nothing_yet, "--yes")
     assert (status, complaints.count("\n")) == (2, 1)
     assert "--token -" in complaints
-    status, _, complaints = await setup(nothing_yet, "--yes", "--token", "x.y.z", "--proxy", "http://127.0.0.1:9")
+    status, _, complaints = await setup(
+        nothing_yet, "--yes", "--token", "x.y.z", "--proxy", "http://127.0.0.1:9"
+    )
     assert status == 1
     assert "--offline" in complaints
     assert written(nothing_yet) == set()
@@ -135,7 +156,9 @@ async def test_what_stands_in_the_files_already_is_kept(nothing_yet: Path) -> No
 
 async def test_asked_it_takes_answers_and_proposals(nothing_yet: Path) -> None:
     answers = "Qwen3-0.6B\nn\n"
-    status, output, asked = await setup(nothing_yet, "--offline", "--token", "a.b.c", "--vram", "8GiB", given=answers)
+    status, output, asked = await setup(
+        nothing_yet, "--offline", "--token", "a.b.c", "--vram", "8GiB", given=answers
+    )
     assert status == 0, asked
     assert "The model [Qwen3-8B" in asked
     assert "Fetch it now?" in asked
@@ -145,7 +168,11 @@ async def test_asked_it_takes_answers_and_proposals(nothing_yet: Path) -> None:
 
 async def test_it_fetches_the_model_where_one_says_so(nothing_yet: Path, tmp_path: Path) -> None:
     with LoopbackHub() as hub:
-        hub.put("Qwen/Qwen3-0.6B-GGUF", "Qwen3-0.6B-Q8_0.gguf", make_gguf(tmp_path / "x.gguf").read_bytes())
+        hub.put(
+            "Qwen/Qwen3-0.6B-GGUF",
+            "Qwen3-0.6B-Q8_0.gguf",
+            make_gguf(tmp_path / "x.gguf").read_bytes(),
+        )
         options = ("--yes", "--offline", "--token", "a.b.c", "--model", "Qwen3-0.6B", "--get")
         weights = {"ASIDE_ENGINE__WEIGHTS": "weights", "HF_ENDPOINT": hub.url}
         status, _, complaints = await setup(nothing_yet, *options, environ=weights)
@@ -153,8 +180,12 @@ async def test_it_fetches_the_model_where_one_says_so(nothing_yet: Path, tmp_pat
     assert (nothing_yet / "weights" / "Qwen--Qwen3-0.6B-GGUF" / "Qwen3-0.6B-Q8_0.gguf").is_file()
 
 
-async def test_a_model_that_there_is_not_is_told_before_anything_is_written(nothing_yet: Path) -> None:
-    status, _, complaints = await setup(nothing_yet, "--yes", "--offline", "--token", "a.b.c", "--model", "HER-23B")
+async def test_a_model_that_there_is_not_is_told_before_anything_is_written(
+    nothing_yet: Path,
+) -> None:
+    status, _, complaints = await setup(
+        nothing_yet, "--yes", "--offline", "--token", "a.b.c", "--model", "HER-23B"
+    )
     assert status == 2
     assert "HER-32B" in complaints
     assert not (nothing_yet / "aside.yaml").exists()

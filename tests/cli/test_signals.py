@@ -14,13 +14,17 @@ from bot.cli.run.signals import end_when_asked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no terminals that hang up")
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "SIGHUP"), reason="this system has no terminals that hang up"
+)
 
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
     """As a program finds these signals that was started at a terminal; and as they were, afterwards."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)
+    }
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

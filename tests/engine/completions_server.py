@@ -50,7 +50,9 @@ class CompletionsServer:
     can_tokenize: bool = True
     asked: list[Body] = field(default_factory=list)
     broken_off: int = 0  # answers that the client didn't wait for
-    kept: int = 0  # questions after which the client would have asked the next over the same connection
+    kept: int = (
+        0  # questions after which the client would have asked the next over the same connection
+    )
     url: str = ""
 
     async def __aenter__(self) -> Self:
@@ -60,7 +62,9 @@ class CompletionsServer:
         app.router.add_post("/v1/completions", self._complete)
         if self.can_tokenize:
             app.router.add_post("/tokenize", self._tokenize)
-        self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
+        self._runner = web.AppRunner(
+            app, access_log=None, handler_cancellation=True, shutdown_timeout=1
+        )
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
@@ -74,7 +78,9 @@ class CompletionsServer:
     async def _models(self, request: web.Request) -> web.Response:
         if refusal := self._refusal(request):
             return refusal
-        return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
+        return web.json_response(
+            {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]}
+        )
 
     async def _props(self, _request: web.Request) -> web.Response:
         return web.json_response({"default_generation_settings": {"n_ctx": self.context}})
@@ -93,7 +99,9 @@ class CompletionsServer:
         if body["model"] not in self.models:
             return _error(404, f"The model `{body['model']}` does not exist.")
         if len(tokens_of(body["prompt"])) >= self.context:
-            return _error(400, "the request exceeds the available context size", "exceed_context_size_error")
+            return _error(
+                400, "the request exceeds the available context size", "exceed_context_size_error"
+            )
         answer = self._answer(body)
         if answer.html:
             return web.Response(text="<html>Welcome to nginx!</html>", content_type="text/html")
@@ -114,10 +122,15 @@ class CompletionsServer:
                     if request.transport:
                         request.transport.abort()
                     return response
-                await _event(response, {"choices": [{"index": 0, "text": token, "finish_reason": None}]})
+                await _event(
+                    response, {"choices": [{"index": 0, "text": token, "finish_reason": None}]}
+                )
                 await asyncio.sleep(answer.pause)
             await _event(response, {"choices": [{"index": 0, "text": "", "finish_reason": finish}]})
-            usage = {"prompt_tokens": len(tokens_of(body["prompt"])), "completion_tokens": len(tokens)}
+            usage = {
+                "prompt_tokens": len(tokens_of(body["prompt"])),
+                "completion_tokens": len(tokens),
+            }
             await _event(response, {"choices": [], "usage": usage})
             await response.write(b"data: [DONE]\n\n")
         except (asyncio.CancelledError, ConnectionError):
@@ -137,7 +150,9 @@ class CompletionsServer:
 
 
 def _error(status: int, message: str, kind: str = "error") -> web.Response:
-    return web.json_response({"error": {"code": status, "message": message, "type": kind}}, status=status)
+    return web.json_response(
+        {"error": {"code": status, "message": message, "type": kind}}, status=status
+    )
 
 
 def _until_stop(text: str, stops: list[str]) -> tuple[str, str]:

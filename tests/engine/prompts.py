@@ -24,7 +24,13 @@ def prompt(said: str, *, prefill: str = "", before: tuple[PromptPart, ...] = ())
 def request(said: str, *, mind: str = "", prefill: str = "", **fields: Any) -> Request:
     """A request for a short reply; a mind of its own unless `mind` says otherwise."""
     return Request(
-        **{"prompt": prompt(said, prefill=prefill), "mind": mind or said, "max_tokens": 24, "seed": 7, **fields}
+        **{
+            "prompt": prompt(said, prefill=prefill),
+            "mind": mind or said,
+            "max_tokens": 24,
+            "seed": 7,
+            **fields,
+        }
     )
 
 

@@ -32,7 +32,9 @@ class Shape:
     kv_heads: int
     head_size: int
     context: int = 32768
-    vocabulary: int | None = None  # None: the demo model's; more: filled up with tokens that mean nothing
+    vocabulary: int | None = (
+        None  # None: the demo model's; more: filled up with tokens that mean nothing
+    )
 
 
 QWEN3_32B: Final = Shape(64, 5120, 25600, 64, 8, 128, vocabulary=151936)
@@ -52,9 +54,15 @@ def make_model(path: Path, shape: Shape, *, seed: int = 1) -> Path:
             rows * columns * 18 // 32,
             GGMLQuantizationType.Q4_0,
         )
-    norms = [name for layer in range(shape.layers) for name in _norms(layer)] + ["output_norm.weight"]
+    norms = [name for layer in range(shape.layers) for name in _norms(layer)] + [
+        "output_norm.weight"
+    ]
     for name in norms:
-        size = shape.head_size if name.endswith(("q_norm.weight", "k_norm.weight")) else shape.embedding
+        size = (
+            shape.head_size
+            if name.endswith(("q_norm.weight", "k_norm.weight"))
+            else shape.embedding
+        )
         writer.add_tensor_info(name, (size,), np.dtype(np.float32), size * 4)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -62,7 +70,11 @@ def make_model(path: Path, shape: Shape, *, seed: int = 1) -> Path:
     for _, rows, columns in _matrices(shape, vocabulary):
         writer.write_tensor_data(_random_q4(chance, rows, columns))
     for name in norms:
-        size = shape.head_size if name.endswith(("q_norm.weight", "k_norm.weight")) else shape.embedding
+        size = (
+            shape.head_size
+            if name.endswith(("q_norm.weight", "k_norm.weight"))
+            else shape.embedding
+        )
         writer.write_tensor_data(np.ones(size, np.float32))
     writer.close()
     return path
@@ -127,7 +139,10 @@ def _matrices(shape: Shape, vocabulary: int) -> list[tuple[str, int, int]]:
 
 
 def _norms(layer: int) -> list[str]:
-    return [f"blk.{layer}.{name}.weight" for name in ("attn_norm", "ffn_norm", "attn_q_norm", "attn_k_norm")]
+    return [
+        f"blk.{layer}.{name}.weight"
+        for name in ("attn_norm", "ffn_norm", "attn_q_norm", "attn_k_norm")
+    ]
 
 
 def _random_q4(chance: np.random.Generator, rows: int, columns: int) -> npt.NDArray[np.uint8]:

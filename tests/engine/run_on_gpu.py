@@ -13,7 +13,7 @@ from pathlib import Path
 import pynvml  # type: ignore[import-untyped] # has no stubs
 from rich.console import Console
 
-from bot.bench.measure import Course, measure
+from bot.bench.measure import BenchOptions, measure
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.weights.find_model import weights_folder
@@ -28,10 +28,14 @@ async def run(path: Path) -> None:
     await engine.start()
     try:
         info = engine.info
-        say(f"{info.model} on {info.device}: {info.layers_offloaded} of {info.layers} layers; {info.memory}")
+        say(
+            f"{info.model} on {info.device}: {info.layers_offloaded} of {info.layers} layers; {info.memory}"
+        )
         say(info.warning or "no warning")
         say(memory())
-        figures = await measure(engine, Course(streams=8, history=2000, rounds=3), "eight minds")
+        figures = await measure(
+            engine, BenchOptions(streams=8, history=2000, rounds=3), "eight minds"
+        )
         say(figures.model_dump_json(indent=2))
         say(memory())
     finally:

@@ -26,7 +26,9 @@ class Scripted:
     reason: FinishReason = FinishReason.STOP
 
 
-Script: TypeAlias = "str | EngineError | Scripted | Callable[[Request], str | EngineError | Scripted]"
+Script: TypeAlias = (
+    "str | EngineError | Scripted | Callable[[Request], str | EngineError | Scripted]"
+)
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 
 from bot.engine.local.batch import Batch
 from bot.engine.local.llama import Context, ContextPlan, DecodeError, Model
-from bot.engine.local.slots import Seats
+from bot.engine.local.slots import Slots
 from bot.engine.local.worker_messages import Finished, Generate
 from bot.engine.protocol import Sampling
 from bot.her.prompt import Text
@@ -27,7 +27,12 @@ CLOSER = "</system_thinking>"
 def small() -> Iterator[tuple[Model, Context]]:
     model = Model(resolve("demo").path, 0)
     plan = ContextPlan(
-        tokens=256, sequences=MINDS, threads=1, batch=2 * MINDS, cache_type="f16", flash_attention="auto"
+        tokens=256,
+        sequences=MINDS,
+        threads=1,
+        batch=2 * MINDS,
+        cache_type="f16",
+        flash_attention="auto",
     )
     context = Context(model, plan)
     yield model, context
@@ -36,11 +41,13 @@ def small() -> Iterator[tuple[Model, Context]]:
 
 
 @pytest.mark.model
-def test_many_who_close_their_planning_at_once_do_so_in_as_many_steps_as_it_takes(small: tuple[Model, Context]) -> None:
+def test_many_who_close_their_planning_at_once_do_so_in_as_many_steps_as_it_takes(
+    small: tuple[Model, Context],
+) -> None:
     model, context = small
     assert MINDS * len(model.encode(CLOSER)) > context.capacity
     told: list[Event] = []
-    batch = Batch(model, context, Seats(context, MINDS, 0), lambda *events: told.extend(events))
+    batch = Batch(model, context, Slots(context, MINDS, 0), lambda *events: told.extend(events))
     for number in range(MINDS):
         batch.take(
             Generate(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.engine.local.fair_queue import Line
+from bot.engine.local.fair_queue import FairQueue
 
 
 @dataclass(eq=False)
@@ -18,14 +18,14 @@ class Waiting:
     guild: str
 
 
-def line_of(*guilds: str) -> Line:
-    line = Line()
+def line_of(*guilds: str) -> FairQueue:
+    line = FairQueue()
     for number, guild in enumerate(guilds):
         line.join(Waiting(number, guild))  # type: ignore[arg-type] # see Waiting
     return line
 
 
-def served(line: Line, busy: list[str] | None = None) -> str:
+def served(line: FairQueue, busy: list[str] | None = None) -> str:
     order = ""
     while line:
         order += line.next(busy or []).guild

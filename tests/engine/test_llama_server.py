@@ -30,9 +30,25 @@ async def served() -> AsyncGenerator[RemoteEngine, None]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    words = ("-m", resolve("demo").path, "-c", 1024, "-np", 2, "-t", 1, "--host", "127.0.0.1", "--port", port)
+    words = (
+        "-m",
+        resolve("demo").path,
+        "-c",
+        1024,
+        "-np",
+        2,
+        "-t",
+        1,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        port,
+    )
     process = await asyncio.create_subprocess_exec(
-        str(SERVER), *map(str, words), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
+        str(SERVER),
+        *map(str, words),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
     )
     remote = RemoteEngine(RemoteOptions(base_url=(f"http://127.0.0.1:{port}",)))
     try:
@@ -48,10 +64,14 @@ async def test_it_streams_counts_closes_planning_and_refuses_what_is_too_long() 
     async with served() as remote:
         assert remote.info.context in (512, 1024)
         greedy = Sampling(temperature=0.0, top_p=1.0)
-        text, finish = await listen(remote, request("Tell me about tea.", sampling=greedy, stop=("<|im_end|>",)))
+        text, finish = await listen(
+            remote, request("Tell me about tea.", sampling=greedy, stop=("<|im_end|>",))
+        )
         assert text
         assert finish.prompt_tokens == await remote.count(prompt("Tell me about tea."))
-        again, repeated = await listen(remote, request("Tell me about tea.", sampling=greedy, stop=("<|im_end|>",)))
+        again, repeated = await listen(
+            remote, request("Tell me about tea.", sampling=greedy, stop=("<|im_end|>",))
+        )
         assert again[:20] == text[:20]
         assert repeated.prompt_tokens_read <= finish.prompt_tokens
         asked = request("Plan.", prefill="<system_thinking>", planning_tokens=6, max_tokens=40)

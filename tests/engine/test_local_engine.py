@@ -27,7 +27,9 @@ async def test_it_tells_what_runs_where(engine: LocalEngine) -> None:
     assert engine.info.context == CONTEXT
     assert engine.info.device == "CPU"
     assert (engine.info.layers_offloaded, engine.info.layers) == (0, 31)
-    assert engine.info.sampling == Sampling(temperature=0.5, top_p=1.0, min_p=0.1, repeat_penalty=1.15, dry=0.8)
+    assert engine.info.sampling == Sampling(
+        temperature=0.5, top_p=1.0, min_p=0.1, repeat_penalty=1.15, dry=0.8
+    )
 
 
 async def test_a_reply_streams_in_pieces(engine: LocalEngine) -> None:
@@ -41,7 +43,9 @@ async def test_a_reply_streams_in_pieces(engine: LocalEngine) -> None:
 
 
 async def test_a_reply_ends_by_itself(engine: LocalEngine) -> None:
-    text, finish = await listen(engine, request("Say only the word yes.", max_tokens=200, sampling=GREEDY))
+    text, finish = await listen(
+        engine, request("Say only the word yes.", max_tokens=200, sampling=GREEDY)
+    )
     assert finish.reason is FinishReason.STOP
     assert finish.reply_tokens < 200
     assert "<|" not in text
@@ -59,7 +63,10 @@ async def test_the_same_seed_says_the_same_and_another_one_does_not(engine: Loca
 
 async def test_replies_at_the_same_time_do_not_disturb_each_other(engine: LocalEngine) -> None:
     subjects = ["dogs", "ships", "tea"]
-    alone = [await listen(engine, request(f"What are {subject}?", sampling=GREEDY)) for subject in subjects]
+    alone = [
+        await listen(engine, request(f"What are {subject}?", sampling=GREEDY))
+        for subject in subjects
+    ]
     together = await asyncio.gather(
         *(listen(engine, request(f"What are {subject}?", sampling=GREEDY)) for subject in subjects)
     )
@@ -89,7 +96,10 @@ async def test_a_closed_stream_leaves_the_engine_to_others(engine: LocalEngine) 
 async def test_a_cancelled_reply_frees_its_place_at_once(engine: LocalEngine) -> None:
     tasks = [
         asyncio.create_task(
-            listen(engine, request(f"Tell story {n}.", max_tokens=200, sampling=Sampling(temperature=1)))
+            listen(
+                engine,
+                request(f"Tell story {n}.", max_tokens=200, sampling=Sampling(temperature=1)),
+            )
         )
         for n in range(3)
     ]
@@ -102,7 +112,10 @@ async def test_a_cancelled_reply_frees_its_place_at_once(engine: LocalEngine) ->
 
 
 async def test_more_replies_than_the_queue_holds_are_refused(engine: LocalEngine) -> None:
-    tasks = [asyncio.create_task(listen(engine, request(f"Count to {n}.", max_tokens=12))) for n in range(7)]
+    tasks = [
+        asyncio.create_task(listen(engine, request(f"Count to {n}.", max_tokens=12)))
+        for n in range(7)
+    ]
     await asyncio.sleep(0.1)
     with pytest.raises(EngineBusy, match="try again later"):
         await listen(engine, request("And me?"))
@@ -147,7 +160,9 @@ async def test_a_full_context_ends_the_reply_and_is_no_error(engine: LocalEngine
     assert finish.reply_tokens == 8
 
 
-async def test_planning_over_its_limit_is_closed_by_force_and_the_reply_goes_on(engine: LocalEngine) -> None:
+async def test_planning_over_its_limit_is_closed_by_force_and_the_reply_goes_on(
+    engine: LocalEngine,
+) -> None:
     asked = request("Make a plan.", prefill="<system_thinking>", planning_tokens=8, max_tokens=40)
     text, finish = await listen(engine, asked)
     assert finish.planning_closed_by_force
@@ -160,7 +175,9 @@ async def test_planning_over_its_limit_is_closed_by_force_and_the_reply_goes_on(
 
 async def test_planning_that_closes_itself_is_left_alone(engine: LocalEngine) -> None:
     grammar = 'root ::= " a plan</system_thinking>" [a-z ]{30,60} "."'
-    asked = request("Plan.", prefill="<system_thinking>", planning_tokens=12, max_tokens=60, grammar=grammar)
+    asked = request(
+        "Plan.", prefill="<system_thinking>", planning_tokens=12, max_tokens=60, grammar=grammar
+    )
     text, finish = await listen(engine, asked)
     assert not finish.planning_closed_by_force
     assert text.startswith(" a plan</system_thinking>")
@@ -187,13 +204,17 @@ async def test_a_grammar_holds_the_reply_to_its_form(engine: LocalEngine) -> Non
 async def test_a_grammar_in_another_script_writes_whole_characters(engine: LocalEngine) -> None:
     pieces = [
         chunk.text
-        async for chunk in engine.generate(request("?", grammar='root ::= "她笑了。🌸" [。🌸]{2}', max_tokens=60))
+        async for chunk in engine.generate(
+            request("?", grammar='root ::= "她笑了。🌸" [。🌸]{2}', max_tokens=60)
+        )
     ]
     assert "".join(pieces).startswith("她笑了。🌸")
     assert not any("\ufffd" in piece for piece in pieces)
 
 
-@pytest.mark.parametrize("grammar", ["root ::= foo(", "nothing", 'root ::= missing "a"', "root ::= [", 'other ::= "a"'])
+@pytest.mark.parametrize(
+    "grammar", ["root ::= foo(", "nothing", 'root ::= missing "a"', "root ::= [", 'other ::= "a"']
+)
 async def test_a_grammar_that_does_not_parse_is_an_error_and_the_next_reply_comes(
     engine: LocalEngine, grammar: str
 ) -> None:
@@ -210,19 +231,29 @@ async def test_a_seed_out_of_range_is_an_error(engine: LocalEngine, seed: int) -
 
 async def test_the_largest_seed_is_a_seed_like_any_other(engine: LocalEngine) -> None:
     hot = Sampling(temperature=1.5, top_p=1.0)
-    replies = [await listen(engine, request("Hm?", mind=mind, seed=2**32 - 1, sampling=hot)) for mind in ("x", "y")]
+    replies = [
+        await listen(engine, request("Hm?", mind=mind, seed=2**32 - 1, sampling=hot))
+        for mind in ("x", "y")
+    ]
     assert replies[0][0] == replies[1][0]
 
 
 async def test_a_stop_string_ends_the_reply_and_is_not_shown(engine: LocalEngine) -> None:
-    asked = request("Hello.", grammar='root ::= "One. Two. STOP HERE and more"', stop=("STOP HERE",), max_tokens=60)
+    asked = request(
+        "Hello.",
+        grammar='root ::= "One. Two. STOP HERE and more"',
+        stop=("STOP HERE",),
+        max_tokens=60,
+    )
     text, finish = await listen(engine, asked)
     assert text == "One. Two. "
     assert finish.reason is FinishReason.STOP
 
 
 async def test_text_that_is_no_unicode_is_read_all_the_same(engine: LocalEngine) -> None:
-    assert (await listen(engine, request("A lone half: \ud83d and a NUL: \x00.")))[1].prompt_tokens > 5
+    assert (await listen(engine, request("A lone half: \ud83d and a NUL: \x00.")))[
+        1
+    ].prompt_tokens > 5
 
 
 async def test_starting_twice_does_nothing(engine: LocalEngine) -> None:

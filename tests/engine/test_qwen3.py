@@ -9,7 +9,7 @@ import pytest
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Dialect, Sampling
-from bot.engine_factory import engine_of
+from bot.engine_factory import create_engine_from
 from bot.errors import ModelFileError
 from bot.settings import LocalEngineSettings, SamplingSettings
 from tests.engine.prompts import listen, request
@@ -34,7 +34,11 @@ async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tiny: Pat
     engine = LocalEngine(LocalOptions(model=str(tiny), threads=1, minds=2))
     await engine.start()
     try:
-        assert (engine.info.model, engine.info.dialect, engine.info.context) == ("Random Qwen3", Dialect.HER, 512)
+        assert (engine.info.model, engine.info.dialect, engine.info.context) == (
+            "Random Qwen3",
+            Dialect.HER,
+            512,
+        )
         assert not engine.info.stand_in
         _, finish = await listen(engine, request("Hello?", planning_tokens=None))
         assert finish.reply_tokens > 0
@@ -45,7 +49,9 @@ async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tiny: Pat
 @pytest.mark.model
 async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tiny: Path) -> None:
     sampling = SamplingSettings(temperature=0.0, dry=0.8)
-    engine = engine_of(LocalEngineSettings(model=str(tiny), threads=1, minds=1, sampling=sampling))
+    engine = create_engine_from(
+        LocalEngineSettings(model=str(tiny), threads=1, minds=1, sampling=sampling)
+    )
     await engine.start()
     try:
         assert engine.info.sampling == Sampling(temperature=0.0, top_p=0.9, dry=0.8)
@@ -54,7 +60,9 @@ async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tiny
 
 
 @pytest.mark.model
-async def test_a_model_of_an_architecture_nobody_knows_is_an_error_that_says_so(tiny: Path, tmp_path: Path) -> None:
+async def test_a_model_of_an_architecture_nobody_knows_is_an_error_that_says_so(
+    tiny: Path, tmp_path: Path
+) -> None:
     model = altered(tiny, tmp_path / "strange.gguf", b"qwen3", b"qwen0")
     engine = LocalEngine(LocalOptions(model=str(model), threads=1))
     with pytest.raises(ModelFileError, match=r"strange\.gguf is a model of the architecture qwen0"):
@@ -63,7 +71,9 @@ async def test_a_model_of_an_architecture_nobody_knows_is_an_error_that_says_so(
 
 
 @pytest.mark.model
-async def test_a_model_that_knows_no_chatml_plays_with_a_warning(tiny: Path, tmp_path: Path) -> None:
+async def test_a_model_that_knows_no_chatml_plays_with_a_warning(
+    tiny: Path, tmp_path: Path
+) -> None:
     model = altered(tiny, tmp_path / "plain.gguf", b"<|im_start|>", b"<|xx_start|>")
     engine = LocalEngine(LocalOptions(model=str(model), threads=1, minds=1))
     await engine.start()

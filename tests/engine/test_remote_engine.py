@@ -27,7 +27,9 @@ NOBODY = "http://127.0.0.1:9/v1"
 @asynccontextmanager
 async def asking(*servers: CompletionsServer, **options: Any) -> AsyncGenerator[RemoteEngine, None]:
     engine = RemoteEngine(
-        RemoteOptions(**{"base_url": tuple(server.url for server in servers), "retry_pause": 0.01, **options})
+        RemoteOptions(
+            **{"base_url": tuple(server.url for server in servers), "retry_pause": 0.01, **options}
+        )
     )
     await engine.start()
     try:
@@ -42,7 +44,9 @@ async def collect(engine: RemoteEngine, asked: Request, seen: list[str]) -> None
 
 
 @asynccontextmanager
-async def told(*answers: Answers, **options: Any) -> AsyncGenerator[tuple[RemoteEngine, CompletionsServer], None]:
+async def told(
+    *answers: Answers, **options: Any
+) -> AsyncGenerator[tuple[RemoteEngine, CompletionsServer], None]:
     async with CompletionsServer(list(answers)) as server, asking(server, **options) as engine:
         yield engine, server
 
@@ -72,7 +76,12 @@ async def test_the_server_is_asked_as_the_request_says() -> None:
         sampling = Sampling(temperature=0.3, top_p=0.8, top_k=40, min_p=0.05, repeat_penalty=1.1)
         await listen(engine, request("Hello?", sampling=sampling, seed=11, stop=("<|im_end|>",)))
         body = server.asked[0]
-        assert (body["temperature"], body["top_p"], body["top_k"], body["min_p"]) == (0.3, 0.8, 40, 0.05)
+        assert (body["temperature"], body["top_p"], body["top_k"], body["min_p"]) == (
+            0.3,
+            0.8,
+            40,
+            0.05,
+        )
         assert body["repeat_penalty"] == body["repetition_penalty"] == 1.1
         assert (body["seed"], body["max_tokens"], body["stop"]) == (11, 24, ["<|im_end|>"])
         assert body["prompt"] == "<|im_start|>user\nHello?<|im_end|>\n<|im_start|>assistant\n"
@@ -113,7 +122,9 @@ async def test_planning_over_its_limit_is_closed_by_a_second_request() -> None:
         assert after == "Elizabeth: Enough of that."
         assert finish.planning_closed_by_force
         assert finish.reply_tokens == 6 + 1 + 7
-        assert server.asked[1]["prompt"].endswith(f"assistant\n<system_thinking>{before}</system_thinking>")
+        assert server.asked[1]["prompt"].endswith(
+            f"assistant\n<system_thinking>{before}</system_thinking>"
+        )
         assert server.asked[1]["max_tokens"] == 100 - 7
 
 
@@ -130,7 +141,10 @@ async def test_a_cancelled_reply_stops_the_server() -> None:
 
 
 async def test_a_server_that_fails_before_the_first_word_is_asked_again() -> None:
-    async with told(Answer(status=500), Answer("Never seen", breaks_after=0), "Here I am.") as (engine, server):
+    async with told(Answer(status=500), Answer("Never seen", breaks_after=0), "Here I am.") as (
+        engine,
+        server,
+    ):
         assert (await listen(engine, request("Hello?")))[0] == "Here I am."
         assert len(server.asked) == 3
 
@@ -152,12 +166,18 @@ async def test_a_stream_that_breaks_off_is_never_doubled() -> None:
         (Answer(status=429), EngineBusy, "busy"),
         (Answer(status=401), EngineError, "key"),
         (Answer(status=404), EngineError, "check model and base_url"),
-        (Answer(status=400, error="This model's maximum context length is 10"), PromptTooLong, "too long"),
+        (
+            Answer(status=400, error="This model's maximum context length is 10"),
+            PromptTooLong,
+            "too long",
+        ),
         (Answer(status=418, error="secret prompt"), EngineError, "status 418"),
         (Answer(html=True), EngineError, "no OpenAI-compatible"),
     ],
 )
-async def test_each_failure_is_one_sentence(answer: Answer, error: type[EngineError], says: str) -> None:
+async def test_each_failure_is_one_sentence(
+    answer: Answer, error: type[EngineError], says: str
+) -> None:
     async with told(answer) as (engine, _):
         with pytest.raises(error, match=says) as caught:
             await listen(engine, request("Hello?"))
@@ -223,7 +243,11 @@ async def test_a_mind_stays_with_its_server_and_others_go_to_the_least_busy() ->
 
 
 async def test_a_server_that_goes_away_is_left_for_one_that_is_there() -> None:
-    async with CompletionsServer(["Two."]) as two, CompletionsServer(["One."]) as one, asking(one, two) as engine:
+    async with (
+        CompletionsServer(["Two."]) as two,
+        CompletionsServer(["One."]) as one,
+        asking(one, two) as engine,
+    ):
         assert (await listen(engine, request("Hello?", mind="a")))[0] == "One."
         await one.__aexit__()
         assert (await listen(engine, request("Hello?", mind="a")))[0] == "Two."
@@ -264,7 +288,10 @@ async def test_servers_of_different_models_are_told_apart_at_start() -> None:
 
 
 async def test_one_server_of_two_that_is_not_there_at_start_is_a_warning() -> None:
-    async with CompletionsServer(["Yes."]) as server, asking(base_url=(NOBODY, server.url)) as engine:
+    async with (
+        CompletionsServer(["Yes."]) as server,
+        asking(base_url=(NOBODY, server.url)) as engine,
+    ):
         assert engine.info.warning is not None
         assert "127.0.0.1:9" in engine.info.warning
         assert (await listen(engine, request("Hello?")))[0] == "Yes."

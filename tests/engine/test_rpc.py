@@ -7,17 +7,17 @@ import re
 import socket
 import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from bot.engine.local.rpc import Address, check_lending, rpc_function
+from bot.engine.local.rpc import RpcAddress, check_lending, rpc_function
 from bot.errors import EngineDied, EngineStartError, UserInputError
 from bot.weights import gguf_reader
 from bot.weights.find_model import resolve
-from bot.weights.memory_plan import Wishes, plans
+from bot.weights.memory_plan import PlanRequest, plans
 from tests.engine.prompts import listen, request
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def lender(port: int | None = None) -> AsyncGenerator[tuple[str, asyncio.subprocess.Process], None]:
+async def lender(
+    port: int | None = None,
+) -> AsyncGenerator[tuple[str, asyncio.subprocess.Process], None]:
     """A machine that lends its CPU on loopback."""
     address = f"127.0.0.1:{port or free_port()}"
     process = await asyncio.create_subprocess_exec(
@@ -47,7 +49,14 @@ async def lender(port: int | None = None) -> AsyncGenerator[tuple[str, asyncio.s
 
 @asynccontextmanager
 async def borrowing(address: str, **options: object) -> AsyncGenerator[LocalEngine, None]:
-    engine = LocalEngine(LocalOptions(**{"context": 256, "minds": 1, "threads": 1, "rpc": (address,), **options}))  # type: ignore[arg-type] # as the tests say
+    chosen: dict[str, Any] = {
+        "context": 256,
+        "minds": 1,
+        "threads": 1,
+        "rpc": (address,),
+        **options,
+    }
+    engine = LocalEngine(LocalOptions(**chosen))
     await engine.start()
     try:
         yield engine
@@ -61,21 +70,28 @@ async def test_layers_go_to_the_lent_device_as_planned(
     asked: int | str, layers: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG", "bot.engine.local.worker_process")
-    wishes = Wishes(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
+    wishes = PlanRequest(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
     (plan,) = plans(gguf_reader.check(resolve("demo").path), [2**34], None, wishes)
-    async with lender() as (address, _), borrowing(address, gpu_layers=asked, context=2048, minds=4) as engine:
+    async with (
+        lender() as (address, _),
+        borrowing(address, gpu_layers=asked, context=2048, minds=4) as engine,
+    ):
         assert (engine.info.layers_offloaded, engine.info.layers) == (layers, 31)
         assert engine.info.device.startswith("RPC0")
         assert engine.info.warning is None
         assert (await listen(engine, request("Tell me about tea.", max_tokens=4)))[0]
-        sizes = re.findall(r"RPC0\[.*\] +(?:model|KV|compute) buffer size = +([\d.]+) MiB", caplog.text)
+        sizes = re.findall(
+            r"RPC0\[.*\] +(?:model|KV|compute) buffer size = +([\d.]+) MiB", caplog.text
+        )
     allocated = sum(map(float, sizes)) * 2**20
     assert len(sizes) == 3
     assert allocated <= plan.gpu_bytes <= 1.5 * allocated
 
 
 @pytest.mark.model
-async def test_a_device_that_vanishes_in_the_middle_of_a_reply_is_missed_and_taken_up_again() -> None:
+async def test_a_device_that_vanishes_in_the_middle_of_a_reply_is_missed_and_taken_up_again() -> (
+    None
+):
     async with lender() as (address, machine), borrowing(address, ready_within=8.0) as engine:
         stream = engine.generate(request("Tell me a long story.", max_tokens=200))
         assert (await anext(stream)).text
@@ -102,16 +118,16 @@ async def test_a_machine_that_lends_nothing_is_said_at_start() -> None:
 @pytest.mark.parametrize("text", ["", ":1", "host:", "host:0", "host:x", "host:65536"])
 def test_what_is_no_address_is_told(text: str) -> None:
     with pytest.raises(UserInputError, match="host:port"):
-        Address.parse(text)
+        RpcAddress.parse(text)
 
 
 def test_lending_beyond_this_machine_must_be_said_and_is_warned_of() -> None:
-    assert Address.parse("gpu-box") == Address("gpu-box", 50052)
-    assert check_lending(Address.parse("127.0.0.1:1"), to_network=False) is None
-    assert check_lending(Address.parse("localhost:1"), to_network=False) is None
+    assert RpcAddress.parse("gpu-box") == RpcAddress("gpu-box", 50052)
+    assert check_lending(RpcAddress.parse("127.0.0.1:1"), to_network=False) is None
+    assert check_lending(RpcAddress.parse("localhost:1"), to_network=False) is None
     with pytest.raises(UserInputError, match="--to-network"):
-        check_lending(Address.parse("0.0.0.0:1"), to_network=False)
-    assert "Everyone" in (check_lending(Address.parse("192.168.1.5:1"), to_network=True) or "")
+        check_lending(RpcAddress.parse("0.0.0.0:1"), to_network=False)
+    assert "Everyone" in (check_lending(RpcAddress.parse("192.168.1.5:1"), to_network=True) or "")
 
 
 def test_a_build_without_rpc_says_so() -> None:

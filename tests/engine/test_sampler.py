@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bot.engine.local.llama import DecodeError
-from bot.engine.local.sampler import Draw
+from bot.engine.local.sampler import Sampler
 from bot.engine.protocol import Sampling
 
 if TYPE_CHECKING:
@@ -76,14 +76,18 @@ def native(sampling: Sampling, seed: int, rounds: list[Logits]) -> list[int]:
 
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("spread", [0.5, 3.0, 10.0])
-def test_a_seed_draws_what_native_samplers_draw_from_the_whole_vocabulary(sampling: Sampling, spread: float) -> None:
+def test_a_seed_draws_what_native_samplers_draw_from_the_whole_vocabulary(
+    sampling: Sampling, spread: float
+) -> None:
     chance = np.random.default_rng(7)
     rounds: list[Logits] = [chance.normal(0.0, spread, SIZE).astype(np.float32) for _ in range(30)]
-    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # all that is needed of a model
+    draw = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # all that is needed of a model
     ours = [draw.next(logits) for logits in rounds]
     draw.free()
     for one, other, logits in zip(ours, native(sampling, 11, rounds), rounds, strict=True):
-        assert abs(_place(logits, one) - _place(logits, other)) < 0.01, "the same, but for what the tail adds up to"
+        assert abs(_place(logits, one) - _place(logits, other)) < 0.01, (
+            "the same, but for what the tail adds up to"
+        )
 
 
 def _place(logits: Logits, token: int) -> float:
@@ -96,7 +100,7 @@ def test_where_a_penalty_lowers_the_best_token_far_those_that_were_far_below_it_
     logits = np.full(SIZE, -30.0, np.float32)
     logits[0], logits[1:9] = 20.0, np.linspace(5.0, 6.5, 8)
     sampling = Sampling(temperature=1.0, top_p=1.0, min_p=0.05, repeat_penalty=3.0)
-    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # all that is needed of a model
+    draw = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # all that is needed of a model
     drawn = [draw.next(logits) for _ in range(30)]
     draw.free()
     assert drawn == native(sampling, 11, [logits] * 30)
@@ -108,7 +112,7 @@ def test_what_was_said_and_is_raised_counts_however_far_below_it_was() -> None:
     logits = np.full(SIZE, -30.0, np.float32)
     logits[0], logits[7] = 14.0, 11.5
     sampling = Sampling(temperature=0.0, top_p=1.0, min_p=0.1, repeat_penalty=0.8)
-    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # the same
+    draw = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # the same
     draw.accept(7)
     draw.accept(7)
     assert draw.next(logits) == 7
@@ -120,7 +124,7 @@ def test_heat_makes_a_flat_tail_count() -> None:
     logits[0], logits[1:40] = 10.0, -0.5
     rounds: list[Logits] = [logits] * 200
     sampling = Sampling(temperature=2.0, top_k=40, top_p=1.0)
-    draw = Draw(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # the same
+    draw = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # the same
     ours = [draw.next(one) for one in rounds]
     draw.free()
     assert ours == native(sampling, 11, rounds)
@@ -129,10 +133,12 @@ def test_heat_makes_a_flat_tail_count() -> None:
 
 @pytest.mark.parametrize("repeat_penalty", [1.0, 1.5])
 @pytest.mark.parametrize("spoilt", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_none_are_an_error_and_end_nothing_natively(spoilt: float, repeat_penalty: float) -> None:
+def test_numbers_that_are_none_are_an_error_and_end_nothing_natively(
+    spoilt: float, repeat_penalty: float
+) -> None:
     logits = np.full(SIZE, spoilt if spoilt == -np.inf else 1.0, np.float32)
     logits[5] = spoilt
-    draw = Draw(Vocabulary(), Sampling(repeat_penalty=repeat_penalty), 11, None)  # type: ignore[arg-type] # the same
+    draw = Sampler(Vocabulary(), Sampling(repeat_penalty=repeat_penalty), 11, None)  # type: ignore[arg-type] # the same
     with pytest.raises(DecodeError):
         draw.next(logits)
     draw.free()

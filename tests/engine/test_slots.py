@@ -10,7 +10,7 @@ import pytest
 
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from bot.engine.protocol import Anticipating, Sampling
+from bot.engine.protocol import Prefetching, Sampling
 from bot.her.prompt import Control, Prompt, Text
 from tests.engine.prompts import listen, prompt, request
 
@@ -39,7 +39,9 @@ async def steps(engine: LocalEngine) -> None:
         await engine.count(prompt("Hello?"))
 
 
-async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was(narrow: LocalEngine) -> None:
+async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was(
+    narrow: LocalEngine,
+) -> None:
     mine = request(LONG + "What did I tell?", mind="mine", sampling=GREEDY, max_tokens=12)
     first, read_first = await listen(narrow, mine)
     await listen(narrow, request("Something else entirely?", mind="other", max_tokens=2))
@@ -60,10 +62,17 @@ async def test_beyond_the_cap_of_main_memory_a_mind_is_read_again() -> None:
 
 async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
     async with seats(2) as engine:
-        assert isinstance(engine, Anticipating)
+        assert isinstance(engine, Prefetching)
         said = prompt(LONG)
         await listen(engine, request(LONG, mind="mine", max_tokens=2))
-        coming = Prompt((*said.parts, Text("Mr Bennet: " + "I know it all. " * 8), Control("<|im_end|>"), Text("\n")))
+        coming = Prompt(
+            (
+                *said.parts,
+                Text("Mr Bennet: " + "I know it all. " * 8),
+                Control("<|im_end|>"),
+                Text("\n"),
+            )
+        )
         engine.expect("mine", coming)
         await listen(engine, request("Something short?", mind="other", max_tokens=2))
         await steps(engine)
@@ -113,7 +122,9 @@ async def test_those_who_wait_learn_their_place(narrow: LocalEngine) -> None:
     places: dict[int, list[int]] = {number: [] for number in range(3)}
     await asyncio.gather(
         *(
-            listen(narrow, request(f"Who is {number}?", max_tokens=4, told_place=places[number].append))
+            listen(
+                narrow, request(f"Who is {number}?", max_tokens=4, told_place=places[number].append)
+            )
             for number in range(3)
         )
     )
@@ -125,7 +136,10 @@ async def test_dry_holds_back_phrases_that_repeat(narrow: LocalEngine) -> None:
     plain, dry = [
         (
             await listen(
-                narrow, request("Laugh.", mind=str(strength), grammar=grammar, max_tokens=40, sampling=sampling)
+                narrow,
+                request(
+                    "Laugh.", mind=str(strength), grammar=grammar, max_tokens=40, sampling=sampling
+                ),
             )
         )[0]
         for strength in (0.0, 2.0)
@@ -140,7 +154,11 @@ async def test_dry_holds_back_phrases_that_repeat(narrow: LocalEngine) -> None:
 async def test_dry_holds_back_phrases_of_the_prompt_too(narrow: LocalEngine) -> None:
     said = "The rain falls on the old grey house by the sea. " * 4 + "The rain falls on the old"
     plain, dry = [
-        (await listen(narrow, request(said, mind=f"said {strength}", max_tokens=8, sampling=sampling)))[0]
+        (
+            await listen(
+                narrow, request(said, mind=f"said {strength}", max_tokens=8, sampling=sampling)
+            )
+        )[0]
         for strength in (0.0, 2.0)
         for sampling in [Sampling(temperature=0.0, top_p=1.0, dry=strength)]
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.engine.text_decoder import Characters, Planning, Stops
+from bot.engine.text_decoder import Characters, PlanningTracker, Stops
 
 
 @given(st.text(), st.integers(1, 5))
@@ -29,7 +29,9 @@ def test_half_a_character_at_the_end_never_shows() -> None:
     st.lists(st.text(alphabet="ab<|", min_size=1, max_size=4), max_size=3),
     st.integers(1, 4),
 )
-def test_a_stop_string_is_found_however_the_text_is_cut(text: str, stops: list[str], size: int) -> None:
+def test_a_stop_string_is_found_however_the_text_is_cut(
+    text: str, stops: list[str], size: int
+) -> None:
     filter_ = Stops(tuple(stops))
     seen = ""
     for start in range(0, len(text), size):
@@ -52,8 +54,8 @@ def test_text_that_may_become_a_stop_string_waits_and_comes_when_it_does_not() -
     assert stops.feed("port|> done") == "<|import|> done"
 
 
-def planning(prefill: str = "<system_thinking>", limit: int | None = 2) -> Planning:
-    return Planning(prefill, "</system_thinking>", limit)
+def planning(prefill: str = "<system_thinking>", limit: int | None = 2) -> PlanningTracker:
+    return PlanningTracker(prefill, "</system_thinking>", limit)
 
 
 def test_planning_reaches_its_limit() -> None:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Chunk
 
-pytestmark = [pytest.mark.model, pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")]
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
+]
 
 
 @asynccontextmanager
@@ -57,7 +60,9 @@ async def test_a_reply_that_has_shown_nothing_is_written_by_the_next_worker() ->
     async with running(minds=1) as engine:
         first = engine.generate(request("Tell me a long story.", max_tokens=400))
         assert (await anext(first)).text
-        second = asyncio.create_task(listen(engine, request("What is the sea?")))  # waits behind the first
+        second = asyncio.create_task(
+            listen(engine, request("What is the sea?"))
+        )  # waits behind the first
         await asyncio.sleep(0.05)
         strike(engine, signal.SIGKILL)
         with pytest.raises(EngineDied):
@@ -83,7 +88,9 @@ async def test_tokens_are_counted_though_the_worker_is_gone_just_now() -> None:
 async def test_a_failing_listener_harms_no_reply() -> None:
     async with running(minds=1) as engine:
         waits = request("Who waits?", max_tokens=4, told_place=[].index)
-        replies = await asyncio.gather(listen(engine, request("Who comes first?", max_tokens=4)), listen(engine, waits))
+        replies = await asyncio.gather(
+            listen(engine, request("Who comes first?", max_tokens=4)), listen(engine, waits)
+        )
         assert len(replies) == 2
 
 
@@ -110,7 +117,9 @@ async def test_a_worker_that_never_comes_back_is_not_waited_for_for_ever(tmp_pat
 async def test_closing_ends_the_worker_and_what_it_was_writing() -> None:
     async with running() as engine:
         worker = engine.worker_pid
-        reply = asyncio.create_task(listen(engine, request("Tell me a long story.", max_tokens=400)))
+        reply = asyncio.create_task(
+            listen(engine, request("Tell me a long story.", max_tokens=400))
+        )
         await asyncio.sleep(0.2)
         await engine.close()
         await engine.close()
@@ -161,7 +170,10 @@ async def drain(stream: AsyncGenerator[Chunk, None]) -> None:
 def alive(pid: int | None) -> bool:
     """Whether a process runs; one that has ended and was not yet waited for does not."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+        return (
+            Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+            != "Z"
+        )
     except FileNotFoundError:
         return False
 
@@ -169,11 +181,14 @@ def alive(pid: int | None) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's memory this way")
 async def test_where_memory_runs_out_the_next_smaller_plan_is_taken_and_said_aloud() -> None:
     loading = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.engine.load_in_little_memory", "550", "20"), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-m", "tests.engine.load_in_little_memory", "550", "20"),
+        stdout=asyncio.subprocess.PIPE,
     )
     out, _ = await loading.communicate()
     smaller, none = out.decode().splitlines()
     plan, warning = smaller.split(" | ")
     assert "2 minds of 8,192 tokens" in plan
     assert warning == f"Memory ran out, so a smaller plan was taken: {plan}."
-    assert none.startswith("Memory ran out even for the smallest plan (on the CPU, 1 mind of 4,096 tokens")
+    assert none.startswith(
+        "Memory ran out even for the smallest plan (on the CPU, 1 mind of 4,096 tokens"
+    )

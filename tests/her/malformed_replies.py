@@ -26,7 +26,9 @@ def replies(longest: int) -> Iterator[Written]:
 def _reply(natures: Iterable[str], space: str, *, prefilled: bool) -> Written:
     opener, closer = TAGS["planning"]
     planning = Piece("planning", f"She knows {SECRET}P.", "" if prefilled else opener, closer)
-    return Written(planning, "", tuple(_piece(*one, space) for one in enumerate(natures)), prefilled)
+    return Written(
+        planning, "", tuple(_piece(*one, space) for one in enumerate(natures)), prefilled
+    )
 
 
 def _piece(number: int, nature: str, space: str) -> Piece:
@@ -49,7 +51,12 @@ def with_two_faults(longest: int) -> Iterator[Written]:
     for written in replies(longest):
         for places in combinations(tagged(written), 2):
             for first, second in product(*(list(spoilt(written, place)) for place in places)):
-                yield _with(written, dict(zip(places, (first[1], second[1]), strict=True)), first[0], second[0])
+                yield _with(
+                    written,
+                    dict(zip(places, (first[1], second[1]), strict=True)),
+                    first[0],
+                    second[0],
+                )
 
 
 def tagged(written: Written) -> list[int]:

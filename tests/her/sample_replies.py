@@ -42,12 +42,18 @@ class Written:
 
     @property
     def text(self) -> str:
-        return self.planning.text + self.name + "".join(piece.text for piece in self.role) + self.tail
+        return (
+            self.planning.text + self.name + "".join(piece.text for piece in self.role) + self.tail
+        )
 
     @property
     def public(self) -> list[tuple[str, str]]:
         """Natures and words of what everyone may hear, in order."""
-        return [(piece.nature, piece.words) for piece in self.role if piece.nature in ("action", "speech")]
+        return [
+            (piece.nature, piece.words)
+            for piece in self.role
+            if piece.nature in ("action", "speech")
+        ]
 
 
 Fault = Callable[[Piece], list[Piece]]
@@ -55,12 +61,36 @@ Fault = Callable[[Piece], list[Piece]]
 
 NAMES = {
     "planning": ("system_thinking", "system_think", "System_Thinking", "system thinking"),
-    "thought": ("role_thinking", "role_think", "long_role_thinking", "thought", "ROLE-THINKING", "inner_thoughts"),
+    "thought": (
+        "role_thinking",
+        "role_think",
+        "long_role_thinking",
+        "thought",
+        "ROLE-THINKING",
+        "inner_thoughts",
+    ),
     "action": ("role_action", "Role_Action", "role action", "action"),
 }
 TAGS = {nature: (f"<{names[0]}>", f"</{names[0]}>") for nature, names in NAMES.items()}
-BRACKETS = ("< {} >", "<{} >", "< {}>", "＜{}＞", "&lt;{}&gt;", "<{}\n>", "[{}]", "⟨{}⟩", "\\<{}\\>")
-CHARACTER_NAMES = (f"{CHARACTER}: ", "", "\n\n", f"\n**{CHARACTER}:** ", "Elizabeth：", f"{CHARACTER}: Elizabeth: ")
+BRACKETS = (
+    "< {} >",
+    "<{} >",
+    "< {}>",
+    "＜{}＞",
+    "&lt;{}&gt;",
+    "<{}\n>",
+    "[{}]",
+    "⟨{}⟩",
+    "\\<{}\\>",
+)
+CHARACTER_NAMES = (
+    f"{CHARACTER}: ",
+    "",
+    "\n\n",
+    f"\n**{CHARACTER}:** ",
+    "Elizabeth：",
+    f"{CHARACTER}: Elizabeth: ",
+)
 ENDINGS = ("</role_thinking>", "</role_action>", "</role_speech>", "</system_thinking>")
 AFTER_THE_END = (
     f"\n\nMr Darcy: {SECRET}Z",
@@ -87,7 +117,9 @@ def well_formed_reply(pick: Pick) -> Written:
         elif nature == "action":
             role.append(Piece(nature, f"moves{number}x", *TAGS[nature]))
         else:
-            role.append(Piece(nature, f"Say{number}x.", pick(("", " ", "\n", "\n\n")), pick((" ", " ", ""))))
+            role.append(
+                Piece(nature, f"Say{number}x.", pick(("", " ", "\n", "\n\n")), pick((" ", " ", "")))
+            )
     prefilled = pick((True, False))
     opener, closer = TAGS["planning"]
     planning = Piece("planning", f"She knows {SECRET}P.", "" if prefilled else opener, closer)
@@ -109,7 +141,10 @@ def spoilt(pick: Pick, written: Written, kinds: dict[str, Fault], at_most: int) 
 
 def _renamed(piece: Piece) -> list[Piece]:
     names = NAMES[piece.nature]
-    return [replace(piece, opener=f"<{name}>" if piece.opener else "", closer=f"</{name}>") for name in names]
+    return [
+        replace(piece, opener=f"<{name}>" if piece.opener else "", closer=f"</{name}>")
+        for name in names
+    ]
 
 
 def _bracketed(piece: Piece) -> list[Piece]:

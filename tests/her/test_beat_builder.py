@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.her.beat_builder import Script
+from bot.her.beat_builder import BeatBuilder
 from bot.her.beats import (
     BeatKind,
     PrivateBeat,
@@ -32,14 +32,14 @@ SPEECH, ACTION, THOUGHT = BeatKind.SPEECH, BeatKind.ACTION, BeatKind.THOUGHT
     ],
 )
 def test_neighbours_of_one_kind_merge(kind: BeatKind, pieces: tuple[str, ...], text: str) -> None:
-    script = Script()
+    script = BeatBuilder()
     for piece in pieces:
         script.add(kind, piece)
     assert [(beat.kind, beat.text) for beat in script.beats] == [(kind, text)]
 
 
 def test_a_piece_that_goes_on_keeps_its_own_spaces_and_edges_are_trimmed() -> None:
-    script = Script()
+    script = BeatBuilder()
     script.add(SPEECH, "\n Good")
     for piece in ("  ", "day", ",", "\n\n\nsir. "):
         script.add(SPEECH, piece, apart=False)
@@ -49,7 +49,7 @@ def test_a_piece_that_goes_on_keeps_its_own_spaces_and_edges_are_trimmed() -> No
 
 
 def test_whether_anything_public_was_said_is_known() -> None:
-    script = Script()
+    script = BeatBuilder()
     script.add(THOUGHT, "Odd.")
     script.add(SPEECH, " ")
     assert not script.is_public

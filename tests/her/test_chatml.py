@@ -26,7 +26,10 @@ def test_control_tokens_are_never_text_and_the_prefill_is_a_part_of_its_own() ->
 
 
 def test_the_empty_thinking_block_and_the_prefill_are_switches() -> None:
-    assert chatml((), empty_think=True).text == "<|im_start|>assistant\n<think>\n\n</think>\n\n<system_thinking>"
+    assert (
+        chatml((), empty_think=True).text
+        == "<|im_start|>assistant\n<think>\n\n</think>\n\n<system_thinking>"
+    )
     bare = chatml((), prefill="")
     assert (bare.text, bare.prefill) == ("<|im_start|>assistant\n", "")
 

@@ -52,7 +52,9 @@ def _allow(sampler: object, token: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", ["Eliza", "Zoë O’Neil", 'The "Old" \\ Man', "林黛玉", "{x}", "a: b\nc"])
+@pytest.mark.parametrize(
+    "name", ["Eliza", "Zoë O’Neil", 'The "Old" \\ Man', "林黛玉", "{x}", "a: b\nc"]
+)
 def test_every_name_makes_a_grammar_that_llama_cpp_reads(name: str) -> None:
     for grammar in (her_grammar(name), her_grammar(name, prefilled=False), stand_in_grammar(name)):
         assert LlamaGrammar.from_string(grammar, verbose=False)
@@ -125,6 +127,14 @@ STANDING_IN = (
 def test_the_stand_ins_grammar_is_tight(accepts: Accepts) -> None:
     grammar = stand_in_grammar(NAME)
     assert accepts(grammar, f"{STANDING_IN}You are very kind, sir. I'll not forget it!")
-    for speech in ("", "You are kind", "Jane: You are very kind.", "You are kind <b>.", "Yes indeed I do. " * 4):
+    for speech in (
+        "",
+        "You are kind",
+        "Jane: You are very kind.",
+        "You are kind <b>.",
+        "Yes indeed I do. " * 4,
+    ):
         assert not accepts(grammar, STANDING_IN + speech)
-    assert not accepts(grammar, STANDING_IN.replace("smiles", "explodes") + "You are very kind, sir.")
+    assert not accepts(
+        grammar, STANDING_IN.replace("smiles", "explodes") + "You are very kind, sir."
+    )

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.beats import PublicBeat
-from bot.her.inline_actions import Inline
-from bot.her.player_text import beats_of, out_of_character
+from bot.her.inline_actions import InlineActions
+from bot.her.player_text import out_of_character, parse_player_text
 
 
 def told(text: str) -> str:
-    return " | ".join(f"{beat.kind[0]} {beat.text}" for beat in beats_of(text))
+    return " | ".join(f"{beat.kind[0]} {beat.text}" for beat in parse_player_text(text))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_chunks_never_matter(text: str, size: int) -> None:
                 merged.append([kind, piece])
         return merged
 
-    whole, parts = Inline("*_"), Inline("*_")
+    whole, parts = InlineActions("*_"), InlineActions("*_")
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
     fed = [piece for chunk in chunks for piece in parts.feed(chunk)]
     assert joined([*fed, *parts.close()]) == joined([*whole.feed(text), *whole.close()])
@@ -65,7 +65,7 @@ def test_the_chunks_never_matter(text: str, size: int) -> None:
 @given(st.text(max_size=80))
 @settings(max_examples=100, deadline=None)
 def test_nothing_a_person_types_is_private_or_lost(text: str) -> None:
-    beats = beats_of(text)
+    beats = parse_player_text(text)
     assert all(isinstance(beat, PublicBeat) for beat in beats)
     letters = [char for beat in beats for char in beat.text if char.isalnum()]
     assert letters == [char for char in text if char.isalnum()]

@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.repetition import LoopWatch, collapse, repetition
+from bot.her.repetition import RepetitionWatch, collapse, repetition
 
 
 @pytest.mark.parametrize(
-    "phrase", ["I love you. ", "no, no, please ", "我爱你，永远。", "\nAnd then I saw her again.\n", "<b>x</b>"]
+    "phrase",
+    [
+        "I love you. ",
+        "no, no, please ",
+        "我爱你，永远。",
+        "\nAnd then I saw her again.\n",
+        "<b>x</b>",
+    ],
 )
 def test_a_phrase_said_over_and_over_is_a_loop(phrase: str) -> None:
     assert repetition("Well. " + phrase * 30)
@@ -18,7 +25,9 @@ def test_a_phrase_said_over_and_over_is_a_loop(phrase: str) -> None:
     assert collapse("Well. " + phrase * 30).count(phrase.strip()) == 1
 
 
-@pytest.mark.parametrize("text", ["ha" * 40, "N" + "o" * 100, "-" * 200, ". " * 60, "", "x", "Rain, rain, rain, rain."])
+@pytest.mark.parametrize(
+    "text", ["ha" * 40, "N" + "o" * 100, "-" * 200, ". " * 60, "", "x", "Rain, rain, rain, rain."]
+)
 def test_a_laugh_a_scream_and_a_divider_are_none(text: str) -> None:
     assert not repetition(text)
     assert collapse(text) == text
@@ -32,11 +41,13 @@ def test_unless_they_never_end(text: str) -> None:
 @given(st.integers(0, 200), st.integers(1, 90))
 @settings(max_examples=50, deadline=None)
 def test_the_cut_is_at_the_same_place_in_any_chunks(before: int, size: int) -> None:
-    text = "abcdefghij klmno"[: before % 16] + "".join(map(str, range(before))) + "I love you. " * 60
-    watch, kept = LoopWatch(), 0
+    text = (
+        "abcdefghij klmno"[: before % 16] + "".join(map(str, range(before))) + "I love you. " * 60
+    )
+    watch, kept = RepetitionWatch(), 0
     for start in range(0, len(text), size):
         cut = watch.feed(text[start : start + size])
         kept += len(text[start : start + size]) if cut is None else cut
         if cut is not None:
             break
-    assert kept == LoopWatch().feed(text)
+    assert kept == RepetitionWatch().feed(text)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.her.reply_parser import Reply, ReplyParser, parse
+from bot.her.reply_parser import ParsedReply, ReplyParser, parse
 
 PLANNED = "<system_thinking>plan</system_thinking>"
 CAST = ("Mr. Darcy", "Jane Bennet", "Zoë O’Neil")
@@ -14,10 +14,12 @@ CAST = ("Mr. Darcy", "Jane Bennet", "Zoë O’Neil")
 
 def told(text: str, *, prefilled: bool = False, well_formed: bool = False) -> str:
     """The beats, each as its kind's first letter (p, t, a, s) and its text."""
-    return shown(parse(text, "Elizabeth Bennet", CAST, prefilled=prefilled, well_formed=well_formed))
+    return shown(
+        parse(text, "Elizabeth Bennet", CAST, prefilled=prefilled, well_formed=well_formed)
+    )
 
 
-def shown(reply: Reply) -> str:
+def shown(reply: ParsedReply) -> str:
     return " | ".join(f"{beat.kind[0]} {beat.text}" for beat in reply.beats)
 
 
@@ -73,10 +75,14 @@ def test_planning_may_quote_tags() -> None:
     assert told(f"{quoting}</system_thinking>Sir.", prefilled=True) == f"p {quoting} | s Sir."
     nested = "write <system_thinking>this</system_thinking> first"
     assert told(f"{nested}</system_thinking>Sir.", prefilled=True) == f"p {nested} | s Sir."
-    assert told("begin <system_thinking>plan</system_thinking>Sir.", prefilled=True).endswith("plan | s Sir.")
+    assert told("begin <system_thinking>plan</system_thinking>Sir.", prefilled=True).endswith(
+        "plan | s Sir."
+    )
 
 
-@pytest.mark.parametrize("text", ["plan", "plan <role_action>bows</role_action> Sir.", "plan</role_thinking> and more"])
+@pytest.mark.parametrize(
+    "text", ["plan", "plan <role_action>bows</role_action> Sir.", "plan</role_thinking> and more"]
+)
 def test_planning_that_is_never_closed_is_private_to_the_end(text: str) -> None:
     for reply in (parse(text, "Eliza", prefilled=True), parse(f"<system_thinking>{text}", "Eliza")):
         assert not reply.public
@@ -156,7 +162,9 @@ def test_the_characters_own_name_is_no_part_of_the_reply(name: str) -> None:
         f"{name}{PLANNED}Sir.",
         f"{PLANNED}<role_thinking>x</role_thinking>{name}Sir.",
     ):
-        assert [beat.text for beat in parse(text, "Elizabeth Bennet", CAST, aliases=("Lizzy",)).public] == ["Sir."]
+        assert [
+            beat.text for beat in parse(text, "Elizabeth Bennet", CAST, aliases=("Lizzy",)).public
+        ] == ["Sir."]
 
 
 @pytest.mark.parametrize(
@@ -175,8 +183,13 @@ def test_the_reply_ends_where_somebody_elses_line_or_another_round_begins(line: 
 
 
 def test_a_name_inside_a_sentence_or_a_thought_ends_nothing() -> None:
-    text = "<role_thinking>So\nMr. Darcy: proud.</role_thinking>I told Jane: never. “Jane: I mean it.”"
-    assert told(PLANNED + text) == "p plan | t So\nMr. Darcy: proud. | s I told Jane: never. “Jane: I mean it.”"
+    text = (
+        "<role_thinking>So\nMr. Darcy: proud.</role_thinking>I told Jane: never. “Jane: I mean it.”"
+    )
+    assert (
+        told(PLANNED + text)
+        == "p plan | t So\nMr. Darcy: proud. | s I told Jane: never. “Jane: I mean it.”"
+    )
 
 
 def test_own_lines_after_the_first_are_one_speech() -> None:
@@ -222,20 +235,33 @@ def test_a_private_beat_never_shows_its_text_by_accident() -> None:
 @pytest.mark.parametrize("piece", ["word ", "<role_thinking>x<role_action>y", "*a ", "Jane\n"])
 @pytest.mark.parametrize("well_formed", [False, True])
 def test_a_long_reply_in_small_chunks_costs_little(piece: str, well_formed: bool) -> None:
-    text = "plan</system_thinking>" + "".join(f"{piece}{number}" for number in range(30_000 // (len(piece) + 4)))
+    text = "plan</system_thinking>" + "".join(
+        f"{piece}{number}" for number in range(30_000 // (len(piece) + 4))
+    )
     parser = ReplyParser("Eliza", CAST, prefilled=True, well_formed=well_formed)
     began = time.process_time()
     for start in range(0, len(text), 4):
         parser.feed(text[start : start + 4])
         _ = parser.beats
     parser.close()
-    assert time.process_time() - began < 2  # half a second at rest; read anew at each chunk it would be minutes
+    assert (
+        time.process_time() - began < 2
+    )  # half a second at rest; read anew at each chunk it would be minutes
 
 
 @pytest.mark.parametrize(
-    "thinking", ["**role_thinking**: SECRET", "(role_thinking) SECRET (/role_thinking)", "Role-Thinking — SECRET"]
+    "thinking",
+    [
+        "**role_thinking**: SECRET",
+        "(role_thinking) SECRET (/role_thinking)",
+        "Role-Thinking — SECRET",
+    ],
 )
 def test_thinking_in_an_envelope_that_is_no_tag_stays_private(thinking: str) -> None:
-    reply = parse(f"plan</system_thinking>{thinking}\n<role_action>bows</role_action>Sir.", "Mr Bennet", prefilled=True)
+    reply = parse(
+        f"plan</system_thinking>{thinking}\n<role_action>bows</role_action>Sir.",
+        "Mr Bennet",
+        prefilled=True,
+    )
     assert [beat.text for beat in reply.public] == ["bows", "Sir."]
     assert any("SECRET" in beat.text for beat in reply.beats)

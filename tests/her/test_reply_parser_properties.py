@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, public
 from bot.her.layout import open_turn, others_history, own_history
-from bot.her.reply_parser import Reply, ReplyParser
+from bot.her.reply_parser import ParsedReply, ReplyParser
 from tests.her.malformed_replies import pieces, with_one_fault, with_two_faults
 from tests.her.sample_replies import (
     AFTER_THE_END,
@@ -35,7 +35,9 @@ shreds = st.lists(st.sampled_from(SHREDS), max_size=25).map("".join)
 modes = st.fixed_dictionaries({"prefilled": st.booleans(), "well_formed": st.booleans()})
 
 
-def read(text: str, size: int, *, prefilled: bool, well_formed: bool = False) -> tuple[Reply, list[tuple[Beat, ...]]]:
+def read(
+    text: str, size: int, *, prefilled: bool, well_formed: bool = False
+) -> tuple[ParsedReply, list[tuple[Beat, ...]]]:
     """The reply, and what had settled after each chunk of `size` characters."""
     parser = ReplyParser(CHARACTER, OTHERS, prefilled=prefilled, well_formed=well_formed)
     settled = []
@@ -71,14 +73,19 @@ def assert_no_secret_leaks(written: Written) -> None:
 
 @given(shreds, modes, st.integers(1, 9))
 @settings(max_examples=100, deadline=None)
-def test_the_chunks_never_matter_and_what_has_settled_stays(text: str, mode: dict[str, bool], size: int) -> None:
+def test_the_chunks_never_matter_and_what_has_settled_stays(
+    text: str, mode: dict[str, bool], size: int
+) -> None:
     whole, _ = read(text, len(text) or 1, **mode)
     reply, settled = read(text, size, **mode)
     assert reply == whole
     assert all(begins(beats, reply.beats) for beats in settled)
 
 
-@given(st.one_of(with_faults({**ODD, **BROKEN}, 4), with_faults({**BROKEN, **SWAPPED}, 2)), st.integers(1, 9))
+@given(
+    st.one_of(with_faults({**ODD, **BROKEN}, 4), with_faults({**BROKEN, **SWAPPED}, 2)),
+    st.integers(1, 9),
+)
 @settings(max_examples=50, deadline=None)
 def test_a_malformed_reply_settles_like_any_other(written: Written, size: int) -> None:
     reply, settled = read(written.text, size, prefilled=written.prefilled)
@@ -94,7 +101,9 @@ def test_no_secret_leaks_from_a_reply_with_several_faults(written: Written) -> N
 
 @given(well_formed(), st.data())
 @settings(max_examples=50, deadline=None)
-def test_no_secret_leaks_from_a_reply_cut_short_anywhere(written: Written, data: st.DataObject) -> None:
+def test_no_secret_leaks_from_a_reply_cut_short_anywhere(
+    written: Written, data: st.DataObject
+) -> None:
     cut = data.draw(st.integers(0, len(written.text)))
     reply, _ = (
         read(written.text[:cut], 4, prefilled=True)
@@ -123,7 +132,10 @@ def test_what_is_clearly_public_is_heard_in_order_and_no_more(written: Written, 
 def test_natures_are_told_apart_and_thoughts_reach_their_own_mind_only(written: Written) -> None:
     reply, _ = read(written.text, 7, prefilled=written.prefilled)
     for nature, words in written.public:
-        assert any(isinstance(beat, PublicBeat) and beat.kind == nature and words in beat.text for beat in reply.beats)
+        assert any(
+            isinstance(beat, PublicBeat) and beat.kind == nature and words in beat.text
+            for beat in reply.beats
+        )
     own = own_history(CHARACTER, reply.beats)
     for piece in written.role:
         assert piece.words in own

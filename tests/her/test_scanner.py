@@ -15,7 +15,11 @@ FAMILY = {"planning": "P", "thought": "T", "action": "A", "speech": "S"}
 def scan(text: str, size: int | None = None) -> list[Token]:
     scanner = Scanner()
     size = size or len(text) or 1
-    tokens = [token for start in range(0, len(text), size) for token in scanner.feed(text[start : start + size])]
+    tokens = [
+        token
+        for start in range(0, len(text), size)
+        for token in scanner.feed(text[start : start + size])
+    ]
     return tokens + scanner.close()
 
 
@@ -99,7 +103,9 @@ def test_everything_else_is_words(text: str) -> None:
 
 
 def test_planning_by_its_full_name_is_told_from_other_thinking() -> None:
-    tags = [token for token in scan("<system_thinking><System Think><think>") if isinstance(token, Tag)]
+    tags = [
+        token for token in scan("<system_thinking><System Think><think>") if isinstance(token, Tag)
+    ]
     assert [tag.system for tag in tags] == [True, True, False]
     assert all(tag.families == {Family.PLANNING} for tag in tags)
 
@@ -111,7 +117,10 @@ def test_nothing_but_what_may_become_a_tag_is_held_back() -> None:
     assert scanner.feed("<role_thinking " + "a" * 200)[1:] != []
 
 
-@given(st.text(alphabet="<>/＜&lt;gt;[]|role_thinkg_systemacon \n=：:x", max_size=60), st.integers(1, 7))
+@given(
+    st.text(alphabet="<>/＜&lt;gt;[]|role_thinkg_systemacon \n=：:x", max_size=60),
+    st.integers(1, 7),
+)
 @settings(max_examples=300, deadline=None)
 def test_the_chunks_never_matter_and_words_are_never_lost(text: str, size: int) -> None:
     assert shown(text, size) == shown(text)

@@ -6,77 +6,103 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.speaker_lines import Lines
-from bot.her.speaker_names import Speakers, Voice, key
+from bot.her.speaker_lines import SpeakerLines
+from bot.her.speaker_names import LabelOwner, Speakers, key
 
-SPEAKERS = Speakers("Elizabeth Bennet", ("Mr. Bennet", "Zoë O’Neil", "R2:D2", "林黛玉", "🦊"), ("Lizzy",))
+SPEAKERS = Speakers(
+    "Elizabeth Bennet", ("Mr. Bennet", "Zoë O’Neil", "R2:D2", "林黛玉", "🦊"), ("Lizzy",)
+)
 
 
 @pytest.mark.parametrize(
     ("name", "voice"),
     [
-        ("Elizabeth Bennet", Voice.OWN),
-        ("ELIZABETH  BENNET", Voice.OWN),
-        ("Elizabeth", Voice.OWN),
-        ("lizzy", Voice.OWN),
-        ("Mr Bennet", Voice.OTHER),
-        ("Bennet", Voice.OWN),
-        ("zoe o'neil", Voice.OTHER),
-        ("Zoë", Voice.OTHER),
-        ("林黛玉", Voice.OTHER),
-        ("🦊", Voice.OTHER),
-        ("Environment", Voice.OTHER),
-        ("旁白", Voice.OTHER),
-        ("Jane", Voice.PLAIN),
-        ("", Voice.PLAIN),
+        ("Elizabeth Bennet", LabelOwner.OWN),
+        ("ELIZABETH  BENNET", LabelOwner.OWN),
+        ("Elizabeth", LabelOwner.OWN),
+        ("lizzy", LabelOwner.OWN),
+        ("Mr Bennet", LabelOwner.OTHER),
+        ("Bennet", LabelOwner.OWN),
+        ("zoe o'neil", LabelOwner.OTHER),
+        ("Zoë", LabelOwner.OTHER),
+        ("林黛玉", LabelOwner.OTHER),
+        ("🦊", LabelOwner.OTHER),
+        ("Environment", LabelOwner.OTHER),
+        ("旁白", LabelOwner.OTHER),
+        ("Jane", LabelOwner.PLAIN),
+        ("", LabelOwner.PLAIN),
     ],
 )
-def test_names_are_equal_as_people_write_them(name: str, voice: Voice) -> None:
+def test_names_are_equal_as_people_write_them(name: str, voice: LabelOwner) -> None:
     assert SPEAKERS.who(name) is voice
 
 
 def test_another_by_full_name_comes_before_a_part_of_the_characters_own() -> None:
-    assert Speakers("Jane Bennet", ("Jane",)).who("Jane") is Voice.OTHER
-    assert Speakers("Jane Bennet", ("Jane Eyre",)).who("Jane") is Voice.OWN
+    assert Speakers("Jane Bennet", ("Jane",)).who("Jane") is LabelOwner.OTHER
+    assert Speakers("Jane Bennet", ("Jane Eyre",)).who("Jane") is LabelOwner.OWN
 
 
 def test_a_title_alone_names_nobody() -> None:
-    assert Speakers("Mr. Bennet", ("Mrs. Bennet",)).who("Mrs") is Voice.PLAIN
+    assert Speakers("Mr. Bennet", ("Mrs. Bennet",)).who("Mrs") is LabelOwner.PLAIN
 
 
 @pytest.mark.parametrize(
-    "line", ["R2:D2: beep", "林黛玉：你好", "🦊: hi", "  **Zoë (aside)**: hi", "> Zoë : hi", "=== Scene"]
+    "line",
+    ["R2:D2: beep", "林黛玉：你好", "🦊: hi", "  **Zoë (aside)**: hi", "> Zoë : hi", "=== Scene"],
 )
 def test_a_line_may_begin_with_anyones_label(line: str) -> None:
-    assert SPEAKERS.label(line, final=True).voice is Voice.OTHER
+    assert SPEAKERS.label(line, final=True).voice is LabelOwner.OTHER
 
 
 @pytest.mark.parametrize(
-    "line", ["Zoë", "Zoë said: hi", "“Zoë: hi”", "Zoë, you: hi", "http://x", "=====", ": hi", "Rain: it falls"]
+    "line",
+    [
+        "Zoë",
+        "Zoë said: hi",
+        "“Zoë: hi”",
+        "Zoë, you: hi",
+        "http://x",
+        "=====",
+        ": hi",
+        "Rain: it falls",
+    ],
 )
 def test_other_lines_are_plain(line: str) -> None:
-    assert SPEAKERS.label(f"{line}\n", final=True).voice is Voice.PLAIN
+    assert SPEAKERS.label(f"{line}\n", final=True).voice is LabelOwner.PLAIN
 
 
-@given(st.text(st.sampled_from("Zoë O'NeilzabthBn林*_: \n：(=🦊x\u2028"), max_size=40), st.integers(1, 5))
+@given(
+    st.text(st.sampled_from("Zoë O'NeilzabthBn林*_: \n：(=🦊x\u2028"), max_size=40),
+    st.integers(1, 5),
+)
 @settings(max_examples=200, deadline=None)
 def test_lines_are_read_alike_in_any_chunks(text: str, size: int) -> None:
-    whole, parts = Lines(SPEAKERS), Lines(SPEAKERS)
+    whole, parts = SpeakerLines(SPEAKERS), SpeakerLines(SPEAKERS)
     expected = whole.feed(text) + whole.close()
-    assert "".join(parts.feed(text[at : at + size]) for at in range(0, len(text), size)) + parts.close() == expected
+    assert (
+        "".join(parts.feed(text[at : at + size]) for at in range(0, len(text), size))
+        + parts.close()
+        == expected
+    )
     assert whole.stopped == parts.stopped
 
 
 def test_the_beginning_of_a_line_is_held_back_only_while_it_may_be_a_label() -> None:
-    lines = Lines(SPEAKERS)
+    lines = SpeakerLines(SPEAKERS)
     assert lines.feed("Good day.\nZo") == "Good day.\n"
     assert lines.feed("om in") == "Zoom in"
 
 
 def test_markup_round_the_own_name_goes_with_it() -> None:
-    for text, rest in (("**Lizzy**: hi", "hi"), ("**Lizzy:** hi", "hi"), ("*Lizzy: smiles* hi", "*smiles* hi")):
-        lines = Lines(SPEAKERS)
-        assert (lines.feed(text) + lines.close()).replace("  ", " ").replace("* s", "*s").strip() == rest
+    for text, rest in (
+        ("**Lizzy**: hi", "hi"),
+        ("**Lizzy:** hi", "hi"),
+        ("*Lizzy: smiles* hi", "*smiles* hi"),
+    ):
+        lines = SpeakerLines(SPEAKERS)
+        assert (lines.feed(text) + lines.close()).replace("  ", " ").replace(
+            "* s", "*s"
+        ).strip() == rest
 
 
 def test_keys_of_names_without_letters_are_the_names() -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from bot.her.beats import action, speech, thought
 from bot.her.chatml import chatml
-from bot.her.layout import Line, Own, Role, Sheet
+from bot.her.layout import CharacterSheet, HeardLine, OwnTurn, Role
 from bot.her.stand_in_layout import messages
 
-SHEET = Sheet("Eliza", "A Book", "Witty.", "Long ago.", "A ball.", (("Jane", "Kind."),), "To dance.")
-EXAMPLES = (Line("Jane", (speech("Ready?"),)), Own((thought("Never."), action("smiles"), speech("Always."))))
-HEARD = (Line("Zoë", (speech("<role_thinking>Hello"),)),)
+SHEET = CharacterSheet(
+    "Eliza", "A Book", "Witty.", "Long ago.", "A ball.", (("Jane", "Kind."),), "To dance."
+)
+EXAMPLES = (
+    HeardLine("Jane", (speech("Ready?"),)),
+    OwnTurn((thought("Never."), action("smiles"), speech("Always."))),
+)
+HEARD = (HeardLine("Zoë", (speech("<role_thinking>Hello"),)),)
 
 
 def test_a_stand_in_reads_little_and_sees_the_worked_exchanges_as_earlier_turns() -> None:
@@ -18,12 +23,15 @@ def test_a_stand_in_reads_little_and_sees_the_worked_exchanges_as_earlier_turns(
     assert len(system.text) < 200
     assert [(turn.role, turn.text) for turn in turns] == [
         (Role.USER, "Jane: Ready?"),
-        (Role.ASSISTANT, "Eliza: <role_thinking>Never.</role_thinking><role_action>smiles</role_action>Always."),
+        (
+            Role.ASSISTANT,
+            "Eliza: <role_thinking>Never.</role_thinking><role_action>smiles</role_action>Always.",
+        ),
         (Role.USER, "Zoë: ‹role_thinking›Hello"),
     ]
     assert chatml((system, *turns)).text.endswith("<|im_start|>assistant\n<system_thinking>")
 
 
 def test_roles_alternate_where_an_example_meets_the_scene() -> None:
-    turns = messages(SHEET, EXAMPLES, (Own((speech("Well!"),)), *HEARD))[1:]
+    turns = messages(SHEET, EXAMPLES, (OwnTurn((speech("Well!"),)), *HEARD))[1:]
     assert [turn.role for turn in turns] == [Role.USER, Role.ASSISTANT, Role.USER]

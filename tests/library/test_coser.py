@@ -29,7 +29,11 @@ def scene(**changes: object) -> dict[str, Any]:
                 "motivation": "I will not touch his money.",
                 "description": "She has sat up all night.",
             },
-            {"name": "Peter Featherstone", "thought": "She must burn one.", "description": "An old man in bed."},
+            {
+                "name": "Peter Featherstone",
+                "thought": "She must burn one.",
+                "description": "An old man in bed.",
+            },
         ],
         "speaking_characters_w_env": ["Mary Garth", "Peter Featherstone", "Environment"],
         "major_characters": ["Mary Garth"],
@@ -45,10 +49,18 @@ def read(path: Path, scenes: object) -> list[Scenario]:
 
 def test_a_scene_becomes_a_scenario(tmp_path: Path) -> None:
     (one,) = read(tmp_path / "Middlemarch scenes.json", [scene()])
-    assert (one.id, one.title, one.book) == ("middlemarch-scenes", "A quarrel over a will", "Middlemarch")
+    assert (one.id, one.title, one.book) == (
+        "middlemarch-scenes",
+        "A quarrel over a will",
+        "Middlemarch",
+    )
     assert one.setting.startswith("Old Featherstone's bedroom")
     assert one.background == one.summary == "Featherstone is dying and has made two wills."
-    assert [character.name for character in one.characters] == ["Mary Garth", "Peter Featherstone", "Fred Vincy"]
+    assert [character.name for character in one.characters] == [
+        "Mary Garth",
+        "Peter Featherstone",
+        "Fred Vincy",
+    ]
     assert one.character("Mary Garth").motivation == "I will not touch his money."
     assert one.character("Peter Featherstone").motivation == "She must burn one."
 
@@ -61,7 +73,10 @@ def test_a_character_without_a_profile_has_its_description_or_nothing(tmp_path: 
 
 
 def test_each_scene_of_a_list_has_its_own_id_and_can_be_played(tmp_path: Path) -> None:
-    put_scenes(tmp_path / "test-set.json", [scene(), scene(topic="Another"), scene(topic=None, plot={"summary": None})])
+    put_scenes(
+        tmp_path / "test-set.json",
+        [scene(), scene(topic="Another"), scene(topic=None, plot={"summary": None})],
+    )
     library = Library([tmp_path])
     assert library.scenario("test-set-2").title == "Another"
     assert library.scenario("test-set-3").title.startswith("Old Featherstone's bedroom")
@@ -73,7 +88,12 @@ def test_a_broken_scene_hides_no_other_and_is_told_by_its_number(tmp_path: Path)
     found = read_scenes(
         put_scenes(
             tmp_path / "x.json",
-            [scene(), broken, "text", scene(key_characters=[], character_profiles={}, speaking_characters_w_env=[])],
+            [
+                scene(),
+                broken,
+                "text",
+                scene(key_characters=[], character_profiles={}, speaking_characters_w_env=[]),
+            ],
         )
     )
     assert isinstance(found[0], Scenario)

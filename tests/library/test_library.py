@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image
 
-from bot.errors import ScenarioError, UnknownName
+from bot.errors import NameNotFound, ScenarioError
 from bot.library.library import Library
 from bot.library.scenario_faults import faults_at
 from tests.library.sample_libraries import put, put_scenes
@@ -25,7 +25,13 @@ def titles(library: Library, text: str) -> list[str]:
 def test_a_scenario_is_found_by_its_id_or_title(tmp_path: Path) -> None:
     put(tmp_path, "mad-tea-party")
     library = Library([tmp_path])
-    for name in ("mad-tea-party", "Mad Tea Party", "The mad tea party", "THE MAD TEA-PARTY", "mad tea party"):
+    for name in (
+        "mad-tea-party",
+        "Mad Tea Party",
+        "The mad tea party",
+        "THE MAD TEA-PARTY",
+        "mad tea party",
+    ):
         assert library.scenario(name).id == "mad-tea-party"
 
 
@@ -48,21 +54,26 @@ def test_an_unknown_scenario_is_told_with_the_nearest(tmp_path: Path) -> None:
     put(tmp_path, "mad-tea-party")
     put(tmp_path, "the-trial", title="Who stole the tarts?")
     library = Library([tmp_path])
-    with pytest.raises(UnknownName, match=r"No scenario is called “mad-te-party”; the nearest are: mad-tea-party\."):
+    with pytest.raises(
+        NameNotFound,
+        match=r"No scenario is called “mad-te-party”; the nearest are: mad-tea-party\.",
+    ):
         library.scenario("mad-te-party")
-    with pytest.raises(UnknownName, match=r"the nearest are: the-trial"):
+    with pytest.raises(NameNotFound, match=r"the nearest are: the-trial"):
         library.scenario("who stole the tart")
-    with pytest.raises(UnknownName, match=r"there are: mad-tea-party, the-trial\."):
+    with pytest.raises(NameNotFound, match=r"there are: mad-tea-party, the-trial\."):
         library.scenario("xyzzy")
-    with pytest.raises(UnknownName, match=r"the library is empty"):
+    with pytest.raises(NameNotFound, match=r"the library is empty"):
         Library([]).scenario("xyzzy")
 
 
-@pytest.mark.parametrize("name", ["../mad-tea-party", "/etc/passwd", "mad-tea-party/scenario.yaml", "a\0b", "..", ""])
+@pytest.mark.parametrize(
+    "name", ["../mad-tea-party", "/etc/passwd", "mad-tea-party/scenario.yaml", "a\0b", "..", ""]
+)
 def test_no_name_leads_out_of_the_library(tmp_path: Path, name: str) -> None:
     put(tmp_path / "inside", "mad-tea-party")
     put(tmp_path, "secret")
-    with pytest.raises(UnknownName):
+    with pytest.raises(NameNotFound):
         Library([tmp_path / "inside"]).scenario(name)
 
 
@@ -143,7 +154,11 @@ def test_no_more_are_offered_than_discord_takes(tmp_path: Path) -> None:
 
 
 def test_a_face_is_an_address_or_a_square_png(tmp_path: Path) -> None:
-    cast = [{"name": "A", "face": "https://example.org/a.png"}, {"name": "B", "face": "b.jpg"}, {"name": "C"}]
+    cast = [
+        {"name": "A", "face": "https://example.org/a.png"},
+        {"name": "B", "face": "b.jpg"},
+        {"name": "C"},
+    ]
     path = put(tmp_path, "tea", characters=cast)
     Image.new("RGB", (900, 700), "red").save(path.parent / "b.jpg")
     library = Library([tmp_path])
@@ -157,8 +172,12 @@ def test_a_face_is_an_address_or_a_square_png(tmp_path: Path) -> None:
     assert library.face("nothing", "A") is None
 
 
-def test_a_broken_face_stops_nothing_and_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = put(tmp_path, "tea", characters=[{"name": "A", "face": "a.png"}, {"name": "B", "face": "b.png"}])
+def test_a_broken_face_stops_nothing_and_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = put(
+        tmp_path, "tea", characters=[{"name": "A", "face": "a.png"}, {"name": "B", "face": "b.png"}]
+    )
     (path.parent / "a.png").write_text("<html>Not found</html>")
     library = Library([tmp_path])
     assert library.scenario("tea").id == "tea"
@@ -181,14 +200,19 @@ def test_a_face_that_leads_out_is_not_shown(tmp_path: Path) -> None:
 def test_everything_wrong_at_a_path_is_told(tmp_path: Path) -> None:
     good = put(tmp_path, "good")
     assert faults_at(good) == faults_at(good.parent) == []
-    bad = put(tmp_path, "bad", characters=[{"name": "A", "face": "a.png"}, {"name": "B", "face": "b.png"}])
+    bad = put(
+        tmp_path, "bad", characters=[{"name": "A", "face": "a.png"}, {"name": "B", "face": "b.png"}]
+    )
     (bad.parent / "a.png").write_bytes(b"no picture")
     for place in (bad, bad.parent, tmp_path):
         told = "\n".join(faults_at(place))
         assert "a.png: this is no whole PNG" in told
         assert "there is no picture b.png" in told
     assert "none.yaml: does not exist" in faults_at(tmp_path / "none.yaml")[0]
-    assert "scene 1: `scenario` is missing" in faults_at(put_scenes(tmp_path / "x.json", [{"book": "B"}]))[0]
+    assert (
+        "scene 1: `scenario` is missing"
+        in faults_at(put_scenes(tmp_path / "x.json", [{"book": "B"}]))[0]
+    )
 
 
 def test_many_may_ask_at_once(tmp_path: Path) -> None:

@@ -145,7 +145,11 @@ def test_a_name_without_its_title_counts_where_only_one_has_it() -> None:
 
 
 def test_a_full_name_comes_before_anothers_short_form() -> None:
-    cast = (Character(name="John Watson"), Character(name="Watson"), Character(name="Mary", aliases=("John",)))
+    cast = (
+        Character(name="John Watson"),
+        Character(name="Watson"),
+        Character(name="Mary", aliases=("John",)),
+    )
     spoken = spoken_names(cast)
     assert spoken["watson"] == "Watson"
     assert spoken["john"] == "Mary"
@@ -160,20 +164,30 @@ def test_nearest_names_are_offered_best_first() -> None:
 
 
 words = st.text(
-    st.characters(categories=["Lu", "Ll", "Lo", "Nd"], include_characters="'’-é·"), min_size=1, max_size=12
+    st.characters(categories=["Lu", "Ll", "Lo", "Nd"], include_characters="'’-é·"),
+    min_size=1,
+    max_size=12,
 ).filter(lambda word: normal(word) and word[0].isalnum() and word[-1].isalnum())
 titles = st.sampled_from(["", "Mr ", "Dr. ", "Lady ", "The "])
-names = st.builds(lambda title, parts: title + " ".join(parts), titles, st.lists(words, min_size=1, max_size=3))
+names = st.builds(
+    lambda title, parts: title + " ".join(parts), titles, st.lists(words, min_size=1, max_size=3)
+)
 prose = st.text(max_size=60).filter(lambda text: "@" not in unicodedata.normalize("NFKC", text))
 
 
 @given(st.lists(names, min_size=1, max_size=6, unique_by=normal), st.data())
-def test_every_spoken_name_of_a_cast_is_found_after_an_at(cast: list[str], data: st.DataObject) -> None:
+def test_every_spoken_name_of_a_cast_is_found_after_an_at(
+    cast: list[str], data: st.DataObject
+) -> None:
     spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
     for name in cast:
         assert spoken[normal(name)] == name
-        written = data.draw(st.sampled_from([name, name.upper(), unicodedata.normalize("NFD", name), normal(name)]))
-        assume(normal(written) == normal(name))  # ß and its kind change when they are put in capitals
+        written = data.draw(
+            st.sampled_from([name, name.upper(), unicodedata.normalize("NFD", name), normal(name)])
+        )
+        assume(
+            normal(written) == normal(name)
+        )  # ß and its kind change when they are put in capitals
         assert addressed(f"So, @{written} — what now?", spoken) == (name,)
     for short, name in spoken.items():
         assert addressed(f"@{short}", spoken) == (name,)

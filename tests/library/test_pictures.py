@@ -22,8 +22,12 @@ def opened(path: Path) -> Image.Image:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-@pytest.mark.parametrize(("size", "side"), [((900, 700), 512), ((300, 800), 300), ((40, 40), 40), ((1, 9), 1)])
-def test_a_picture_becomes_a_square(tmp_path: Path, kind: str, size: tuple[int, int], side: int) -> None:
+@pytest.mark.parametrize(
+    ("size", "side"), [((900, 700), 512), ((300, 800), 300), ((40, 40), 40), ((1, 9), 1)]
+)
+def test_a_picture_becomes_a_square(
+    tmp_path: Path, kind: str, size: tuple[int, int], side: int
+) -> None:
     path = tmp_path / "face"
     Image.new("RGB", size, "teal").save(path, kind)
     picture = opened(path)
@@ -54,7 +58,9 @@ def png_of(width: int, height: int) -> bytes:
     """A PNG of one colour that says it is this large, however little is behind it."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return (

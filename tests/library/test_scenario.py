@@ -53,17 +53,31 @@ def test_line_breaks_in_lines_and_edges_of_prose_are_tidied() -> None:
         ({"name": "Alice", "face": "/etc/passwd"}, "must be a file beside the scenario"),
         ({"name": "Alice", "face": "..\\alice.png"}, "must be a file beside the scenario"),
         ({"name": "Alice", "face": "a\0.png"}, "must be a file beside the scenario"),
-        ({"name": "Alice", "face": "http://example.org/a.png"}, "must be a file beside the scenario"),
+        (
+            {"name": "Alice", "face": "http://example.org/a.png"},
+            "must be a file beside the scenario",
+        ),
         ({"name": "Alice", "face": "file:///etc/passwd"}, "must be a file beside the scenario"),
-        ({"name": "Alice", "profile": "a\x00b"}, "the control character U+0000 stands in this text"),
+        (
+            {"name": "Alice", "profile": "a\x00b"},
+            "the control character U+0000 stands in this text",
+        ),
     ],
 )
-def test_characters_that_would_break_the_play_are_refused(character: Mapping[str, object], told: str) -> None:
+def test_characters_that_would_break_the_play_are_refused(
+    character: Mapping[str, object], told: str
+) -> None:
     assert told in refusal(characters=[{"name": "The Hatter"}, character])
 
 
 def test_a_cue_without_its_speaker_is_refused() -> None:
-    example = {"cue": "Have some wine.", "planning": "x", "thought": "x", "action": "x", "speech": "x"}
+    example = {
+        "cue": "Have some wine.",
+        "planning": "x",
+        "thought": "x",
+        "action": "x",
+        "speech": "x",
+    }
     assert "write `Name: words`" in refusal(characters=[{"name": "Alice", "examples": [example]}])
 
 

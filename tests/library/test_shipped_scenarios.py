@@ -12,19 +12,23 @@ from PIL import Image, ImageChops, ImageStat
 from bot.library.library import Library
 from bot.library.name_matching import spoken_names
 from bot.library.scenario_faults import faults_at
-from bot.package_data import shipped
+from bot.package_data import shipped_folder
 
 if TYPE_CHECKING:
     from bot.library.scenario import Character, Scenario
 
-FOLDER = shipped("personas")
+FOLDER = shipped_folder("personas")
 SCENARIOS = [Library([FOLDER]).scenario(one.id) for one in Library([FOLDER]).summaries()]
 CHARACTERS = [pytest.param(one, each, id=each.name) for one in SCENARIOS for each in one.characters]
 
 
 def test_the_shipped_library_is_whole() -> None:
     assert faults_at(FOLDER) == []
-    assert {one.id for one in SCENARIOS} >= {"pride-and-prejudice", "the-great-gatsby", "treasure-island"}
+    assert {one.id for one in SCENARIOS} >= {
+        "pride-and-prejudice",
+        "the-great-gatsby",
+        "treasure-island",
+    }
 
 
 def test_nothing_but_scenarios_and_pictures_ships() -> None:
@@ -39,7 +43,9 @@ def test_a_scenario_sets_the_stage(scenario: Scenario) -> None:
     assert 200 <= len(scenario.opening) <= 900
     assert len(scenario.characters) >= 3
     assert "\n" not in scenario.summary
-    assert all(1 not in map(len, text.split("\n\n")) for text in (scenario.background, scenario.opening))
+    assert all(
+        1 not in map(len, text.split("\n\n")) for text in (scenario.background, scenario.opening)
+    )
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
@@ -61,17 +67,32 @@ def test_a_character_can_be_played(scenario: Scenario, character: Character) -> 
 
 
 @pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
-def test_what_a_character_hides_is_told_to_nobody_else(scenario: Scenario, character: Character) -> None:
-    shared = [scenario.background, scenario.setting, scenario.opening, *(each.known_as for each in scenario.characters)]
+def test_what_a_character_hides_is_told_to_nobody_else(
+    scenario: Scenario, character: Character
+) -> None:
+    shared = [
+        scenario.background,
+        scenario.setting,
+        scenario.opening,
+        *(each.known_as for each in scenario.characters),
+    ]
     sentences = re.split(r"(?<=[.!?])\s+", character.motivation)
     assert not [sentence for sentence in sentences if any(sentence in text for text in shared)]
 
 
 @pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
-def test_examples_are_plain_enough_for_a_small_model(scenario: Scenario, character: Character) -> None:
+def test_examples_are_plain_enough_for_a_small_model(
+    scenario: Scenario, character: Character
+) -> None:
     assert len(character.examples) == 2, scenario.id
     for example in character.examples:
-        for words in (example.cue.partition(":")[2], example.planning, example.thought, example.action, example.speech):
+        for words in (
+            example.cue.partition(":")[2],
+            example.planning,
+            example.thought,
+            example.action,
+            example.speech,
+        ):
             assert not re.search(r"[:\[\](){}<>*_\n]", words)
             assert 2 <= len(words.split()) <= 40
         assert re.fullmatch(r"[a-z][^.!?]*", example.action)

@@ -38,7 +38,9 @@ class Person(Speaker):
             raise AssertionError("Loading options failed")
         return [Choice(each["name"], each["value"]) for each in outcome.interaction.choices or []]
 
-    async def context_menu(self, target: Message | Person, name: str, *, channel: Channel | None = None) -> Outcome:
+    async def context_menu(
+        self, target: Message | Person, name: str, *, channel: Channel | None = None
+    ) -> Outcome:
         """Use a command from a message's or (in `channel`) a person's menu."""
         resolved: Json = {}
         if isinstance(target, Message):
@@ -49,7 +51,12 @@ class Person(Speaker):
             place, kind = channel, USER
             resolve(resolved, self._world, place, target.user)
         command = find(self._world, self.user, place, name, kind)
-        data: Json = {"id": str(command.id), "name": name, "type": kind, "target_id": str(target.id)}
+        data: Json = {
+            "id": str(command.id),
+            "name": name,
+            "type": kind,
+            "target_id": str(target.id),
+        }
         return await self._interact(InteractionKind.COMMAND, place, data | {"resolved": resolved})
 
     async def press(self, message: Message, button: str) -> Outcome:
@@ -60,20 +67,31 @@ class Person(Speaker):
         data = {"custom_id": part["custom_id"], "component_type": BUTTON, "id": part["id"]}
         return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
 
-    async def forge(self, channel: Channel, custom_id: str, message: Message | None = None) -> Outcome:
+    async def forge(
+        self, channel: Channel, custom_id: str, message: Message | None = None
+    ) -> Outcome:
         """Press a button that the bot never put under `message`, or without one send back a form that it never
         opened: what a client does that lies."""
         if message is None:
-            return await self._interact(InteractionKind.MODAL, channel, {"custom_id": custom_id, "components": []})
-        true, button = message.now, {"type": BUTTON, "style": 2, "label": "?", "custom_id": custom_id, "id": 99}
-        false = replace(true, components=(*true.components, {"type": ROW, "id": 98, "components": [button]}))
+            return await self._interact(
+                InteractionKind.MODAL, channel, {"custom_id": custom_id, "components": []}
+            )
+        true, button = (
+            message.now,
+            {"type": BUTTON, "style": 2, "label": "?", "custom_id": custom_id, "id": 99},
+        )
+        false = replace(
+            true, components=(*true.components, {"type": ROW, "id": 98, "components": [button]})
+        )
         message.states[-1] = false
         data = {"custom_id": custom_id, "component_type": BUTTON, "id": 99}
         outcome = await self._interact(InteractionKind.COMPONENT, channel, data, message)
         message.states[message.states.index(false)] = true
         return outcome
 
-    async def choose(self, message: Message, select: str, *values: str | Person | Role | Channel) -> Outcome:
+    async def choose(
+        self, message: Message, select: str, *values: str | Person | Role | Channel
+    ) -> Outcome:
         """Choose from a menu, named by placeholder or custom id: options by label or value, people, roles, channels."""
         part = self._component(message, select)
         resolved: Json = {}
@@ -88,7 +106,12 @@ class Person(Speaker):
                 thing = value.user if isinstance(value, Person) else value
                 resolve(resolved, self._world, message.channel, thing)
                 chosen.append(str(thing.id))
-        data = {"custom_id": part["custom_id"], "component_type": part["type"], "id": part["id"], "values": chosen}
+        data = {
+            "custom_id": part["custom_id"],
+            "component_type": part["type"],
+            "id": part["id"],
+            "values": chosen,
+        }
         if resolved:
             data["resolved"] = resolved
         return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
@@ -97,20 +120,30 @@ class Person(Speaker):
         """Fill in the form that `outcome` opened, inputs named by label or custom id, and send it."""
         modal = outcome.modal
         assert modal, "no form is open"
-        data = {"custom_id": modal["custom_id"], "components": _filled(modal["components"], dict(fields))}
+        data = {
+            "custom_id": modal["custom_id"],
+            "components": _filled(modal["components"], dict(fields)),
+        }
         before = outcome.interaction
         return await self._interact(InteractionKind.MODAL, before.channel, data, before.source)
 
     def _component(self, message: Message, name: str) -> Json:
         if not self.can_see(message):
             raise NotOffered(f"{self.name} can't see {message!r}")
-        parts = [part for part in walk_components(message.now.components) if part["type"] not in {ROW, LABEL}]
+        parts = [
+            part
+            for part in walk_components(message.now.components)
+            if part["type"] not in {ROW, LABEL}
+        ]
         for part in parts:
             if name in {part.get("label"), part.get("custom_id"), part.get("placeholder")}:
                 if part.get("disabled"):
                     raise NotOffered(f"{name!r} is disabled")
                 return part
-        there = ", ".join(str(part.get("label") or part.get("custom_id")) for part in parts) or "nothing"
+        there = (
+            ", ".join(str(part.get("label") or part.get("custom_id")) for part in parts)
+            or "nothing"
+        )
         raise NotOffered(f"{message!r} has no {name!r}, but {there}")
 
     async def _interact(
@@ -148,7 +181,9 @@ class Person(Speaker):
         texts: list[str] = []
         for message in self._readable():
             texts += message.ever()
-            texts += [self._world.files[number].decode("utf-8", "replace") for number in message.files()]
+            texts += [
+                self._world.files[number].decode("utf-8", "replace") for number in message.files()
+            ]
         for interaction in self._world.interactions.values():
             if interaction.user is self.user:
                 texts += strings([interaction.choices, interaction.modal])
@@ -161,8 +196,12 @@ class Person(Speaker):
         return "\n".join(texts)
 
     def _readable(self) -> list[Message]:
-        messages = [each for each in self._world.messages.values() if each.only_for in {None, self.user}]
-        return [each for each in messages if self._world.may(self.user, "view_channel", each.channel)]
+        messages = [
+            each for each in self._world.messages.values() if each.only_for in {None, self.user}
+        ]
+        return [
+            each for each in messages if self._world.may(self.user, "view_channel", each.channel)
+        ]
 
 
 def _filled(components: list[Json], fields: dict[str, str]) -> list[Json]:
@@ -171,10 +210,16 @@ def _filled(components: list[Json], fields: dict[str, str]) -> list[Json]:
     for part in components:
         if part["type"] == ROW:
             filled.append(
-                {"type": ROW, "id": 1, "components": [_input(each, each, fields) for each in part["components"]]}
+                {
+                    "type": ROW,
+                    "id": 1,
+                    "components": [_input(each, each, fields) for each in part["components"]],
+                }
             )
         elif part["type"] == LABEL:
-            filled.append({"type": LABEL, "id": 1, "component": _input(part["component"], part, fields)})
+            filled.append(
+                {"type": LABEL, "id": 1, "component": _input(part["component"], part, fields)}
+            )
     if fields:
         raise NotOffered(f"the form has no {', '.join(fields)}")
     return filled

@@ -25,4 +25,6 @@ def _zstd() -> Packer:
         newer = import_module("compression.zstd").ZstdCompressor()
         return lambda text: bytes(newer.compress(text.encode(), newer.FLUSH_BLOCK))
     stream = zstandard.ZstdCompressor().compressobj()
-    return lambda text: bytes(stream.compress(text.encode()) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
+    return lambda text: bytes(
+        stream.compress(text.encode()) + stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+    )

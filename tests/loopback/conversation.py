@@ -86,13 +86,17 @@ class Message:
     mentions: list[User] = field(default_factory=list)
     mention_roles: list[Role] = field(default_factory=list)
     mention_everyone: bool = False
-    pings: set[str] = field(default_factory=set)  # "everyone" and the ids whose phones rang, reply pings too
+    pings: set[str] = field(
+        default_factory=set
+    )  # "everyone" and the ids whose phones rang, reply pings too
     nonce: str | None = None
     deleted: bool = False
     pinned: bool = False
     thread: Channel | None = None
     reactions: dict[str, list[User]] = field(default_factory=dict)
-    extra: Json = field(default_factory=dict)  # what the loopback only carries: stickers, a forward's snapshot
+    extra: Json = field(
+        default_factory=dict
+    )  # what the loopback only carries: stickers, a forward's snapshot
 
     @property
     def now(self) -> MessageState:

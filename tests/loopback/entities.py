@@ -148,7 +148,9 @@ class Channel(Named):
     @property
     def messages(self) -> list[Message]:
         """What stands there now for everybody, oldest first."""
-        return [message for message in self.history if not message.deleted and message.only_for is None]
+        return [
+            message for message in self.history if not message.deleted and message.only_for is None
+        ]
 
     @property
     def mention(self) -> str:

@@ -24,7 +24,9 @@ class Order:
     via: bool = True  # whether the 429 comes from Discord and not from the wall before it
     whole: bool = False  # whether the 429 is for every route
     dropped: bool = False  # the connection breaks without an answer
-    meanwhile: Callable[[], object] | None = None  # done when the request has come in, before anything else
+    meanwhile: Callable[[], object] | None = (
+        None  # done when the request has come in, before anything else
+    )
     after_work: bool = False  # Discord did what was asked, and then failed
 
 
@@ -39,13 +41,25 @@ class Faults:
         self._add(Order(route, times, seconds=seconds))
 
     def fail(
-        self, route: str, status: int = 500, *, times: int = 1, after_work: bool = False, seconds: float = 0.0
+        self,
+        route: str,
+        status: int = 500,
+        *,
+        times: int = 1,
+        after_work: bool = False,
+        seconds: float = 0.0,
     ) -> None:
         """The next requests are answered 500, 502 …; with `after_work` Discord has done what was asked all the same."""
         self._add(Order(route, times, seconds, status, after_work=after_work))
 
     def rate_limit(
-        self, route: str, retry_after: float, *, times: int = 1, via: bool = True, whole: bool = False
+        self,
+        route: str,
+        retry_after: float,
+        *,
+        times: int = 1,
+        via: bool = True,
+        whole: bool = False,
     ) -> None:
         """The next requests are answered 429. Without `via` it looks like a ban by the wall before Discord."""
         self._add(Order(route, times, retry_after=retry_after, via=via, whole=whole))

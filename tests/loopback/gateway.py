@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from .world import Event, World
 
 HEARTBEAT_EVERY = 41_250  # milliseconds
-PRIVILEGED = {MEMBERS: Privileged.MEMBERS, PRESENCES: Privileged.PRESENCES, CONTENT: Privileged.CONTENT}
+PRIVILEGED = {
+    MEMBERS: Privileged.MEMBERS,
+    PRESENCES: Privileged.PRESENCES,
+    CONTENT: Privileged.CONTENT,
+}
 
 
 class Op(IntEnum):
@@ -117,8 +121,12 @@ class Gateway:
         socket = web.WebSocketResponse(heartbeat=None, max_msg_size=4096 * 4)
         await socket.prepare(request)
         outbox: asyncio.Queue[Json | None] = asyncio.Queue()
-        outbox.put_nowait({"op": Op.HELLO, "d": {"heartbeat_interval": HEARTBEAT_EVERY}, "t": None, "s": None})
-        writer = asyncio.create_task(_write(socket, outbox, packer(request.query.get("compress", ""))))
+        outbox.put_nowait(
+            {"op": Op.HELLO, "d": {"heartbeat_interval": HEARTBEAT_EVERY}, "t": None, "s": None}
+        )
+        writer = asyncio.create_task(
+            _write(socket, outbox, packer(request.query.get("compress", "")))
+        )
         session: Session | None = None
         try:
             async for received in socket:
@@ -135,7 +143,11 @@ class Gateway:
         return socket
 
     async def _receive(
-        self, packet: Json, session: Session | None, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]
+        self,
+        packet: Json,
+        session: Session | None,
+        socket: web.WebSocketResponse,
+        outbox: asyncio.Queue[Json | None],
     ) -> Session | None:
         op, data = packet["op"], packet.get("d") or {}
         if op == Op.HEARTBEAT:
@@ -145,7 +157,11 @@ class Gateway:
                 self.closed_with.append(code)
                 await socket.close(code=code)
                 return None
-            return self._identify(data, socket, outbox) if op == Op.IDENTIFY else self._resume(data, socket, outbox)
+            return (
+                self._identify(data, socket, outbox)
+                if op == Op.IDENTIFY
+                else self._resume(data, socket, outbox)
+            )
         elif op == Op.MEMBERS and session:
             guild = self._world.guilds.get(int(_only(data["guild_id"])))
             if guild:
@@ -161,17 +177,22 @@ class Gateway:
         if data["token"] != self._token:
             return 4004
         if op == Op.IDENTIFY and any(
-            data["intents"] & bit and name not in self._world.portal for bit, name in PRIVILEGED.items()
+            data["intents"] & bit and name not in self._world.portal
+            for bit, name in PRIVILEGED.items()
         ):
             return 4014
         return None
 
-    def _identify(self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]) -> Session:
+    def _identify(
+        self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]
+    ) -> Session:
         world = self._world
         self.identified += 1
         world.presences += [data["presence"]] if data.get("presence") else []
         first, of = data.get("shard") or (0, 1)
-        session = Session(f"session-{world.clock.snowflake()}", data["intents"], (first, of), outbox=outbox)
+        session = Session(
+            f"session-{world.clock.snowflake()}", data["intents"], (first, of), outbox=outbox
+        )
         self.sessions[session.id] = session
         self._sockets[session.id] = socket
         guilds = [each for each in world.guilds.values() if world.bot.id in each.members]
@@ -191,7 +212,9 @@ class Gateway:
             session.tell("GUILD_CREATE", session.guild(guild, world))
         return session
 
-    def _resume(self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]) -> Session | None:
+    def _resume(
+        self, data: Json, socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None]
+    ) -> Session | None:
         session = self.sessions.get(data["session_id"])
         if session is None:
             outbox.put_nowait({"op": Op.INVALID, "d": False, "t": None, "s": None})
@@ -207,11 +230,17 @@ class Gateway:
 
 def application_flags(world: World) -> int:
     """The flags that tell a bot which privileged intents its portal grants (the variants for small bots)."""
-    flags = {Privileged.PRESENCES: 1 << 13, Privileged.MEMBERS: 1 << 15, Privileged.CONTENT: 1 << 19}
+    flags = {
+        Privileged.PRESENCES: 1 << 13,
+        Privileged.MEMBERS: 1 << 15,
+        Privileged.CONTENT: 1 << 19,
+    }
     return sum(flags[each] for each in world.portal)
 
 
-async def _write(socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None], pack: Packer) -> None:
+async def _write(
+    socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None], pack: Packer
+) -> None:
     """Send what is put into `outbox` until a None comes."""
     while (packet := await outbox.get()) is not None:
         packed = pack(json.dumps(packet))

@@ -46,7 +46,9 @@ class Description:
         self._document = json.loads(text)
         _forbid_unknown_keys(self._document)
         self._registry = Registry().with_resource(NAME, DRAFT202012.create_resource(self._document))
-        self._allowed: set[tuple[str, str]] = set()  # a bot that starts in every test sends the same in every test
+        self._allowed: set[tuple[str, str]] = (
+            set()
+        )  # a bot that starts in every test sends the same in every test
         self._validators: dict[tuple[str, ...], Draft202012Validator | None] = {}
 
     def check(self, route: Route, body: Any) -> None:
@@ -67,21 +69,39 @@ class Description:
 
     def oddities(self, route: Route, answer: Any) -> list[str]:
         """What in an answer of the loopback's own is not as Discord would write it."""
-        validator = self._validator(route, "responses", str(route.status)) if answer is not None else None
-        if route.name == "start_thread":  # a forum post's first message comes along, which the description forgot
+        validator = (
+            self._validator(route, "responses", str(route.status)) if answer is not None else None
+        )
+        if (
+            route.name == "start_thread"
+        ):  # a forum post's first message comes along, which the description forgot
             answer = {key: value for key, value in answer.items() if key != "message"}
-        errors = [best_match([error]) for error in validator.iter_errors(answer)] if validator else []
-        return [f"{route.name}: {error.json_path}: {error.message[:300]}" for error in errors if error]
+        errors = (
+            [best_match([error]) for error in validator.iter_errors(answer)] if validator else []
+        )
+        return [
+            f"{route.name}: {error.json_path}: {error.message[:300]}" for error in errors if error
+        ]
 
     def _validator(self, route: Route, *steps: str) -> Draft202012Validator | None:
-        steps = ("paths", _described(route.path), route.method.lower(), *steps, "content", "application/json", "schema")
+        steps = (
+            "paths",
+            _described(route.path),
+            route.method.lower(),
+            *steps,
+            "content",
+            "application/json",
+            "schema",
+        )
         if steps not in self._validators:
             place: Any = self._document
             for step in steps:
                 place = place.get(step, {})
             names = "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
             pointer = {"$ref": f"{NAME}#/{names}".replace("{", "%7B").replace("}", "%7D")}
-            self._validators[steps] = Draft202012Validator(pointer, registry=self._registry) if place else None
+            self._validators[steps] = (
+                Draft202012Validator(pointer, registry=self._registry) if place else None
+            )
         return self._validators[steps]
 
 
@@ -132,7 +152,9 @@ def _clean_message(message: Any) -> None:
         embed.pop("flags", None)
     for attachment in message.get("attachments") or []:
         attachment["id"] = str(attachment["id"])
-    if message.get("components") == []:  # takes all buttons away: Discord accepts it, its description does not
+    if (
+        message.get("components") == []
+    ):  # takes all buttons away: Discord accepts it, its description does not
         del message["components"]
 
 
@@ -141,4 +163,8 @@ def _ids_as_text(value: Any, key: str = "") -> Any:
         return {name: _ids_as_text(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [_ids_as_text(inner, key) for inner in value]
-    return str(value) if type(value) is int and value >= SMALLEST_ID and key not in LARGE_NUMBERS else value
+    return (
+        str(value)
+        if type(value) is int and value >= SMALLEST_ID and key not in LARGE_NUMBERS
+        else value
+    )

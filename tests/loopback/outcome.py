@@ -40,7 +40,11 @@ class Outcome:
         """What the bot has said in answer. A message that a button stood in is none, edited or not."""
         original = self.interaction.original
         mine = [original] if original and original is not self.interaction.source else []
-        return [each for each in (*mine, *self.interaction.followups) if not each.deleted and not each.thinking]
+        return [
+            each
+            for each in (*mine, *self.interaction.followups)
+            if not each.deleted and not each.thinking
+        ]
 
     @property
     def message(self) -> Message:
@@ -51,7 +55,9 @@ class Outcome:
     @property
     def text(self) -> str:
         """What all answers say, embeds too, lines between them."""
-        return "\n".join("\n".join(text for text in each.now.texts() if text) for each in self.messages)
+        return "\n".join(
+            "\n".join(text for text in each.now.texts() if text) for each in self.messages
+        )
 
     @property
     def ephemeral(self) -> bool:

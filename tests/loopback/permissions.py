@@ -48,7 +48,9 @@ def in_channel(user: User, channel: Channel, now: float) -> int:
     granted = in_guild(member, channel.guild)
     if granted == ALL:
         return ALL
-    granted = _overwritten(granted, member, channel.parent if channel.kind in THREADS and channel.parent else channel)
+    granted = _overwritten(
+        granted, member, channel.parent if channel.kind in THREADS and channel.parent else channel
+    )
     if not granted & bits("view_channel") or _shut_out(user, channel, granted):
         return 0
     if channel.kind in THREADS:
@@ -84,4 +86,6 @@ def _shut_out(user: User, channel: Channel, granted: int) -> bool:
 def _for_thread(granted: int) -> int:
     """In threads Send Messages counts for nothing and Send Messages in Threads takes its place."""
     granted &= ~bits("send_messages")
-    return granted | bits("send_messages") if granted & bits("send_messages_in_threads") else granted
+    return (
+        granted | bits("send_messages") if granted & bits("send_messages_in_threads") else granted
+    )

@@ -35,7 +35,11 @@ class Picked:
 
 def offered(world: World, user: User, channel: Channel, kind: int = CHAT) -> list[Command]:
     """The commands that Discord lists for `user` in `channel`, the server's own before those for everybody."""
-    there = [each for each in world.commands.values() if each.kind == kind and each.guild in {None, channel.guild}]
+    there = [
+        each
+        for each in world.commands.values()
+        if each.kind == kind and each.guild in {None, channel.guild}
+    ]
     mine = [each for each in there if _is_for(each, world, user, channel)]
     return sorted(mine, key=lambda each: each.guild is None)
 
@@ -49,10 +53,17 @@ def _is_for(command: Command, world: World, user: User, channel: Channel) -> boo
         return False
     allowed = in_channel(user, channel, world.clock.now())
     needed = data.get("default_member_permissions")
-    if needed is not None and not allowed & ADMINISTRATOR and (int(needed) == 0 or int(needed) & ~allowed):
+    if (
+        needed is not None
+        and not allowed & ADMINISTRATOR
+        and (int(needed) == 0 or int(needed) & ~allowed)
+    ):
         return False
     place = channel.parent if channel.kind in THREADS and channel.parent else channel
-    return bool(world.may(user, "use_application_commands", channel) and (place.nsfw or not data.get("nsfw")))
+    return bool(
+        world.may(user, "use_application_commands", channel)
+        and (place.nsfw or not data.get("nsfw"))
+    )
 
 
 def find(world: World, user: User, channel: Channel, name: str, kind: int = CHAT) -> Command:
@@ -62,23 +73,35 @@ def find(world: World, user: User, channel: Channel, name: str, kind: int = CHAT
         if each.name == name:
             return each
     names = ", ".join(sorted(each.name for each in commands)) or "none"
-    raise NotOffered(f"{user.display_name} is not offered {name!r} in {channel.name}; offered: {names}")
+    raise NotOffered(
+        f"{user.display_name} is not offered {name!r} in {channel.name}; offered: {names}"
+    )
 
 
-def pick(world: World, user: User, channel: Channel, line: str, options: Json, *, focused: str = "") -> Picked:
+def pick(
+    world: World, user: User, channel: Channel, line: str, options: Json, *, focused: str = ""
+) -> Picked:
     """`line` is the command as typed ("scene start"), `options` its options by name. `focused` is being typed."""
     first, *rest = line.removeprefix("/").split()
     command = find(world, user, channel, first)
     level, path = command.data, []
     for word in rest:
-        inside = {each["name"]: each for each in level.get("options") or [] if each["type"] in {SUBCOMMAND, GROUP}}
+        inside = {
+            each["name"]: each
+            for each in level.get("options") or []
+            if each["type"] in {SUBCOMMAND, GROUP}
+        }
         if word not in inside:
-            raise NotOffered(f"/{line}: there is no {word!r}, only {', '.join(inside) or 'options'}")
+            raise NotOffered(
+                f"/{line}: there is no {word!r}, only {', '.join(inside) or 'options'}"
+            )
         level = inside[word]
         path.append(level)
     specs: list[Json] = level.get("options") or []
     if specs and specs[0]["type"] in {SUBCOMMAND, GROUP}:
-        raise NotOffered(f"/{line} needs one of {', '.join(each['name'] for each in specs)} after it")
+        raise NotOffered(
+            f"/{line} needs one of {', '.join(each['name'] for each in specs)} after it"
+        )
     picked = Picked({"id": str(command.id), "name": command.name, "type": CHAT})
     values = _fill(picked, world, channel, line, specs, options, focused)
     for each in reversed(path):
@@ -92,7 +115,13 @@ def pick(world: World, user: User, channel: Channel, line: str, options: Json, *
 
 
 def _fill(
-    picked: Picked, world: World, channel: Channel, line: str, specs: list[Json], options: Json, focused: str
+    picked: Picked,
+    world: World,
+    channel: Channel,
+    line: str,
+    specs: list[Json],
+    options: Json,
+    focused: str,
 ) -> list[Json]:
     """The options as Discord sends them, in the command's order. What is still being typed may be anything."""
     names = {each["name"] for each in specs}
@@ -147,7 +176,11 @@ def _fits(spec: Json, value: Any) -> bool:
         return False
     if isinstance(value, bool):
         return True
-    size, unit, most = (len(value), "length", LONGEST_OPTION) if isinstance(value, str) else (value, "value", value)
+    size, unit, most = (
+        (len(value), "length", LONGEST_OPTION)
+        if isinstance(value, str)
+        else (value, "value", value)
+    )
     return bool(spec.get(f"min_{unit}", size) <= size <= spec.get(f"max_{unit}", most))
 
 
@@ -164,6 +197,8 @@ def resolve(resolved: Json, world: World, channel: Channel, thing: User | Role |
         resolved.setdefault("roles", {})[str(thing.id)] = payloads.role(thing)
     elif isinstance(thing, Channel):
         rights = in_channel(world.bot, thing, world.clock.now())
-        resolved.setdefault("channels", {})[str(thing.id)] = payloads.channel(thing) | {"permissions": str(rights)}
+        resolved.setdefault("channels", {})[str(thing.id)] = payloads.channel(thing) | {
+            "permissions": str(rights)
+        }
     else:
         raise NotOffered(f"{thing!r} is no person, role or channel")

@@ -18,6 +18,8 @@ class Echo(discord.Client):
         await self.close()
 
 
-Echo(intents=discord.Intents.all(), proxy=os.environ["LOOPBACK_DISCORD_PROXY"], guild_ready_timeout=0.02).run(
-    os.environ["LOOPBACK_DISCORD_TOKEN"], log_handler=None
-)
+Echo(
+    intents=discord.Intents.all(),
+    proxy=os.environ["LOOPBACK_DISCORD_PROXY"],
+    guild_ready_timeout=0.02,
+).run(os.environ["LOOPBACK_DISCORD_TOKEN"], log_handler=None)

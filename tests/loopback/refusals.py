@@ -26,7 +26,11 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     10063: (404, "Unknown application command", False),
     30005: (400, "Maximum number of server roles reached (250)", True),
     30007: (400, "Maximum number of webhooks reached (15)", True),
-    30046: (400, "Maximum number of edits to messages older than 1 hour reached. Try again later.", False),
+    30046: (
+        400,
+        "Maximum number of edits to messages older than 1 hour reached. Try again later.",
+        False,
+    ),
     40003: (429, "You are opening direct messages too fast.", False),
     40005: (413, "Request entity too large", True),
     40060: (400, "Interaction has already been acknowledged.", True),
@@ -47,7 +51,11 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     160004: (400, "A thread has already been created for this message", False),
     160005: (403, "Thread is locked", False),
     220001: (400, "Webhooks posted to forum channels must have a thread_name or thread_id", True),
-    220002: (400, "Webhooks posted to forum channels cannot have both a thread_name and thread_id", True),
+    220002: (
+        400,
+        "Webhooks posted to forum channels cannot have both a thread_name and thread_id",
+        True,
+    ),
     220003: (400, "Webhooks can only create threads in forum channels", True),
 }
 

@@ -65,7 +65,9 @@ class Rest:
     seen: list[Seen] = field(default_factory=list)
     fetched: list[str] = field(default_factory=list)  # what was asked of the CDN
     violations: list[Violation] = field(default_factory=list)
-    checks_answers: bool = False  # for the loopback's own tests: hold its answers to the description as well
+    checks_answers: bool = (
+        False  # for the loopback's own tests: hold its answers to the description as well
+    )
     oddities: list[str] = field(default_factory=list)
     down: bool = False  # break every connection without an answer
 
@@ -75,7 +77,9 @@ class Rest:
             return self._file(request.path)
         path = API.sub("", request.path)
         found = find(request.method, path, self.world.bot.id)
-        record = Seen(found[0].name if found else "", request.method, path, None, self.world.clock.now())
+        record = Seen(
+            found[0].name if found else "", request.method, path, None, self.world.clock.now()
+        )
         self.seen.append(record)
         headers: dict[str, str] = {}
         try:
@@ -91,7 +95,12 @@ class Rest:
         return response
 
     async def _serve(
-        self, request: web.Request, route: Route, ids: dict[str, str], record: Seen, headers: dict[str, str]
+        self,
+        request: web.Request,
+        route: Route,
+        ids: dict[str, str],
+        record: Seen,
+        headers: dict[str, str],
     ) -> web.Response:
         body, uploads = await _read(request)
         record.body = body
@@ -108,7 +117,9 @@ class Rest:
             raise Refusal(WRONG_TOKEN)
         counted, too_early = self.rates.count(route.name, ids)
         headers |= counted
-        if route.name == "execute_webhook" and (webhook := self.world.webhooks.get(int(ids["webhook_id"]))):
+        if route.name == "execute_webhook" and (
+            webhook := self.world.webhooks.get(int(ids["webhook_id"]))
+        ):
             too_early = self.rates.too_many_webhooks(webhook.channel.id) or too_early
         if too_early is not None:
             return _too_many(too_early)
@@ -118,12 +129,25 @@ class Rest:
         return web.Response(status=204) if answer is None else _json(answer, route.status)
 
     def _work(
-        self, route: Route, ids: dict[str, str], request: web.Request, body: Any, uploads: list[Upload]
+        self,
+        route: Route,
+        ids: dict[str, str],
+        request: web.Request,
+        body: Any,
+        uploads: list[Upload],
     ) -> Answer:
         if self.description and body is not None:
             self.description.check(route, body)
         items = body if isinstance(body, list) else []
-        call = Call(self.world, route, ids, request.query, body if isinstance(body, dict) else {}, items, uploads)
+        call = Call(
+            self.world,
+            route,
+            ids,
+            request.query,
+            body if isinstance(body, dict) else {},
+            items,
+            uploads,
+        )
         answer = route.handler(call)
         if self.description and self.checks_answers:
             self.oddities += self.description.oddities(route, answer)
@@ -133,7 +157,9 @@ class Rest:
         record.code = refusal.code
         if refusal.mistake:
             said = f"{record.method} {record.path}"
-            self.violations.append(Violation(said, refusal.code, str(refusal), refusal.faults, record.body))
+            self.violations.append(
+                Violation(said, refusal.code, str(refusal), refusal.faults, record.body)
+            )
         return _json(refusal.payload(), refusal.status)
 
     def _broken(self, record: Seen) -> web.Response:
@@ -196,7 +222,11 @@ def _broken_off(request: web.Request) -> web.Response:
 
 
 def _too_many(retry_after: float, *, via: bool = True, whole: bool = False) -> web.Response:
-    body = {"message": "You are being rate limited.", "retry_after": round(retry_after, 3), "global": whole}
+    body = {
+        "message": "You are being rate limited.",
+        "retry_after": round(retry_after, 3),
+        "global": whole,
+    }
     response = _json(body, 429)
     response.headers["Retry-After"] = str(retry_after)
     if via:

@@ -119,7 +119,9 @@ class Call:
 TABLE: list[Route] = []
 
 
-def route(method: str, path: str, *, status: int = 200, needs_token: bool = True) -> Callable[[Handler], Handler]:
+def route(
+    method: str, path: str, *, status: int = 200, needs_token: bool = True
+) -> Callable[[Handler], Handler]:
     """Enter a function into the table. `needs_token=False` where the address itself holds a token."""
     pattern = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path) + "$")
 

@@ -50,7 +50,11 @@ class LoopbackDiscord:
     """
 
     def __init__(
-        self, *, portal: frozenset[Privileged] = EVERY_INTENT, patience: float = 10.0, ahead: float = 0.0
+        self,
+        *,
+        portal: frozenset[Privileged] = EVERY_INTENT,
+        patience: float = 10.0,
+        ahead: float = 0.0,
     ) -> None:
         self.world = World(portal=set(portal), clock=Clock(ahead))
         self.token = _token(self.bot.id)
@@ -137,7 +141,11 @@ class LoopbackDiscord:
         """Somebody, on `guild` if one is given, who has `permissions` there on top of @everyone's."""
         user = self.world.user(name)
         if guild:
-            own = (self.world.role(guild, f"{name}'s", permissions=bits(permissions)),) if permissions else ()
+            own = (
+                (self.world.role(guild, f"{name}'s", permissions=bits(permissions)),)
+                if permissions
+                else ()
+            )
             self.world.join(guild, user, *roles, *own, nick=nick or None)
         return Person(self, user)
 
@@ -152,7 +160,12 @@ class LoopbackDiscord:
         parent = channel.parent if channel.thread and channel.parent else channel
         assert parent.guild
         webhook = self.world.webhook(parent, name, parent.guild.owner)
-        return speech.post(self.world, channel, speech.Sender(webhook.creator, name, None, webhook), speech.Draft(text))
+        return speech.post(
+            self.world,
+            channel,
+            speech.Sender(webhook.creator, name, None, webhook),
+            speech.Draft(text),
+        )
 
     def show_preview(self, message: Message) -> None:
         """Discord has looked behind the message's link and adds a preview, which the bot hears as an edit."""
@@ -164,7 +177,9 @@ class LoopbackDiscord:
         """Take these permissions from the bot in one channel, whatever its roles say."""
         before = channel.overwrites.get(self.bot.id, Overwrite(self.bot.id, 1))
         taken = bits(permissions)
-        channel.overwrites[self.bot.id] = Overwrite(self.bot.id, 1, before.allow & ~taken, before.deny | taken)
+        channel.overwrites[self.bot.id] = Overwrite(
+            self.bot.id, 1, before.allow & ~taken, before.deny | taken
+        )
         self.world.channel_changed(channel)
 
     def text_channel(self, guild: Guild, name: str, *, nsfw: bool = False) -> Channel:
@@ -200,18 +215,26 @@ class LoopbackDiscord:
             yield
         finally:
             await bot.close()
-            with contextlib.suppress(Exception):  # where starting failed, the exception is already on its way
+            with contextlib.suppress(
+                Exception
+            ):  # where starting failed, the exception is already on its way
                 await task
 
     # Waiting
 
-    async def until(self, predicate: Callable[[], Found], within: float = 10.0, what: str = "") -> Found:
+    async def until(
+        self, predicate: Callable[[], Found], within: float = 10.0, what: str = ""
+    ) -> Found:
         """Wait until `predicate` returns something true, and return that. Fails after `within` seconds."""
         deadline = time.monotonic() + within
         while not (found := predicate()):
             if time.monotonic() > deadline:
-                last = [f"{each.method} {each.path} -> {each.status}" for each in self.requests[-8:]]
-                raise AssertionError(f"waited {within} s in vain for: {what or predicate}; last requests: {last}")
+                last = [
+                    f"{each.method} {each.path} -> {each.status}" for each in self.requests[-8:]
+                ]
+                raise AssertionError(
+                    f"waited {within} s in vain for: {what or predicate}; last requests: {last}"
+                )
             await asyncio.sleep(0.005)
         return found
 
@@ -220,7 +243,9 @@ class LoopbackDiscord:
         deadline = time.monotonic() + within
         count, since = len(self.requests), time.monotonic()
         while time.monotonic() - since < seconds:
-            assert time.monotonic() < deadline, f"the bot never fell quiet; last: {self.requests[-1:]}"
+            assert time.monotonic() < deadline, (
+                f"the bot never fell quiet; last: {self.requests[-1:]}"
+            )
             await asyncio.sleep(0.01)
             if len(self.requests) != count:
                 count, since = len(self.requests), time.monotonic()

@@ -46,7 +46,13 @@ INTENTS = {  # event: (its intent's bit on a server, its intent's bit in DMs)
 }
 MEMBERS, PRESENCES, CONTENT = 1 << 1, 1 << 8, 1 << 15
 # These are told whether or not the bot may see the channel.
-ALWAYS_SEEN = {"INTERACTION_CREATE", "CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE", "WEBHOOKS_UPDATE"}
+ALWAYS_SEEN = {
+    "INTERACTION_CREATE",
+    "CHANNEL_CREATE",
+    "CHANNEL_UPDATE",
+    "CHANNEL_DELETE",
+    "WEBHOOKS_UPDATE",
+}
 
 
 @dataclass(slots=True)
@@ -86,7 +92,11 @@ class Session:
             return False
         if event.guild and world.bot.id not in event.guild.members:
             return False
-        return not event.channel or event.name in ALWAYS_SEEN or world.may(world.bot, "view_channel", event.channel)
+        return (
+            not event.channel
+            or event.name in ALWAYS_SEEN
+            or world.may(world.bot, "view_channel", event.channel)
+        )
 
     def wording(self, event: Event, world: World) -> Json:
         """The event's data as this session may read it."""
@@ -108,7 +118,9 @@ class Session:
         """A server as told at the start: without the members intent, the bot is the only member named."""
         data = payloads.guild(guild, world)
         if not self.intents & MEMBERS:
-            data["members"] = [each for each in data["members"] if each["user"]["id"] == str(world.bot.id)]
+            data["members"] = [
+                each for each in data["members"] if each["user"]["id"] == str(world.bot.id)
+            ]
         return data
 
 
@@ -123,11 +135,23 @@ def members_chunk(guild: Guild, asked: Json) -> Json:
     wanted = {str(each) for each in _as_list(asked.get("user_ids"))}
     query = str(asked.get("query") or "").lower()
     found = [each for each in guild.members.values() if not wanted or str(each.user.id) in wanted]
-    found = [each for each in found if each.shown_name.lower().startswith(query) or each.user.name.startswith(query)]
+    found = [
+        each
+        for each in found
+        if each.shown_name.lower().startswith(query) or each.user.name.startswith(query)
+    ]
     limit = int(asked.get("limit") or 0) or len(found)
     known = {str(each.user.id) for each in found}
-    data: Json = {"guild_id": str(guild.id), "members": [payloads.member(each) for each in found[:limit]]}
-    data |= {"chunk_index": 0, "chunk_count": 1, "not_found": sorted(wanted - known), "presences": []}
+    data: Json = {
+        "guild_id": str(guild.id),
+        "members": [payloads.member(each) for each in found[:limit]],
+    }
+    data |= {
+        "chunk_index": 0,
+        "chunk_count": 1,
+        "not_found": sorted(wanted - known),
+        "presences": [],
+    }
     return data | ({"nonce": asked["nonce"]} if "nonce" in asked else {})
 
 

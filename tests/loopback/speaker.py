@@ -64,23 +64,35 @@ class Speaker:
             raise NotOffered(f"people can write {LONGEST} characters")
         if channel.thread:
             channel.thread.archived = False
-        extra = (self._sticker(sticker) if sticker else {}) | (_forwarded(forward) if forward else {})
-        draft = speech.Draft(text, attachments=self._attached(channel, files or {}), reply_to=reply_to, extra=extra)
+        extra = (self._sticker(sticker) if sticker else {}) | (
+            _forwarded(forward) if forward else {}
+        )
+        draft = speech.Draft(
+            text, attachments=self._attached(channel, files or {}), reply_to=reply_to, extra=extra
+        )
         name = channel.guild.members[self.id].shown_name if channel.guild else self.name
         return speech.post(self._world, channel, speech.Sender(self.user, name), draft)
 
     def _attached(self, channel: Channel, files: Mapping[str, bytes]) -> tuple[Json, ...]:
         new_id, kept = self._world.clock.snowflake, self._world.files
-        return tuple(attachment(new_id(), channel, name, content, kept) for name, content in files.items())
+        return tuple(
+            attachment(new_id(), channel, name, content, kept) for name, content in files.items()
+        )
 
     def _sticker(self, name: str) -> Json:
-        return {"sticker_items": [{"id": str(self._world.clock.snowflake()), "name": name, "format_type": 1}]}
+        return {
+            "sticker_items": [
+                {"id": str(self._world.clock.snowflake()), "name": name, "format_type": 1}
+            ]
+        }
 
     def edit(self, message: Message, text: str) -> None:
         """Change one's own message."""
         assert message.author is self.user
         now = message.now
-        draft = speech.Draft(text, now.embeds, now.components, now.attachments, now.flags, reply_to=message.reply_to)
+        draft = speech.Draft(
+            text, now.embeds, now.components, now.attachments, now.flags, reply_to=message.reply_to
+        )
         speech.edit(self._world, message, draft)
 
     def delete(self, message: Message) -> None:
@@ -99,7 +111,11 @@ class Speaker:
     def react(self, message: Message, emoji: str) -> None:
         """Put a reaction under a message."""
         message.reactions.setdefault(emoji, []).append(self.user)
-        data: Json = {"user_id": str(self.id), "channel_id": str(message.channel.id), "message_id": str(message.id)}
+        data: Json = {
+            "user_id": str(self.id),
+            "channel_id": str(message.channel.id),
+            "message_id": str(message.id),
+        }
         data |= {"emoji": {"id": None, "name": emoji}, "type": 0, "burst": False}
         if message.channel.guild:
             data["guild_id"] = str(message.channel.guild.id)
@@ -109,7 +125,9 @@ class Speaker:
     def starts_typing(self, channel: Channel) -> None:
         self._world.start_typing(self.user, channel)
 
-    def start_thread(self, where: Channel | Message, name: str, *, private: bool = False) -> Channel:
+    def start_thread(
+        self, where: Channel | Message, name: str, *, private: bool = False
+    ) -> Channel:
         """Open a thread in a channel (which leaves a notice there), under a message, or as a post in a forum."""
         if isinstance(where, Message):
             return self._world.thread(where.channel, name, self.user, starter=where)

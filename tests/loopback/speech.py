@@ -117,7 +117,9 @@ def changed(world: World, message: Message) -> None:
 def _state(world: World, draft: Draft, flags: int) -> MessageState:
     embeds = tuple({"type": "rich", **embed} for embed in draft.embeds)
     components = _numbered(draft.components)
-    return MessageState(draft.content.strip(), world.clock.now(), embeds, components, draft.attachments, flags)
+    return MessageState(
+        draft.content.strip(), world.clock.now(), embeds, components, draft.attachments, flags
+    )
 
 
 def _numbered(components: tuple[Json, ...]) -> tuple[Json, ...]:
@@ -144,7 +146,9 @@ def _mention(world: World, message: Message, allowed: Json | None) -> None:
     message.mentions = [world.users[each] for each in dict.fromkeys(named) if each in world.users]
     message.mentions = [who for who in message.mentions if "users" in parse or who.id in users]
     may_ping_all = _may_ping_all(world, message)
-    message.mention_everyone = bool("everyone" in parse and may_ping_all and EVERYONE_MENTION.search(content))
+    message.mention_everyone = bool(
+        "everyone" in parse and may_ping_all and EVERYONE_MENTION.search(content)
+    )
     message.mention_roles = []
     if guild:
         named = [int(each) for each in ROLE_MENTION.findall(content)]
@@ -155,11 +159,15 @@ def _mention(world: World, message: Message, allowed: Json | None) -> None:
         author = message.reply_to.author
         if message.reply_to.webhook is None and author not in message.mentions:
             message.mentions.append(author)
-    message.pings = {str(each.id) for each in message.mentions} | {str(each.id) for each in message.mention_roles}
+    message.pings = {str(each.id) for each in message.mentions} | {
+        str(each.id) for each in message.mention_roles
+    }
     message.pings |= {"everyone"} if message.mention_everyone else set()
 
 
 def _may_ping_all(world: World, message: Message) -> bool:
     if message.webhook:
         return True
-    return bool(in_channel(message.author, message.channel, world.clock.now()) & bits("mention_everyone"))
+    return bool(
+        in_channel(message.author, message.channel, world.clock.now()) & bits("mention_everyone")
+    )

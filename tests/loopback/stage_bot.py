@@ -15,10 +15,17 @@ class StageBot(commands.Bot):
     """Answers commands in every way there is, and remembers what it heard."""
 
     def __init__(
-        self, connector: Any = None, *, sync: bool = True, intents: discord.Intents | None = None, **options: Any
+        self,
+        connector: Any = None,
+        *,
+        sync: bool = True,
+        intents: discord.Intents | None = None,
+        **options: Any,
     ):
         chosen = intents or discord.Intents.all()
-        super().__init__("!", intents=chosen, connector=connector, guild_ready_timeout=0.02, **options)
+        super().__init__(
+            "!", intents=chosen, connector=connector, guild_ready_timeout=0.02, **options
+        )
         self.heard: list[discord.Message] = []
         self.edits: list[discord.Message] = []
         self.resumed = 0
@@ -50,7 +57,9 @@ class StageBot(commands.Bot):
     async def on_resumed(self) -> None:
         self.resumed += 1
 
-    async def _failed(self, _interaction: discord.Interaction, error: app_commands.AppCommandError) -> None:
+    async def _failed(
+        self, _interaction: discord.Interaction, error: app_commands.AppCommandError
+    ) -> None:
         self.errors.append(error)
 
 
@@ -61,11 +70,17 @@ class AgainView(discord.ui.View):
         super().__init__(timeout=None)
 
     @discord.ui.button(label="Try again", custom_id="again")
-    async def again(self, interaction: discord.Interaction, _button: discord.ui.Button[AgainView]) -> None:
-        await interaction.response.send_message(f"{interaction.user.display_name} wants more", ephemeral=True)
+    async def again(
+        self, interaction: discord.Interaction, _button: discord.ui.Button[AgainView]
+    ) -> None:
+        await interaction.response.send_message(
+            f"{interaction.user.display_name} wants more", ephemeral=True
+        )
 
     @discord.ui.button(label="Done", custom_id="done")
-    async def done(self, interaction: discord.Interaction, _button: discord.ui.Button[AgainView]) -> None:
+    async def done(
+        self, interaction: discord.Interaction, _button: discord.ui.Button[AgainView]
+    ) -> None:
         await interaction.response.edit_message(content="done", view=None)
 
     @discord.ui.select(
@@ -73,7 +88,9 @@ class AgainView(discord.ui.View):
         custom_id="mood",
         options=[discord.SelectOption(label="Gay"), discord.SelectOption(label="Grave")],
     )
-    async def mood(self, interaction: discord.Interaction, select: discord.ui.Select[AgainView]) -> None:
+    async def mood(
+        self, interaction: discord.Interaction, select: discord.ui.Select[AgainView]
+    ) -> None:
         await interaction.response.send_message(f"mood: {select.values[0]}")
 
 
@@ -94,13 +111,17 @@ class SceneGroup(app_commands.Group, name="scene", description="Scenes"):
         await interaction.followup.send("and more", ephemeral=True)
 
     @start.autocomplete("scenario")
-    async def scenarios(self, _interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+    async def scenarios(
+        self, _interaction: discord.Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
         found = [each for each in SCENARIOS if typed in each][:25]
         return [app_commands.Choice(name=each.title(), value=each) for each in found]
 
 
 @app_commands.command(description="Wave")
-async def wave(interaction: discord.Interaction, at: discord.Member, role: discord.Role | None = None) -> None:
+async def wave(
+    interaction: discord.Interaction, at: discord.Member, role: discord.Role | None = None
+) -> None:
     await interaction.response.send_message(
         f"waves at {at.mention} {role}", allowed_mentions=discord.AllowedMentions.none()
     )
@@ -129,7 +150,9 @@ async def about(interaction: discord.Interaction) -> None:
 
 @app_commands.context_menu(name="Show thoughts")
 async def thoughts(interaction: discord.Interaction, message: discord.Message) -> None:
-    await interaction.response.send_message(f"{message.content!r} by {message.author.display_name}", ephemeral=True)
+    await interaction.response.send_message(
+        f"{message.content!r} by {message.author.display_name}", ephemeral=True
+    )
 
 
 @app_commands.context_menu(name="Wave at")
@@ -137,7 +160,9 @@ async def wave_at(interaction: discord.Interaction, member: discord.Member) -> N
     await interaction.response.send_message(f"waves at {member.display_name}")
 
 
-async def persona(channel: discord.TextChannel | discord.ForumChannel, **options: Any) -> discord.Webhook:
+async def persona(
+    channel: discord.TextChannel | discord.ForumChannel, **options: Any
+) -> discord.Webhook:
     """The bot's webhook in `channel`, made where there is none."""
     for webhook in await channel.webhooks():
         return webhook

@@ -91,7 +91,9 @@ async def test_real_limits_hold_back_who_reads_them_and_refuse_who_does_not(play
 async def test_a_webhook_that_vanishes_just_then(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
     world = play.discord.world
-    play.discord.faults.meanwhile("execute_webhook", lambda: world.delete_webhook(world.webhooks[webhook.id]))
+    play.discord.faults.meanwhile(
+        "execute_webhook", lambda: world.delete_webhook(world.webhooks[webhook.id])
+    )
     with pytest.raises(discord.NotFound) as unknown:
         await webhook.send("Papa?", wait=True)
     assert unknown.value.code == 10015
@@ -102,5 +104,7 @@ async def test_all_webhooks_of_a_channel_share_a_limit(play: Play) -> None:
     stage = text_channel(play.bot, play.stage.id)
     hooks = [await stage.create_webhook(name=f"Aside {number}") for number in range(7)]
     async with aiohttp.ClientSession(connector=play.discord.connector()) as careless:
-        answers = [await careless.post(hook.url, json={"content": "!"}) for hook in hooks for _ in range(5)]
+        answers = [
+            await careless.post(hook.url, json={"content": "!"}) for hook in hooks for _ in range(5)
+        ]
     assert [answer.status for answer in answers].count(429) == 5

@@ -48,7 +48,9 @@ async def test_a_session_that_discord_forgot_cannot_be_resumed(play: Play) -> No
 
 
 async def test_an_intent_that_the_portal_denies() -> None:
-    async with LoopbackDiscord(portal=frozenset({Privileged.MEMBERS, Privileged.PRESENCES})) as loopback:
+    async with LoopbackDiscord(
+        portal=frozenset({Privileged.MEMBERS, Privileged.PRESENCES})
+    ) as loopback:
         loopback.guild()
         with pytest.raises(discord.PrivilegedIntentsRequired):
             async with loopback.running(StageBot(loopback.connector())):
@@ -77,7 +79,11 @@ async def test_events_told_twice_and_in_the_wrong_order(play: Play) -> None:
 async def test_who_is_there_is_told_by_intent(play: Play) -> None:
     server = play.bot.get_guild(play.guild.id)
     assert server
-    assert {member.display_name for member in server.members} == {"Longbourn owner", "Loopback Bot", "Elizabeth"}
+    assert {member.display_name for member in server.members} == {
+        "Longbourn owner",
+        "Loopback Bot",
+        "Elizabeth",
+    }
     jane = play.discord.person("Jane", play.guild)
     await play.discord.until(lambda: server.get_member(jane.id))
     found = await server.query_members("jan")
@@ -86,7 +92,9 @@ async def test_who_is_there_is_told_by_intent(play: Play) -> None:
     await play.discord.until(lambda: server.get_member(jane.id) is None)
 
 
-async def test_without_the_members_intent_people_are_unknown_until_they_speak(loopback: LoopbackDiscord) -> None:
+async def test_without_the_members_intent_people_are_unknown_until_they_speak(
+    loopback: LoopbackDiscord,
+) -> None:
     guild = loopback.guild()
     stage, lizzy = loopback.text_channel(guild, "stage"), loopback.person("Lizzy", guild)
     bot = StageBot(loopback.connector(), intents=discord.Intents(guilds=True, guild_messages=True))

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 async def test_people_are_heard(play: Play) -> None:
     said = play.lizzy.say(play.stage, f"Hello {play.discord.bot.mention}")
     [heard] = await play.discord.until(lambda: play.bot.heard)
-    assert (heard.content, heard.author.display_name) == (f"Hello {play.discord.bot.mention}", "Elizabeth")
+    assert (heard.content, heard.author.display_name) == (
+        f"Hello {play.discord.bot.mention}",
+        "Elizabeth",
+    )
     assert heard.mentions == [play.bot.user]
     play.lizzy.edit(said, "Hello, whoever you are")
     play.lizzy.delete(said)
@@ -42,8 +45,13 @@ async def test_too_long_and_empty_messages(play: Play) -> None:
 
 async def test_embeds_have_limits_each_and_together(play: Play) -> None:
     stage = text_channel(play.bot, play.stage.id)
-    await stage.send(embed=discord.Embed(title="Play", description="x" * 4096).set_author(name="Lizzy"))
-    for embeds in ([discord.Embed(description="x" * 4097)], [discord.Embed(description="x" * 3001)] * 2):
+    await stage.send(
+        embed=discord.Embed(title="Play", description="x" * 4096).set_author(name="Lizzy")
+    )
+    for embeds in (
+        [discord.Embed(description="x" * 4097)],
+        [discord.Embed(description="x" * 3001)] * 2,
+    ):
         with pytest.raises(discord.HTTPException):
             await stage.send(embeds=embeds)
     assert [each.code for each in play.discord.forgive()] == [50035, 50035]
@@ -57,7 +65,10 @@ async def test_mentions_ring_only_where_allowed(play: Play) -> None:
     await stage.send(text)
     await stage.send(text, allowed_mentions=discord.AllowedMentions.none())
     freely, silently = play.stage.messages
-    assert freely.pings == {str(lizzy.id), str(loud.id)}  # everybody may be named, not everybody's phone rings
+    assert freely.pings == {
+        str(lizzy.id),
+        str(loud.id),
+    }  # everybody may be named, not everybody's phone rings
     assert silently.pings == set()
 
 
@@ -123,7 +134,11 @@ async def test_without_the_content_intent_only_what_concerns_the_bot_is_readable
             lizzy.say(stage, f"{loopback.bot.mention} open")
             lizzy.say(lizzy.dm, "private")
             await loopback.until(lambda: len(bot.heard) == 3)
-            assert [each.content for each in bot.heard] == ["", f"{loopback.bot.mention} open", "private"]
+            assert [each.content for each in bot.heard] == [
+                "",
+                f"{loopback.bot.mention} open",
+                "private",
+            ]
             assert bot.heard[0].attachments == []
             fetched = [each.content async for each in text_channel(bot, stage.id).history()]
             assert fetched == [f"{loopback.bot.mention} open", ""]
@@ -204,6 +219,7 @@ async def test_what_nobody_wrote_is_heard_all_the_same(play: Play) -> None:
 async def test_a_body_that_makes_no_sense_is_said_aloud(play: Play) -> None:
     with pytest.raises(discord.HTTPException):
         await play.bot.http.request(
-            discord.http.Route("PATCH", "/channels/{channel_id}", channel_id=play.stage.id), json={"name": 7}
+            discord.http.Route("PATCH", "/channels/{channel_id}", channel_id=play.stage.id),
+            json={"name": 7},
         )
     assert [each.code for each in play.discord.forgive()] == [50035]

@@ -123,7 +123,10 @@ async def test_a_witness_remembers_everything(play: Play) -> None:
     await play.bot.change_presence(activity=discord.Game("whist"))
     await play.discord.until(lambda: play.discord.world.presences)
     saw = play.lizzy.ever_saw()
-    assert all(text in saw for text in ("The letter", "Nothing", "Wickham lied", "and Darcy knew", "alarmed", "whist"))
+    assert all(
+        text in saw
+        for text in ("The letter", "Nothing", "Wickham lied", "and Darcy knew", "alarmed", "whist")
+    )
     assert "Wickham" not in play.discord.person("Stranger").ever_saw()
 
 

@@ -25,7 +25,9 @@ def house(**changes: Any) -> tuple[World, Any, Any]:
     guild = world.guild("Longbourn")
     channel, user = world.channel(guild, "study"), world.user("Lizzy")
     world.join(guild, user)
-    world.commands[1] = Command(1, {"name": "play", "description": "d", "options": OPTIONS} | changes, 1)
+    world.commands[1] = Command(
+        1, {"name": "play", "description": "d", "options": OPTIONS} | changes, 1
+    )
     return world, user, channel
 
 
@@ -48,7 +50,15 @@ def test_values_that_fit(given: dict[str, Any], sent: Any) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [{"how_many": 6}, {"how_many": True}, {"mood": "sad"}, {"note": "abcd"}, {"loud": 1}, {"size": "big"}, {"x": 1}],
+    [
+        {"how_many": 6},
+        {"how_many": True},
+        {"mood": "sad"},
+        {"note": "abcd"},
+        {"loud": 1},
+        {"size": "big"},
+        {"x": 1},
+    ],
 )
 def test_values_that_do_not(given: dict[str, Any]) -> None:
     with pytest.raises(NotOffered):
@@ -62,7 +72,12 @@ def test_what_is_being_typed_may_be_anything() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"nsfw": True}, {"default_member_permissions": "0"}, {"default_member_permissions": "32"}, {"contexts": [1]}],
+    [
+        {"nsfw": True},
+        {"default_member_permissions": "0"},
+        {"default_member_permissions": "32"},
+        {"contexts": [1]},
+    ],
 )
 def test_commands_that_are_not_for_everybody(changes: dict[str, Any]) -> None:
     assert offered(*house(**changes)) == []
@@ -79,5 +94,7 @@ def test_adult_commands_in_threads_go_by_the_channel_they_are_in() -> None:
 def test_a_servers_own_commands_come_first_and_other_servers_never() -> None:
     world, user, channel = house()
     world.commands[2] = Command(2, {"name": "play", "description": "ours"}, 1, channel.guild)
-    world.commands[3] = Command(3, {"name": "play", "description": "theirs"}, 1, world.guild("Pemberley"))
+    world.commands[3] = Command(
+        3, {"name": "play", "description": "theirs"}, 1, world.guild("Pemberley")
+    )
     assert [each.id for each in offered(world, user, channel)] == [2, 1]

@@ -18,7 +18,9 @@ async def test_a_bot_in_another_process(loopback: LoopbackDiscord) -> None:
     guild = loopback.guild()
     stage, lizzy = loopback.text_channel(guild, "stage"), loopback.person("Lizzy", guild)
     program = [sys.executable, "-m", "tests.loopback.processes_bot"]
-    process = await asyncio.create_subprocess_exec(*program, env=os.environ | loopback.environment())
+    process = await asyncio.create_subprocess_exec(
+        *program, env=os.environ | loopback.environment()
+    )
     await loopback.until(lambda: loopback.gateway.identified, 20)
     lizzy.say(stage, "Is anybody there?")
     await loopback.until(lambda: stage.messages[1:], 20)

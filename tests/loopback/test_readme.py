@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 README = (HERE / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-THE_LOOPBACKS_OWN = {"__init__", "conftest", "fixtures", "stage_bot", "processes_bot"}  # its tests, and their bots
+THE_LOOPBACKS_OWN = {
+    "__init__",
+    "conftest",
+    "fixtures",
+    "stage_bot",
+    "processes_bot",
+}  # its tests, and their bots
 NAMES: dict[str, Any] = {each.__name__: each for each in (ChannelKind, Refusal, Call, route)}
 NAMES |= {"Answer": Answer, "discord": discord, "payloads": payloads, "speech": speech}
 
@@ -50,7 +56,9 @@ async def test_the_first_test(loopback: LoopbackDiscord) -> None:
     await names["test_a_bot_waves_back"](loopback)
 
 
-async def test_a_newcomer_adds_a_route_in_ten_lines(loopback: LoopbackDiscord, another_route: str) -> None:
+async def test_a_newcomer_adds_a_route_in_ten_lines(
+    loopback: LoopbackDiscord, another_route: str
+) -> None:
     assert another_route.count("\n") <= 10
     guild = loopback.guild()
     news = loopback.world.channel(guild, "news", ChannelKind.ANNOUNCEMENT)

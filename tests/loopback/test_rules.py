@@ -65,7 +65,11 @@ def test_names_that_commands_may_not_have(name: str) -> None:
         command(options=[option(choices=[{"name": "n", "value": "v"}], autocomplete=True)]),
         command(
             options=[
-                option(name=f"o{n}", description="x" * 100, choices=[{"name": "n" * 99, "value": "v" * 99}] * 2)
+                option(
+                    name=f"o{n}",
+                    description="x" * 100,
+                    choices=[{"name": "n" * 99, "value": "v" * 99}] * 2,
+                )
                 for n in range(20)
             ]
         ),
@@ -78,7 +82,9 @@ def test_commands_that_are_refused(bad: dict[str, Any]) -> None:
 
 def test_a_set_of_commands_has_limits_too() -> None:
     assert "APPLICATION_COMMANDS_DUPLICATE_NAME" in words(check_commands([command(), command()]))
-    assert words(check_commands([command(name=f"c{number}") for number in range(101)])) == ["BASE_TYPE_MAX_LENGTH"]
+    assert words(check_commands([command(name=f"c{number}") for number in range(101)])) == [
+        "BASE_TYPE_MAX_LENGTH"
+    ]
 
 
 def test_choices_that_are_offered() -> None:
@@ -99,9 +105,19 @@ def test_choices_that_are_offered() -> None:
         row(BUTTON | {"label": None}),
         row(BUTTON | {"style": 5}),
         row({"type": 3, "custom_id": "s", "options": []}),
-        row({"type": 3, "custom_id": "s", "options": [{"label": str(n), "value": str(n)} for n in range(26)]}),
+        row(
+            {
+                "type": 3,
+                "custom_id": "s",
+                "options": [{"label": str(n), "value": str(n)} for n in range(26)],
+            }
+        ),
         {"components": [BUTTON]},
-        {"components": [{"type": 1, "components": [BUTTON | {"custom_id": str(n)}]} for n in range(6)]},
+        {
+            "components": [
+                {"type": 1, "components": [BUTTON | {"custom_id": str(n)}]} for n in range(6)
+            ]
+        },
         {"components": [{"type": 10, "content": "x"}], "flags": 1 << 15, "content": "and text"},
     ],
 )
@@ -110,7 +126,10 @@ def test_components_that_are_refused(bad: dict[str, Any]) -> None:
 
 
 def test_forms_have_limits() -> None:
-    line = {"type": 1, "components": [{"type": 4, "custom_id": "line", "label": "Line", "style": 1}]}
+    line = {
+        "type": 1,
+        "components": [{"type": 4, "custom_id": "line", "label": "Line", "style": 1}],
+    }
     form = {"title": "Your line", "custom_id": "form", "components": [line]}
     assert words(check_modal(form)) == []
     assert words(check_modal(form | {"title": "x" * 46})) == ["BASE_TYPE_MAX_LENGTH"]
@@ -167,5 +186,7 @@ def test_what_the_description_does_not_know_is_refused(name: str, body: dict[str
 def test_every_route_that_takes_a_body_is_described() -> None:
     description = openapi.find_description()
     assert description
-    takes = [each for each in TABLE if each.method in {"POST", "PATCH"} and "typing" not in each.path]
+    takes = [
+        each for each in TABLE if each.method in {"POST", "PATCH"} and "typing" not in each.path
+    ]
     assert [each.name for each in takes if not description.describes(each)] == []

@@ -22,7 +22,11 @@ async def test_the_bot_opens_threads_of_every_kind(play: Play) -> None:
     await play.discord.until(lambda: [each for each in play.bot.heard if each.content == "a start"])
     grown = await play.bot.heard[-1].create_thread(name="grown")
     threads = {each.id: each for each in play.guild.channels.values() if each.thread}
-    assert [threads[each.id].name for each in (public, private, grown)] == ["open", "closed", "grown"]
+    assert [threads[each.id].name for each in (public, private, grown)] == [
+        "open",
+        "closed",
+        "grown",
+    ]
     assert grown.id == play.bot.heard[-1].id
     await private.send("who is there?")
     assert play.lizzy.sees(threads[private.id]) == []
@@ -39,14 +43,16 @@ async def test_a_post_in_a_forum(play: Play) -> None:
     assert isinstance(seen, discord.ForumChannel)
     created = await seen.create_thread(name="Act one", content="It is a truth…")
     assert created.message.content == "It is a truth…"
-    assert [message.content for message in play.discord.world.channels[created.thread.id].messages] == [
-        "It is a truth…"
-    ]
+    assert [
+        message.content for message in play.discord.world.channels[created.thread.id].messages
+    ] == ["It is a truth…"]
 
 
 async def test_writing_wakes_an_archived_thread_and_changing_it_does_not_work(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
-    thread = await text_channel(play.bot, play.stage.id).create_thread(name="t", type=discord.ChannelType.public_thread)
+    thread = await text_channel(play.bot, play.stage.id).create_thread(
+        name="t", type=discord.ChannelType.public_thread
+    )
     sent = await webhook.send("before", thread=thread, wait=True)
     await thread.edit(archived=True)
     with pytest.raises(discord.HTTPException) as archived:

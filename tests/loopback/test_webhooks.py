@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 async def test_a_persona_speaks_is_edited_and_vanishes(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
-    sent = await webhook.send("Good evening.", username="Mr Bennet", avatar_url="https://example.com/b.png", wait=True)
+    sent = await webhook.send(
+        "Good evening.", username="Mr Bennet", avatar_url="https://example.com/b.png", wait=True
+    )
     [post] = play.stage.messages
-    assert (post.name, post.content, post.webhook and post.webhook.id) == ("Mr Bennet", "Good evening.", webhook.id)
+    assert (post.name, post.content, post.webhook and post.webhook.id) == (
+        "Mr Bennet",
+        "Good evening.",
+        webhook.id,
+    )
     await sent.edit(content="Good night.")
     await sent.delete()
     assert play.stage.messages == []
@@ -34,7 +40,9 @@ async def test_a_thread_is_reached_through_its_parents_webhook(play: Play) -> No
     inside = discord.Object(thread.id)
     sent = await webhook.send("In here.", thread=inside, wait=True)
     assert [message.content for message in thread.messages] == ["In here."]
-    assert [message.content for message in play.stage.messages] == ["Act one"]  # the notice of the thread itself
+    assert [message.content for message in play.stage.messages] == [
+        "Act one"
+    ]  # the notice of the thread itself
     with pytest.raises(discord.NotFound) as lost:
         await webhook.edit_message(sent.id, content="Where?")
     assert lost.value.code == 10008
@@ -125,7 +133,9 @@ async def test_a_file_comes_along_and_stays_through_an_edit(play: Play) -> None:
     import io
 
     webhook = await persona(text_channel(play.bot, play.stage.id))
-    sent = await webhook.send("A letter", file=discord.File(io.BytesIO(b"Dear sir"), "letter.txt"), wait=True)
+    sent = await webhook.send(
+        "A letter", file=discord.File(io.BytesIO(b"Dear sir"), "letter.txt"), wait=True
+    )
     await sent.edit(content="A letter from Lizzy")
     [post] = play.stage.messages
     [attachment] = post.now.attachments

@@ -49,7 +49,9 @@ class World:
     """All there is. Ids are unique over all kinds."""
 
     clock: Clock = field(default_factory=Clock)
-    portal: set[Privileged] = field(default_factory=set)  # privileged intents switched on for the bot
+    portal: set[Privileged] = field(
+        default_factory=set
+    )  # privileged intents switched on for the bot
     users: dict[int, User] = field(default_factory=dict)
     guilds: dict[int, Guild] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)  # those that are there
@@ -80,7 +82,9 @@ class World:
         guild.roles[guild.id] = Role(guild.id, guild, "@everyone", bits(EVERYONE), position=0)
         self.guilds[guild.id] = guild
         self.join(guild, guild.owner)
-        own = self.role(guild, self.bot.display_name, permissions=bits(bot_permissions), managed_by=self.bot)
+        own = self.role(
+            guild, self.bot.display_name, permissions=bits(bot_permissions), managed_by=self.bot
+        )
         self.join(guild, self.bot, own)
         return guild
 
@@ -122,7 +126,9 @@ class World:
         mentionable: bool = False,
         managed_by: User | None = None,
     ) -> Role:
-        role = Role(self.clock.snowflake(), guild, name, permissions, 1, mentionable, managed_by=managed_by)
+        role = Role(
+            self.clock.snowflake(), guild, name, permissions, 1, mentionable, managed_by=managed_by
+        )
         for other in guild.roles.values():
             other.position += other.id != guild.id  # a new role is the lowest above @everyone
         guild.roles[role.id] = role
@@ -151,14 +157,22 @@ class World:
         nsfw: bool = False,
         topic: str | None = None,
     ) -> Channel:
-        channel = Channel(self.clock.snowflake(), kind, name, guild, parent, topic, nsfw, len(guild.channels))
+        channel = Channel(
+            self.clock.snowflake(), kind, name, guild, parent, topic, nsfw, len(guild.channels)
+        )
         self.channels[channel.id] = guild.channels[channel.id] = channel
         self._note_titles(channel)
         self.announce(Event("CHANNEL_CREATE", payloads.channel(channel), guild, channel))
         return channel
 
     def thread(
-        self, parent: Channel, name: str, owner: User, *, private: bool = False, starter: Message | None = None
+        self,
+        parent: Channel,
+        name: str,
+        owner: User,
+        *,
+        private: bool = False,
+        starter: Message | None = None,
     ) -> Channel:
         """A thread or forum post. One that grows from a message has that message's id."""
         kind = ChannelKind.PRIVATE_THREAD if private else ChannelKind.PUBLIC_THREAD
@@ -170,7 +184,14 @@ class World:
         self._note_titles(thread)
         if starter:
             starter.thread = thread
-        self.announce(Event("THREAD_CREATE", self._thread_data(thread) | {"newly_created": True}, parent.guild, thread))
+        self.announce(
+            Event(
+                "THREAD_CREATE",
+                self._thread_data(thread) | {"newly_created": True},
+                parent.guild,
+                thread,
+            )
+        )
         return thread
 
     def _thread_data(self, thread: Channel) -> Json:
@@ -204,24 +225,35 @@ class World:
         self._note_titles(channel)
         if channel.thread:
             channel.thread.changed_at = self.clock.now()
-            self.announce(Event("THREAD_UPDATE", self._thread_data(channel), channel.guild, channel))
+            self.announce(
+                Event("THREAD_UPDATE", self._thread_data(channel), channel.guild, channel)
+            )
         else:
-            self.announce(Event("CHANNEL_UPDATE", payloads.channel(channel), channel.guild, channel))
+            self.announce(
+                Event("CHANNEL_UPDATE", payloads.channel(channel), channel.guild, channel)
+            )
 
     def delete_channel(self, channel: Channel) -> None:
         """The channel goes, and with it its threads and webhooks. What was said there stays in `history`."""
         assert channel.guild
         event = "THREAD_DELETE" if channel.kind in THREADS else "CHANNEL_DELETE"
         self.announce(Event(event, payloads.channel(channel), channel.guild, channel))
-        for gone in [channel, *(other for other in channel.guild.channels.values() if other.parent is channel)]:
+        for gone in [
+            channel,
+            *(other for other in channel.guild.channels.values() if other.parent is channel),
+        ]:
             if gone is not channel and channel.kind is ChannelKind.CATEGORY:
                 gone.parent = None
                 continue
             del self.channels[gone.id], channel.guild.channels[gone.id]
-        for webhook in [webhook for webhook in self.webhooks.values() if webhook.channel is channel]:
+        for webhook in [
+            webhook for webhook in self.webhooks.values() if webhook.channel is channel
+        ]:
             del self.webhooks[webhook.id]
 
-    def overwrite(self, channel: Channel, target: Role | User, *, allow: str = "", deny: str = "") -> None:
+    def overwrite(
+        self, channel: Channel, target: Role | User, *, allow: str = "", deny: str = ""
+    ) -> None:
         """Set what a role or a person may and may not do in a channel, by permission names."""
         kind = 0 if isinstance(target, Role) else 1
         channel.overwrites[target.id] = Overwrite(target.id, kind, bits(allow), bits(deny))
@@ -237,8 +269,16 @@ class World:
         self.channels[channel.id] = channel
         return channel
 
-    def webhook(self, channel: Channel, name: str, creator: User, avatar: str | None = None) -> Webhook:
-        webhook = Webhook(self.clock.snowflake(), f"webhook-token-{self.clock.snowflake()}", channel, name, creator)
+    def webhook(
+        self, channel: Channel, name: str, creator: User, avatar: str | None = None
+    ) -> Webhook:
+        webhook = Webhook(
+            self.clock.snowflake(),
+            f"webhook-token-{self.clock.snowflake()}",
+            channel,
+            name,
+            creator,
+        )
         webhook.avatar = avatar
         self.webhooks[webhook.id] = webhook
         self.webhooks_changed(channel)
@@ -254,18 +294,36 @@ class World:
         self.announce(Event("WEBHOOKS_UPDATE", data, channel.guild, channel))
 
     def interaction(
-        self, kind: InteractionKind, user: User, channel: Channel, data: Json, source: Message | None = None
+        self,
+        kind: InteractionKind,
+        user: User,
+        channel: Channel,
+        data: Json,
+        source: Message | None = None,
     ) -> Interaction:
         """Somebody did something that the bot must answer."""
         now, token = self.clock.now(), f"interaction-token-{self.clock.snowflake()}"
-        interaction = Interaction(self.clock.snowflake(), token, kind, user, channel, now, data, source)
+        interaction = Interaction(
+            self.clock.snowflake(), token, kind, user, channel, now, data, source
+        )
         self.interactions[interaction.token] = interaction
-        self.announce(Event("INTERACTION_CREATE", payloads.interaction(interaction, self), channel.guild, channel))
+        self.announce(
+            Event(
+                "INTERACTION_CREATE",
+                payloads.interaction(interaction, self),
+                channel.guild,
+                channel,
+            )
+        )
         return interaction
 
     def start_typing(self, user: User, channel: Channel) -> None:
         self.typing.append((user, channel))
-        data: Json = {"channel_id": str(channel.id), "user_id": str(user.id), "timestamp": int(self.clock.now())}
+        data: Json = {
+            "channel_id": str(channel.id),
+            "user_id": str(user.id),
+            "timestamp": int(self.clock.now()),
+        }
         if channel.guild:
             member = channel.guild.members[user.id]
             data |= {"guild_id": str(channel.guild.id), "member": payloads.member(member)}

@@ -35,18 +35,29 @@ class Evening:
     @asynccontextmanager
     async def online(self, engine: Engine) -> AsyncIterator[None]:
         """Have the bot online with this engine; leaving it shuts the bot down."""
-        bot = create_bot(self.settings, engine=engine, connector=self.discord.connector(), guild_ready_timeout=0.1)
+        bot = create_bot(
+            self.settings,
+            engine=engine,
+            connector=self.discord.connector(),
+            guild_ready_timeout=0.1,
+        )
         async with self.discord.running(bot):
             yield
 
     async def begin(self, stage: Channel | None = None) -> Outcome:
         """Have the game master start Pride and Prejudice."""
-        return await self.gm.slash(stage or self.stage, "scene start", scenario="pride-and-prejudice")
+        return await self.gm.slash(
+            stage or self.stage, "scene start", scenario="pride-and-prejudice"
+        )
 
-    async def answer(self, stage: Channel | None = None, *, count: int = 1, within: float = 10.0) -> Message:
+    async def answer(
+        self, stage: Channel | None = None, *, count: int = 1, within: float = 10.0
+    ) -> Message:
         """Wait for so many persona posts in a channel, all of them finished; return the last."""
         there = stage or self.stage
-        await self.discord.until(lambda: len(finished(there)) >= count, within, f"{count} persona posts")
+        await self.discord.until(
+            lambda: len(finished(there)) >= count, within, f"{count} persona posts"
+        )
         return personas(there)[-1]
 
 

@@ -74,7 +74,10 @@ async def _interactions(evening: Evening) -> None:
             for stage in stages:
                 waits += await _asked(evening, stage)
         writing = engine.running
-    _tell(f"first answer to {len(waits)} interactions, {writing} of {SCENES} scenes being written", waits)
+    _tell(
+        f"first answer to {len(waits)} interactions, {writing} of {SCENES} scenes being written",
+        waits,
+    )
 
 
 async def _asked(evening: Evening, stage: Channel) -> list[float]:
@@ -85,7 +88,9 @@ async def _asked(evening: Evening, stage: Channel) -> list[float]:
         await evening.gm.context_menu(post, "Show thoughts"),
         await evening.lizzy.slash(stage, "cast list"),
     ]
-    answers = {each.path.split("/")[-3]: each.at for each in evening.discord.asked("answer_interaction")}
+    answers = {
+        each.path.split("/")[-3]: each.at for each in evening.discord.asked("answer_interaction")
+    }
     began = {str(each.interaction.id): each.interaction.created_at for each in outcomes}
     return [answers[one] - when for one, when in began.items()]
 

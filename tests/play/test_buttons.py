@@ -15,7 +15,10 @@ async def test_who_may_not_is_told_so_in_private_and_nothing_happens(evening: Ev
             await refused(evening, await evening.kitty.press(post, button))
         for menu in ("Retry", "Edit", "Rewind to here", "More…"):
             await refused(evening, await evening.kitty.context_menu(post, menu))
-        for menu in ("Edit", "Rewind to here"):  # whose line it answers may have another take, and no more
+        for menu in (
+            "Edit",
+            "Rewind to here",
+        ):  # whose line it answers may have another take, and no more
             await refused(evening, await evening.lizzy.context_menu(post, menu))
         mine = await evening.lizzy.press(post, "More…")
         for button in ("Edit", "Rewind to here", "Branch", "Hide", "Show thoughts"):
@@ -58,7 +61,9 @@ async def test_presses_that_come_too_late_are_answered_in_private(evening: Eveni
         post = await asked(evening)
         menu = await evening.gm.context_menu(post, "More…")
         await refused(
-            evening, await evening.gm.context_menu(evening.kitty.say(evening.stage, "// ooc"), "More…"), "no part"
+            evening,
+            await evening.gm.context_menu(evening.kitty.say(evening.stage, "// ooc"), "More…"),
+            "no part",
         )
         await evening.gm.slash(evening.stage, "scene end")
         for label in post.labels:

@@ -42,14 +42,18 @@ async def test_an_ended_scene_goes_on_in_another_channel_with_its_story(evening:
         evening.lizzy.say(hall, "@Mr Bennet PICKLES?")
         outcome = await evening.gm.slash(hall, "scene continue", scene=choice.value)
         assert "you direct it" in outcome.text
-        assert any("2 turns so far" in text for message in hall.messages for text in message.now.texts())
+        assert any(
+            "2 turns so far" in text for message in hall.messages for text in message.now.texts()
+        )
         evening.lizzy.say(hall, "@Mr Bennet And now?")
         assert (await evening.answer(hall)).content == "*smiles* Well, well."
         assert "MARMALADE" in engine.requests[-1].prompt.text
         assert len(personas(evening.stage)) == 1
     async with evening.online(engine):
         await evening.discord.quiet()
-        assert len(personas(hall)) == 1, "what was said in the channel before the scene came is not heard"
+        assert len(personas(hall)) == 1, (
+            "what was said in the channel before the scene came is not heard"
+        )
 
 
 async def test_a_player_is_offered_nothing_and_gets_nothing(evening: Evening) -> None:
@@ -63,7 +67,9 @@ async def test_a_player_is_offered_nothing_and_gets_nothing(evening: Evening) ->
             assert "offered" in outcome.text
 
 
-async def test_what_was_played_at_a_terminal_goes_on_for_who_owns_the_bot(evening: Evening, tmp_path: Path) -> None:
+async def test_what_was_played_at_a_terminal_goes_on_for_who_owns_the_bot(
+    evening: Evening, tmp_path: Path
+) -> None:
     played = await at_a_terminal(tmp_path)
     owner = Person(evening.discord, evening.guild.owner)
     engine = await ready()

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Request
 
-PLAYED = "Be dry.</system_thinking><role_thinking>SECRET</role_thinking><role_action>nods</role_action>"
+PLAYED = (
+    "Be dry.</system_thinking><role_thinking>SECRET</role_thinking><role_action>nods</role_action>"
+)
 
 
 def playing(*choices: str) -> Callable[[Request], str]:
@@ -66,7 +68,9 @@ async def test_a_cue_is_given_by_the_cast_and_the_gm(evening: Evening) -> None:
         assert (await evening.answer()).name == "Mr Bennet"
 
 
-async def test_a_player_comes_late_and_leaves_and_the_model_plays_on_or_lets_the_part_rest(evening: Evening) -> None:
+async def test_a_player_comes_late_and_leaves_and_the_model_plays_on_or_lets_the_part_rest(
+    evening: Evening,
+) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -94,14 +98,18 @@ async def test_a_player_comes_late_and_leaves_and_the_model_plays_on_or_lets_the
         await evening.answer(count=3)
 
 
-async def test_two_at_once_are_in_the_story_in_order_and_one_reply_answers_both(evening: Evening) -> None:
+async def test_two_at_once_are_in_the_story_in_order_and_one_reply_answers_both(
+    evening: Evening,
+) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
         engine.gate.clear()
         evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
         evening.kitty.say(evening.stage, "@Mr Bennet PICKLES?")
-        await evening.discord.until(lambda: engine.requests and "PICKLES" in engine.requests[-1].prompt.text)
+        await evening.discord.until(
+            lambda: engine.requests and "PICKLES" in engine.requests[-1].prompt.text
+        )
         engine.gate.set()
         await evening.answer()
         await evening.discord.quiet()
@@ -118,7 +126,8 @@ async def test_a_name_of_any_kind_is_played_and_pings_nobody(evening: Evening) -
     (library / "odd").mkdir(parents=True)
     cast = "\n".join(f'  - name: "{name}"\n    profile: Odd.' for name in names)
     (library / "odd" / "scenario.yaml").write_text(
-        f"title: Odd\nbook: Oddities\nsummary: Odd names.\nsetting: Nowhere.\ncharacters:\n{cast}\n", encoding="utf-8"
+        f"title: Odd\nbook: Oddities\nsummary: Odd names.\nsetting: Nowhere.\ncharacters:\n{cast}\n",
+        encoding="utf-8",
     )
     shelf = evening.settings.library.model_copy(update={"folders": (library,)})
     evening.settings = evening.settings.model_copy(update={"library": shelf})
@@ -129,7 +138,9 @@ async def test_a_name_of_any_kind_is_played_and_pings_nobody(evening: Evening) -
             await evening.gm.slash(evening.stage, "cue", character=name)
             post = await evening.answer(count=count)
             assert post.pings == set()
-            told = await evening.gm.slash(evening.stage, "gm say", character=name, text="@everyone *waves*")
+            told = await evening.gm.slash(
+                evening.stage, "gm say", character=name, text="@everyone *waves*"
+            )
             assert told.ephemeral
             assert (await evening.answer(count=2 * count)).pings == set()
             if count < len(names):
@@ -138,7 +149,11 @@ async def test_a_name_of_any_kind_is_played_and_pings_nobody(evening: Evening) -
 
 
 async def test_the_slow_writing_of_one_reply_lets_the_next_line_in(evening: Evening) -> None:
-    slow = Scripted(reply("Mr Bennet", says=" ".join(f"word{number}" for number in range(40))), chunk=6, pause=0.02)
+    slow = Scripted(
+        reply("Mr Bennet", says=" ".join(f"word{number}" for number in range(40))),
+        chunk=6,
+        pause=0.02,
+    )
     engine = ScriptedEngine([slow])
     await engine.start()
     async with evening.online(engine):
@@ -190,7 +205,9 @@ async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_once(evening
         await evening.discord.until(lambda: len(hints(evening, "Mr Bennet is off stage")) == 2)
 
 
-async def test_who_speaks_to_a_character_while_the_scene_rests_or_nobody_plays_is_told_so(evening: Evening) -> None:
+async def test_who_speaks_to_a_character_while_the_scene_rests_or_nobody_plays_is_told_so(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         await evening.gm.slash(evening.stage, "scene pause")

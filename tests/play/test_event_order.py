@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 BENNET = reply("Mr Bennet", says="Well, well.")
 
 
-async def test_lines_told_in_the_wrong_order_are_each_heard_once_in_the_order_of_telling(evening: Evening) -> None:
+async def test_lines_told_in_the_wrong_order_are_each_heard_once_in_the_order_of_telling(
+    evening: Evening,
+) -> None:
     engine = ScriptedEngine([BENNET])
     await engine.start()
     async with evening.online(engine):
@@ -23,7 +25,9 @@ async def test_lines_told_in_the_wrong_order_are_each_heard_once_in_the_order_of
         evening.lizzy.say(evening.stage, "@Mr Bennet APPLES?")
         evening.kitty.say(evening.stage, "PICKLES.")
         evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
-        await evening.discord.until(lambda: engine.requests and "APPLES" in engine.requests[-1].prompt.text)
+        await evening.discord.until(
+            lambda: engine.requests and "APPLES" in engine.requests[-1].prompt.text
+        )
         await evening.answer()
         await evening.discord.quiet()
         prompt = engine.requests[-1].prompt.text

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from tests.engine.scripted_engine import Script
     from tests.loopback import Message
 
-BENNET = reply("Mr Bennet", plan="PLAN he stays dry.", thinks="SECRET dear Lizzy.", does="smiles", says="Well, well.")
+BENNET = reply(
+    "Mr Bennet",
+    plan="PLAN he stays dry.",
+    thinks="SECRET dear Lizzy.",
+    does="smiles",
+    says="Well, well.",
+)
 GM_ONLY: tuple[tuple[str, dict[str, str]], ...] = (
     ("gm narrate", {"text": "Fire!"}),
     ("gm narrate", {}),
@@ -41,7 +47,9 @@ def narrations(evening: Evening) -> list[Message]:
     return [message for message in evening.stage.messages if message.content.startswith(">>> ")]
 
 
-async def test_a_narration_stands_in_the_channel_in_italics_and_nobody_is_pinged(evening: Evening) -> None:
+async def test_a_narration_stands_in_the_channel_in_italics_and_nobody_is_pinged(
+    evening: Evening,
+) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -83,7 +91,9 @@ async def test_the_model_narrates_when_the_gm_gives_no_words(evening: Evening) -
         assert told.content == ">>> *Rain falls. A door bangs.*"
 
 
-async def test_words_lent_to_a_character_are_its_post_and_whom_they_name_answers(evening: Evening) -> None:
+async def test_words_lent_to_a_character_are_its_post_and_whom_they_name_answers(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         done = await evening.gm.slash(
@@ -97,11 +107,15 @@ async def test_words_lent_to_a_character_are_its_post_and_whom_they_name_answers
         ]
 
 
-async def test_a_note_is_in_the_prompt_and_nowhere_else_until_it_is_removed(evening: Evening) -> None:
+async def test_a_note_is_in_the_prompt_and_nowhere_else_until_it_is_removed(
+    evening: Evening,
+) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
-        made = await evening.gm.slash(evening.stage, "gm note", text="MARMALADE is gone.", character="Mr Bennet")
+        made = await evening.gm.slash(
+            evening.stage, "gm note", text="MARMALADE is gone.", character="Mr Bennet"
+        )
         assert made.ephemeral
         listed = await evening.gm.slash(evening.stage, "gm notes")
         assert listed.ephemeral
@@ -119,7 +133,9 @@ async def test_a_note_is_in_the_prompt_and_nowhere_else_until_it_is_removed(even
 
 
 async def test_the_gm_reads_a_mind_and_no_turn_is_taken(evening: Evening) -> None:
-    async with evening.online(await ready("PLAN</system_thinking>Mr Bennet: <role_thinking>SECRET joy.")):
+    async with evening.online(
+        await ready("PLAN</system_thinking>Mr Bennet: <role_thinking>SECRET joy.")
+    ):
         await evening.begin()
         read = await evening.gm.slash(evening.stage, "gm think", character="Mr Bennet")
         assert read.ephemeral
@@ -145,7 +161,9 @@ async def test_the_scene_moves_in_the_channel_and_in_every_mind(evening: Evening
         assert "Time: Midnight\nPlace: The *terrace*" in prompt.partition("===Requirements===")[0]
 
 
-async def test_dice_are_seen_by_all_or_by_the_gm_and_a_billion_of_them_by_nobody(evening: Evening) -> None:
+async def test_dice_are_seen_by_all_or_by_the_gm_and_a_billion_of_them_by_nobody(
+    evening: Evening,
+) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -187,8 +205,15 @@ async def test_players_may_do_nothing_that_is_the_gms(evening: Evening) -> None:
             refused = await evening.lizzy.slash(evening.stage, command, **options)
             assert refused.ephemeral, command
             assert "Only the game master" in refused.text, command
-        for command, person in (("kick", "player"), ("readmit", "player"), ("add", "person"), ("remove", "person")):
-            refused = await evening.lizzy.slash(evening.stage, f"gm {command}", **{person: evening.kitty})
+        for command, person in (
+            ("kick", "player"),
+            ("readmit", "player"),
+            ("add", "person"),
+            ("remove", "person"),
+        ):
+            refused = await evening.lizzy.slash(
+                evening.stage, f"gm {command}", **{person: evening.kitty}
+            )
             assert "Only the game master" in refused.text, command
         assert len(evening.stage.messages) == before
         assert engine.requests == []
@@ -207,7 +232,9 @@ async def test_parts_are_handed_round_and_people_sent_out_and_let_in(evening: Ev
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
-        await evening.gm.slash(evening.stage, "gm hand", character="Elizabeth Bennet", player=evening.lizzy)
+        await evening.gm.slash(
+            evening.stage, "gm hand", character="Elizabeth Bennet", player=evening.lizzy
+        )
         evening.lizzy.say(evening.stage, "I am here.")
         listed = await evening.kitty.slash(evening.stage, "cast list")
         assert evening.lizzy.mention in listed.text
@@ -215,7 +242,9 @@ async def test_parts_are_handed_round_and_people_sent_out_and_let_in(evening: Ev
         evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
         await evening.discord.quiet()
         assert engine.requests == []
-        refused = await evening.lizzy.slash(evening.stage, "cast join", character="Elizabeth Bennet")
+        refused = await evening.lizzy.slash(
+            evening.stage, "cast join", character="Elizabeth Bennet"
+        )
         assert "sent you out" in refused.text
         await evening.gm.slash(evening.stage, "gm readmit", player=evening.lizzy)
         evening.lizzy.say(evening.stage, "@Mr Bennet PICKLES?")

@@ -28,10 +28,14 @@ class Moody(ScriptedEngine):
         return await super().count(prompt)
 
 
-async def test_the_bot_is_well_while_discord_and_the_engine_answer(evening: Evening, tmp_path: Path) -> None:
+async def test_the_bot_is_well_while_discord_and_the_engine_answer(
+    evening: Evening, tmp_path: Path
+) -> None:
     discord, engine, file = evening.discord, Moody([""]), tmp_path / "well"
     await engine.start()
-    bot = create_bot(evening.settings, engine=engine, connector=discord.connector(), guild_ready_timeout=0.1)
+    bot = create_bot(
+        evening.settings, engine=engine, connector=discord.connector(), guild_ready_timeout=0.1
+    )
     assert isinstance(bot, Aside)
     async with telling(bot, file):
         assert not await is_well(bot)

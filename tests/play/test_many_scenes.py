@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from tests.play.harness import Evening
 
 SCENES = 100
-PAGES = " ".join(f"<role_action>turns page {page}</role_action> {'It says nothing of it. ' * 5}" for page in range(20))
+PAGES = " ".join(
+    f"<role_action>turns page {page}</role_action> {'It says nothing of it. ' * 5}"
+    for page in range(20)
+)
 
 
 async def test_a_hundred_active_scenes_keep_nobody_waiting(evening: Evening) -> None:

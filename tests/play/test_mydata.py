@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from tests.loopback import Message
 
 
-async def test_words_that_a_gm_put_into_a_reply_leave_the_channel_when_they_are_deleted(evening: Evening) -> None:
+async def test_words_that_a_gm_put_into_a_reply_leave_the_channel_when_they_are_deleted(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready(FIRST)):
         await evening.begin()
         post = await asked(evening)
@@ -24,21 +26,27 @@ async def test_words_that_a_gm_put_into_a_reply_leave_the_channel_when_they_are_
         assert post.labels == ["Retry", "Continue", "More…"]
 
 
-async def test_what_the_bot_has_told_for_somebody_is_gone_when_they_have_it_deleted(evening: Evening) -> None:
+async def test_what_the_bot_has_told_for_somebody_is_gone_when_they_have_it_deleted(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready(FIRST, MADAM)):
         await evening.begin()
         await evening.gm.slash(evening.stage, "gm add", person=evening.kitty)
         await evening.gm.slash(evening.stage, "gm narrate", text="MARMALADE rains.")
         await evening.gm.slash(evening.stage, "gm set", place="The MARMALADE room")
         await evening.gm.slash(evening.stage, "gm say", character="Mrs Bennet", text="MARMALADE!")
-        await evening.gm.slash(evening.stage, "gm whisper", character="Mr Bennet", text="MARMALADE is poison.")
+        await evening.gm.slash(
+            evening.stage, "gm whisper", character="Mr Bennet", text="MARMALADE is poison."
+        )
         line = evening.gm.say(evening.stage, "I like MARMALADE.")
         await evening.answer()
         post = await asked(evening, count=2)
         await evening.discord.until(lambda: told(evening.kitty.dms))
     async with evening.online(await ready(MADAM)):
         await evening.gm.slash(evening.stage, "mydata delete", sure=True)
-        await evening.discord.until(lambda: not told(evening.kitty.dms) and len(told(evening.stage.messages)) == 1)
+        await evening.discord.until(
+            lambda: not told(evening.kitty.dms) and len(told(evening.stage.messages)) == 1
+        )
         assert told(evening.stage.messages) == [line]  # nobody else's message is touched
         assert personas(evening.stage) == [post]
         history = await evening.kitty.slash(evening.stage, "scene history")
@@ -47,4 +55,6 @@ async def test_what_the_bot_has_told_for_somebody_is_gone_when_they_have_it_dele
 
 def told(messages: list[Message]) -> list[Message]:
     """Those of the messages that have the word in them."""
-    return [message for message in messages if any("MARMALADE" in text for text in message.now.texts())]
+    return [
+        message for message in messages if any("MARMALADE" in text for text in message.now.texts())
+    ]

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from tests.loopback import LoopbackDiscord
 
-PROXIED = "discord: {{proxy: '{proxy}'}}\nengine: {{kind: remote, base_url: '{url}', model: HER-32B}}\n"
+PROXIED = (
+    "discord: {{proxy: '{proxy}'}}\nengine: {{kind: remote, base_url: '{url}', model: HER-32B}}\n"
+)
 
 
 def login(discord: LoopbackDiscord) -> dict[str, str]:
@@ -28,9 +30,15 @@ def login(discord: LoopbackDiscord) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def running(folder: Path, environ: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+async def running(
+    folder: Path, environ: dict[str, str]
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """`aside run` in `folder`; killed in the end if it hasn't ended by itself."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("ASIDE_", "DISCORD_"))}
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("ASIDE_", "DISCORD_"))
+    }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "run"),
         cwd=folder,
@@ -46,10 +54,14 @@ async def running(folder: Path, environ: dict[str, str]) -> AsyncIterator[asynci
         await process.communicate()
 
 
-async def test_the_program_plays_and_ends_when_it_is_asked_to(evening: Evening, tmp_path: Path) -> None:
+async def test_the_program_plays_and_ends_when_it_is_asked_to(
+    evening: Evening, tmp_path: Path
+) -> None:
     discord = evening.discord
     async with CompletionsServer([BENNET]) as server:
-        (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=discord.proxy_url, url=server.url))
+        (tmp_path / "aside.yaml").write_text(
+            PROXIED.format(proxy=discord.proxy_url, url=server.url)
+        )
         async with running(tmp_path, login(discord)) as process:
             await discord.until(lambda: discord.asked("sync_commands"), 30)
             await discord.until(lambda: discord.gateway.identified, 30)
@@ -71,7 +83,9 @@ async def test_killed_in_the_middle_of_a_reply_it_finishes_it_after_the_restart(
 ) -> None:
     discord = evening.discord
     async with CompletionsServer([BENNET]) as server:
-        (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=discord.proxy_url, url=server.url))
+        (tmp_path / "aside.yaml").write_text(
+            PROXIED.format(proxy=discord.proxy_url, url=server.url)
+        )
         environ = login(discord)
         async with running(tmp_path, environ) as process:
             await discord.until(lambda: discord.gateway.identified, 30)
@@ -96,10 +110,14 @@ async def test_without_a_token_it_says_in_one_sentence_how_to_get_one(tmp_path: 
     assert "https://discord.com/developers/applications" in output.decode()
 
 
-async def test_without_the_message_content_intent_it_says_how_to_switch_it_on(evening: Evening, tmp_path: Path) -> None:
+async def test_without_the_message_content_intent_it_says_how_to_switch_it_on(
+    evening: Evening, tmp_path: Path
+) -> None:
     evening.discord.world.portal.clear()
     async with CompletionsServer([BENNET]) as server:
-        (tmp_path / "aside.yaml").write_text(PROXIED.format(proxy=evening.discord.proxy_url, url=server.url))
+        (tmp_path / "aside.yaml").write_text(
+            PROXIED.format(proxy=evening.discord.proxy_url, url=server.url)
+        )
         async with running(tmp_path, login(evening.discord)) as process:
             output, _ = await process.communicate()
     assert process.returncode == 1

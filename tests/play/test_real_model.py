@@ -56,7 +56,10 @@ async def test_a_scene_is_played_in_a_channel_and_a_thread_over_a_restart(
         assert len(personas(evening.stage)) == 1
 
         thinking = await evening.discord.until(
-            lambda: [m for m in evening.gm.dms if "💭" in read(m)] if len(evening.gm.dms) >= 4 else [], 20
+            lambda: (
+                [m for m in evening.gm.dms if "💭" in read(m)] if len(evening.gm.dms) >= 4 else []
+            ),
+            20,
         )
         thought = read(thinking[0]).split("💭")[1].strip().splitlines()[0]
         assert thought

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def a_scene(number: int, channel: int) -> Any:
-    return SimpleNamespace(id=number, place=SimpleNamespace(guild_id=1, channel_id=channel, parent_id=None))
+    return SimpleNamespace(
+        id=number, place=SimpleNamespace(guild_id=1, channel_id=channel, parent_id=None)
+    )
 
 
 def not_found(code: int) -> discord.NotFound:
@@ -35,7 +37,9 @@ class House:
         return list(self.there.values())
 
     def at(self, channel_id: int) -> Any:
-        return next((scene for scene in self.there.values() if scene.place.channel_id == channel_id), None)
+        return next(
+            (scene for scene in self.there.values() if scene.place.channel_id == channel_id), None
+        )
 
     def play_owed(self) -> None:
         """Nothing is owed."""
@@ -72,7 +76,9 @@ async def test_a_scene_that_moved_while_others_were_looked_at_is_not_ended() -> 
     assert house.at(99).id == 2
 
 
-async def test_a_scene_that_ended_while_others_were_looked_at_costs_those_after_it_nothing() -> None:
+async def test_a_scene_that_ended_while_others_were_looked_at_costs_those_after_it_nothing() -> (
+    None
+):
     house = House(a_scene(1, 10), a_scene(2, 20), a_scene(3, 30))
     house.meanwhile = lambda channel: house.there.pop(2, None) if channel == 10 else None
     await house.online()

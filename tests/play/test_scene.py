@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
     from tests.loopback import Channel
 
-BENNET = reply("Mr Bennet", plan="PLAN he stays dry.", thinks="SECRET dear Lizzy.", does="smiles", says="Well, well.")
+BENNET = reply(
+    "Mr Bennet",
+    plan="PLAN he stays dry.",
+    thinks="SECRET dear Lizzy.",
+    does="smiles",
+    says="Well, well.",
+)
 
 
 async def ready(*script: object) -> ScriptedEngine:
@@ -26,18 +32,24 @@ async def ready(*script: object) -> ScriptedEngine:
     return engine
 
 
-async def test_a_scene_starts_with_an_opening_for_all_and_a_word_to_the_gm(evening: Evening) -> None:
+async def test_a_scene_starts_with_an_opening_for_all_and_a_word_to_the_gm(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready()):
         outcome = await evening.begin()
         assert outcome.ephemeral
         assert "you direct it" in outcome.text
-        opening = "\n".join(text for message in evening.stage.messages for text in message.now.texts())
+        opening = "\n".join(
+            text for message in evening.stage.messages for text in message.now.texts()
+        )
         assert "Mr Bennet" in opening
         assert "Pride and Prejudice" in opening
         assert len(evening.gm.dms) == 1
 
 
-async def test_a_character_answers_under_its_name_and_its_thoughts_go_to_the_gm_alone(evening: Evening) -> None:
+async def test_a_character_answers_under_its_name_and_its_thoughts_go_to_the_gm_alone(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet You sent for me, Papa?")
@@ -52,7 +64,9 @@ async def test_a_character_answers_under_its_name_and_its_thoughts_go_to_the_gm_
             assert not any("SECRET" in text or "PLAN" in text for text in person.ever_saw())
 
 
-async def test_the_first_name_a_role_a_reply_and_the_bot_itself_all_address_a_character(evening: Evening) -> None:
+async def test_the_first_name_a_role_a_reply_and_the_bot_itself_all_address_a_character(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         role = next(role for role in evening.guild.roles.values() if role.name == "Mr Bennet")
@@ -106,7 +120,9 @@ async def test_players_may_not_direct_and_are_told_so_in_private(evening: Evenin
         assert not prompt.message.now.attachments
 
 
-async def test_a_gm_with_closed_dms_is_told_in_private_and_can_still_see_the_thoughts(evening: Evening) -> None:
+async def test_a_gm_with_closed_dms_is_told_in_private_and_can_still_see_the_thoughts(
+    evening: Evening,
+) -> None:
     evening.gm.user.dms_open = False
     async with evening.online(await ready()):
         outcome = await evening.begin()
@@ -133,17 +149,24 @@ async def test_a_player_speaks_as_the_character_they_joined_as(evening: Evening)
         await evening.lizzy.slash(evening.stage, "cast join", character="Elizabeth Bennet")
         evening.lizzy.say(evening.stage, "*curtsies* You sent for me, @Mr Bennet?")
         await evening.answer()
-        assert "Elizabeth Bennet: <role_action>curtsies</role_action>" in engine.requests[0].prompt.text
+        assert (
+            "Elizabeth Bennet: <role_action>curtsies</role_action>"
+            in engine.requests[0].prompt.text
+        )
         listed = await evening.kitty.slash(evening.stage, "cast list")
         assert evening.lizzy.mention in listed.text
         await evening.lizzy.slash(evening.stage, "cast leave")
 
 
-async def test_scenarios_are_offered_and_unknown_ones_named_with_the_nearest(evening: Evening) -> None:
+async def test_scenarios_are_offered_and_unknown_ones_named_with_the_nearest(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready()):
         choices = await evening.gm.autocomplete(evening.stage, "scene start", scenario="gats")
         assert choices[0].value == "the-great-gatsby"
-        outcome = await evening.gm.slash(evening.stage, "scene start", scenario="pride and predjudice")
+        outcome = await evening.gm.slash(
+            evening.stage, "scene start", scenario="pride and predjudice"
+        )
         assert "pride-and-prejudice" in outcome.text
         assert evening.stage.messages == []
 
@@ -161,9 +184,11 @@ async def test_a_failed_reply_says_so_and_the_button_tries_again(evening: Evenin
     async with evening.online(await ready("only planning", "only planning", BENNET)):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
-        notice = (await evening.discord.until(lambda: [m for m in evening.stage.messages if "Try again" in m.labels]))[
-            0
-        ]
+        notice = (
+            await evening.discord.until(
+                lambda: [m for m in evening.stage.messages if "Try again" in m.labels]
+            )
+        )[0]
         refused = await evening.kitty.press(notice, "Try again")
         assert refused.ephemeral
         await evening.lizzy.press(notice, "Try again")
@@ -186,7 +211,11 @@ async def test_a_restart_goes_on_with_the_scene_as_it_was(evening: Evening) -> N
     after = await ready(BENNET, reply("Mrs Bennet", says="My nerves!"))
     async with evening.online(after):
         await evening.answer(count=3)
-        assert [message.name for message in personas(evening.stage)] == ["Mr Bennet", "Mr Bennet", "Mrs Bennet"]
+        assert [message.name for message in personas(evening.stage)] == [
+            "Mr Bennet",
+            "Mr Bennet",
+            "Mrs Bennet",
+        ]
         assert "MARMALADE" in after.requests[0].prompt.text
         assert "||SECRET" in personas(evening.stage)[1].content
         assert len(evening.discord.asked("sync_commands")) == 1

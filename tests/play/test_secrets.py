@@ -27,11 +27,15 @@ def direct(person: Person) -> str:
     return "\n".join(text for message in person.dms for text in message.now.texts())
 
 
-async def test_a_whisper_and_its_answer_are_for_the_whisperer_and_the_gm_alone(evening: Evening) -> None:
+async def test_a_whisper_and_its_answer_are_for_the_whisperer_and_the_gm_alone(
+    evening: Evening,
+) -> None:
     engine = await ready(BACK, ALOUD)
     async with evening.online(engine):
         await evening.begin()
-        whispered = await evening.lizzy.slash(evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?")
+        whispered = await evening.lizzy.slash(
+            evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?"
+        )
         assert whispered.ephemeral
         await evening.discord.until(lambda: "TREACLE, child." in whispered.text)
         assert whispered.ephemeral
@@ -52,11 +56,15 @@ async def test_a_whisper_and_its_answer_are_for_the_whisperer_and_the_gm_alone(e
             assert word not in evening.lizzy.ever_saw()
 
 
-async def test_the_mind_that_heard_a_whisper_remembers_it_and_what_it_answered(evening: Evening) -> None:
+async def test_the_mind_that_heard_a_whisper_remembers_it_and_what_it_answered(
+    evening: Evening,
+) -> None:
     engine = await ready(BACK)
     async with evening.online(engine):
         await evening.begin()
-        whispered = await evening.lizzy.slash(evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?")
+        whispered = await evening.lizzy.slash(
+            evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?"
+        )
         await evening.discord.until(lambda: "TREACLE" in whispered.text)
         evening.kitty.say(evening.stage, "@Mr Bennet Papa?")
         await evening.answer()
@@ -64,39 +72,53 @@ async def test_the_mind_that_heard_a_whisper_remembers_it_and_what_it_answered(e
         assert "TREACLE, child." in engine.requests[-1].prompt.text
 
 
-async def test_an_answer_that_comes_too_late_for_the_command_comes_as_a_direct_message(evening: Evening) -> None:
+async def test_an_answer_that_comes_too_late_for_the_command_comes_as_a_direct_message(
+    evening: Evening,
+) -> None:
     engine = await ready(BACK)
     async with evening.online(engine):
         await evening.begin()
         engine.gate.clear()
-        await evening.lizzy.slash(evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?")
+        await evening.lizzy.slash(
+            evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?"
+        )
         await evening.discord.until(lambda: engine.requests)
     async with evening.online(await ready(BACK)):
         await evening.discord.until(lambda: "TREACLE" in direct(evening.lizzy))
         assert personas(evening.stage) == []
 
 
-async def test_who_cannot_be_reached_is_told_so_at_the_next_command_and_the_channel_is_not(evening: Evening) -> None:
+async def test_who_cannot_be_reached_is_told_so_at_the_next_command_and_the_channel_is_not(
+    evening: Evening,
+) -> None:
     evening.lizzy.user.dms_open = False
     engine = await ready(BACK)
     async with evening.online(engine):
         await evening.begin()
         engine.gate.clear()
-        await evening.lizzy.slash(evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?")
+        await evening.lizzy.slash(
+            evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?"
+        )
         await evening.discord.until(lambda: engine.requests)
     async with evening.online(await ready(BACK)):
-        await evening.discord.until(lambda: [each for each in evening.discord.requests if each.status == 403])
+        await evening.discord.until(
+            lambda: [each for each in evening.discord.requests if each.status == 403]
+        )
         await evening.discord.quiet()
         told = await evening.lizzy.slash(evening.stage, "scene status")
         await evening.discord.until(lambda: "whisper again" in told.text)
         assert "TREACLE" not in evening.kitty.ever_saw()
 
 
-async def test_a_failed_whisper_is_told_in_private_with_a_way_to_try_again(evening: Evening) -> None:
+async def test_a_failed_whisper_is_told_in_private_with_a_way_to_try_again(
+    evening: Evening,
+) -> None:
     async with evening.online(await ready("only planning", "only planning", BACK)):
         await evening.begin()
         before = len(evening.stage.messages)
-        whispered = await evening.lizzy.slash(evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?")
+        whispered = await evening.lizzy.slash(
+            evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?"
+        )
         await evening.discord.until(lambda: "lost in thought" in whispered.text)
         assert len(evening.stage.messages) == before
         (notice,) = [message for message in whispered.messages if "Try again" in message.labels]
@@ -109,7 +131,9 @@ async def test_what_the_gm_whispers_only_that_mind_knows(evening: Evening) -> No
     engine = await ready(ALOUD)
     async with evening.online(engine):
         await evening.begin()
-        told = await evening.gm.slash(evening.stage, "gm whisper", character="Mr Bennet", text="A MARMALADE jar stirs.")
+        told = await evening.gm.slash(
+            evening.stage, "gm whisper", character="Mr Bennet", text="A MARMALADE jar stirs."
+        )
         assert told.ephemeral
         evening.lizzy.say(evening.stage, "@Mr Bennet @Mrs Bennet Hm?")
         await evening.answer(count=2)
@@ -143,7 +167,9 @@ async def test_who_leaves_the_stage_never_hears_what_was_said_meanwhile(evening:
 async def test_whispers_survive_a_restart_as_whispers(evening: Evening) -> None:
     async with evening.online(await ready(BACK)):
         await evening.begin()
-        whispered = await evening.lizzy.slash(evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?")
+        whispered = await evening.lizzy.slash(
+            evening.stage, "whisper", character="Mr Bennet", text="MARMALADE?"
+        )
         await evening.discord.until(lambda: "TREACLE" in whispered.text)
         await evening.gm.slash(evening.stage, "cast exit", character="Elizabeth Bennet")
         evening.kitty.say(evening.stage, "PICKLES.")

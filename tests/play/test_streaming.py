@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from tests.engine.scripted_engine import Script
 
 FIVE = ("The Hatter", "The Hare", "The Dormouse", "The Duchess", "The Cook")
-WORDS = " ".join(f"<role_action>turns page {page}</role_action> Page {page} says nothing of it." for page in range(60))
+WORDS = " ".join(
+    f"<role_action>turns page {page}</role_action> Page {page} says nothing of it."
+    for page in range(60)
+)
 
 
 async def ready(*script: Script) -> ScriptedEngine:
@@ -31,7 +34,9 @@ def spoken(name: str, words: str = WORDS) -> str:
     return reply(name, plan=f"PLAN of {name}", thinks="SECRET <b", says=words)
 
 
-async def test_a_reply_is_read_while_it_is_written_and_nothing_private_ever(evening: Evening) -> None:
+async def test_a_reply_is_read_while_it_is_written_and_nothing_private_ever(
+    evening: Evening,
+) -> None:
     text = spoken("Mr Bennet").replace("Page 7", "<role_thinking>SECRET too</role_thinking>Page 7")
     engine = await ready(Scripted(text, chunk=7, pause=0.002))
     async with evening.online(engine):
@@ -44,7 +49,9 @@ async def test_a_reply_is_read_while_it_is_written_and_nothing_private_ever(even
         growing = [state.content for state in first.states]
         assert len(growing) > 3
         assert all(text.endswith(MARK) for text in growing[:2])
-        assert not any("SECRET" in text or "PLAN" in text for text in evening.lizzy.ever_saw().splitlines())
+        assert not any(
+            "SECRET" in text or "PLAN" in text for text in evening.lizzy.ever_saw().splitlines()
+        )
         assert "Page 59 says nothing of it." in personas(evening.stage)[-1].content
 
 
@@ -58,25 +65,38 @@ async def test_switched_off_replies_come_whole(evening: Evening) -> None:
         assert [len(post.states) for post in personas(evening.stage)] == [1, 1]
 
 
-async def test_an_engine_that_dies_in_the_middle_is_seen_to_begin_anew_in_the_same_post(evening: Evening) -> None:
+async def test_an_engine_that_dies_in_the_middle_is_seen_to_begin_anew_in_the_same_post(
+    evening: Evening,
+) -> None:
     died = Scripted(spoken("Mr Bennet")[:900], chunk=20, pause=0.005, error=EngineDied("Gone."))
     async with evening.online(await ready(died, reply("Mr Bennet", says="Well, well."))):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
-        await evening.discord.until(lambda: [post for post in finished(evening.stage) if "Well" in post.content])
+        await evening.discord.until(
+            lambda: [post for post in finished(evening.stage) if "Well" in post.content]
+        )
         (post,) = personas(evening.stage)
         assert post.content == "*smiles* Well, well."
         assert any("turns page" in state.content for state in post.states)
 
 
-async def test_an_engine_that_stays_away_leaves_no_half_reply_but_a_notice(evening: Evening) -> None:
-    died = Scripted(spoken("Mr Bennet")[:900], chunk=20, pause=0.005, error=EngineDied("The model's worker died."))
+async def test_an_engine_that_stays_away_leaves_no_half_reply_but_a_notice(
+    evening: Evening,
+) -> None:
+    died = Scripted(
+        spoken("Mr Bennet")[:900],
+        chunk=20,
+        pause=0.005,
+        error=EngineDied("The model's worker died."),
+    )
     async with evening.online(await ready(died, died, reply("Mr Bennet", says="Well, well."))):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
-        notice = (await evening.discord.until(lambda: [m for m in evening.stage.messages if "Try again" in m.labels]))[
-            0
-        ]
+        notice = (
+            await evening.discord.until(
+                lambda: [m for m in evening.stage.messages if "Try again" in m.labels]
+            )
+        )[0]
         assert personas(evening.stage) == []
         await evening.lizzy.press(notice, "Try again")
         assert (await evening.answer()).content == "*smiles* Well, well."
@@ -114,13 +134,19 @@ async def test_a_line_that_is_deleted_takes_the_half_reply_to_it_along(evening: 
         await evening.discord.until(lambda: not personas(evening.stage))
 
 
-async def test_five_streaming_characters_are_never_too_fast_for_discord(evening: Evening, tmp_path: Path) -> None:
+async def test_five_streaming_characters_are_never_too_fast_for_discord(
+    evening: Evening, tmp_path: Path
+) -> None:
     put(tmp_path / "scenarios", "tea", characters=[{"name": name} for name in FIVE])
     library = LibrarySettings(folders=(tmp_path / "scenarios",))
     evening.settings = evening.settings.model_copy(update={"library": library})
-    pages = " ".join(f"<role_action>turns page {page}</role_action> Page {page}." for page in range(30))
+    pages = " ".join(
+        f"<role_action>turns page {page}</role_action> Page {page}." for page in range(30)
+    )
     evening.discord.rates.enforced = True
-    async with evening.online(await ready(*(Scripted(spoken(name, pages), chunk=12, pause=0.01) for name in FIVE))):
+    async with evening.online(
+        await ready(*(Scripted(spoken(name, pages), chunk=12, pause=0.01) for name in FIVE))
+    ):
         await evening.gm.slash(evening.stage, "scene start", scenario="tea")
         evening.lizzy.say(evening.stage, " ".join(f"@{name}" for name in FIVE))
         await evening.answer(count=5, within=60)

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from tests.play.harness import Evening
 
 
-async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_back(evening: Evening) -> None:
+async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_back(
+    evening: Evening,
+) -> None:
     engine = await ready(FIRST, MADAM, SECOND)
     async with evening.online(engine):
         await evening.begin()
@@ -42,7 +44,9 @@ async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_bac
         assert text.index("PICKLES") < text.index("MARMALADE") < text.index("Well?")
 
 
-async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_restart(evening: Evening) -> None:
+async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_restart(
+    evening: Evening,
+) -> None:
     engine = await ready(FIRST, MADAM)
     async with evening.online(engine):
         await evening.begin()
@@ -56,7 +60,11 @@ async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_r
     async with evening.online(engine):
         await refused(evening, await evening.lizzy.slash(evening.stage, "scene restore"))
         await evening.gm.slash(evening.stage, "scene restore")
-        await refused(evening, await evening.gm.slash(evening.stage, "scene restore"), "nothing left to bring back")
+        await refused(
+            evening,
+            await evening.gm.slash(evening.stage, "scene restore"),
+            "nothing left to bring back",
+        )
         await asked(evening, "@Mrs Bennet Mama?", count=3)
         assert "MARMALADE" in engine.requests[-1].prompt.text
 
@@ -67,18 +75,26 @@ async def test_a_narration_that_is_undone_goes_and_comes_back(evening: Evening) 
         await evening.begin()
         post = await asked(evening)
         await evening.gm.slash(evening.stage, "gm narrate", text="Rain drums on the glass.")
-        told = (await evening.discord.until(lambda: [m for m in evening.stage.messages if "Rain" in m.content]))[0]
+        told = (
+            await evening.discord.until(
+                lambda: [m for m in evening.stage.messages if "Rain" in m.content]
+            )
+        )[0]
         question = await evening.gm.context_menu(post, "Rewind to here")
         await evening.gm.press(question.message, "Rewind")
         await evening.discord.until(lambda: told.deleted)
         await evening.discord.quiet()
         await evening.gm.slash(evening.stage, "scene restore")
-        await evening.discord.until(lambda: [m for m in evening.stage.messages if "Rain" in m.content])
+        await evening.discord.until(
+            lambda: [m for m in evening.stage.messages if "Rain" in m.content]
+        )
         await asked(evening, "@Mrs Bennet Mama?", count=2)
         assert "Rain drums" in engine.requests[-1].prompt.text
 
 
-async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message(evening: Evening) -> None:
+async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message(
+    evening: Evening,
+) -> None:
     engine = await ready(FIRST, MADAM)
     async with evening.online(engine):
         await evening.begin()
@@ -89,8 +105,14 @@ async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message
             hidden = await evening.gm.press(menu.message, "Hide")
             assert hidden.ephemeral
         await evening.discord.until(lambda: post.content.startswith("-#"))
-        told = [message.content for message in evening.stage.messages if "no part of the story" in message.content]
-        assert told == ["-# A line of Lizzy (player)'s is no part of the story any more."]  # nothing else shows it
+        told = [
+            message.content
+            for message in evening.stage.messages
+            if "no part of the story" in message.content
+        ]
+        assert told == [
+            "-# A line of Lizzy (player)'s is no part of the story any more."
+        ]  # nothing else shows it
         assert (line.content, line.deleted) == ("I like PICKLES.", False)
         assert len(line.states) == 1
         await asked(evening, "@Mrs Bennet Mama?", count=2)
@@ -102,7 +124,9 @@ async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message
 
 
 async def test_a_branch_is_a_thread_that_goes_on_with_its_own_history(evening: Evening) -> None:
-    evening.discord.world.overwrite(evening.stage, evening.guild.everyone, allow="create_public_threads")
+    evening.discord.world.overwrite(
+        evening.stage, evening.guild.everyone, allow="create_public_threads"
+    )
     engine = await ready(FIRST, MADAM, SECOND, MADAM)
     async with evening.online(engine):
         await evening.begin()
@@ -121,7 +145,10 @@ async def test_a_branch_is_a_thread_that_goes_on_with_its_own_history(evening: E
         prompt = engine.requests[-1].prompt.text
         assert "MARMALADE" in prompt
         assert "PICKLES" not in prompt
-        assert "Elizabeth Bennet: Mr Bennet Well?" in prompt or "Elizabeth Bennet: @Mr Bennet Well?" in prompt
+        assert (
+            "Elizabeth Bennet: Mr Bennet Well?" in prompt
+            or "Elizabeth Bennet: @Mr Bennet Well?" in prompt
+        )
         await asked(evening, "@Mrs Bennet Mama?", count=3)
         assert "PICKLES" in engine.requests[-1].prompt.text
         assert "Well?" not in engine.requests[-1].prompt.text
@@ -136,5 +163,7 @@ async def test_without_the_permission_a_branch_is_refused_with_its_name(evening:
         await evening.begin()
         post = await asked(evening)
         menu = await evening.gm.context_menu(post, "More…")
-        await refused(evening, await evening.gm.press(menu.message, "Branch"), "Create Public Threads")
+        await refused(
+            evening, await evening.gm.press(menu.message, "Branch"), "Create Public Threads"
+        )
         evening.discord.forgive(50013)

@@ -14,7 +14,7 @@ from PIL import Image
 from bot.her.beats import Beat, speech
 from bot.library.scenario import Character, Scenario
 from bot.posting.permissions import INVITE_PERMISSIONS
-from bot.posting.reply_poster import DiscordStage
+from bot.posting.reply_poster import ReplyPoster
 from bot.scenes.reveal import RevealPolicy
 from bot.scenes.scene import Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
@@ -75,11 +75,15 @@ class House:
     client: Client
     posts: MemoryPosts
     portraits: Portraits
-    stage: DiscordStage
+    stage: ReplyPoster
     numbers: Iterator[int]
 
     def scene(
-        self, place: Channel | None = None, *, reveal: RevealPolicy | None = None, gms: tuple[Person, ...] = ()
+        self,
+        place: Channel | None = None,
+        *,
+        reveal: RevealPolicy | None = None,
+        gms: tuple[Person, ...] = (),
     ) -> Scene:
         there = place or self.room
         return Scene(
@@ -93,7 +97,9 @@ class House:
         )
 
     def turn(self, *, by: str = "Mr Bennet") -> Turn:
-        return Turn(next(self.numbers), 1, TurnKind.REPLY, by, TurnState.THINKING, datetime.now(UTC))
+        return Turn(
+            next(self.numbers), 1, TurnKind.REPLY, by, TurnState.THINKING, datetime.now(UTC)
+        )
 
     def turn_with(self, turn: Turn, take: Take, state: TurnState = TurnState.DONE) -> Turn:
         """Return the turn as it is with that take."""
@@ -101,11 +107,17 @@ class House:
 
     def take(self, *beats: Beat | str) -> Take:
         number = next(self.numbers)
-        return Take(number, 1, tuple(speech(each) if isinstance(each, str) else each for each in beats), "", 7)
+        return Take(
+            number,
+            1,
+            tuple(speech(each) if isinstance(each, str) else each for each in beats),
+            "",
+            7,
+        )
 
-    def restarted(self) -> DiscordStage:
+    def restarted(self) -> ReplyPoster:
         """Return a stage as after a restart: it knows nothing but what is stored."""
-        return DiscordStage(self.client, self.posts, self.portraits, earlier=next(self.numbers))
+        return ReplyPoster(self.client, self.posts, self.portraits, earlier=next(self.numbers))
 
     def told(self, channel: Channel | None = None) -> list[tuple[str, str]]:
         """Return who says what in a channel."""
@@ -138,7 +150,9 @@ async def house(loopback: LoopbackDiscord) -> AsyncIterator[House]:
     intents = Intents(guilds=True, guild_messages=True, message_content=True)
     client = Client(intents=intents, connector=loopback.connector(), guild_ready_timeout=0.05)
     posts, portraits = MemoryPosts(), Portraits()
-    stage = DiscordStage(client, posts, portraits)
+    stage = ReplyPoster(client, posts, portraits)
     async with loopback.running(client):
-        yield House(loopback, guild, room, gm, client, posts, portraits, stage, iter(range(1, 10_000)))
+        yield House(
+            loopback, guild, room, gm, client, posts, portraits, stage, iter(range(1, 10_000))
+        )
         await stage.close()

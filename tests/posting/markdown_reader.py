@@ -25,7 +25,10 @@ RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("struck", re.compile(r"~~(?=\S)([\s\S]*?\S)~~")),
-    ("mention", re.compile(r"(@everyone|@here|<(?:@[!&]?\d+|#\d+|t:-?\d+(?::\w)?|/[^<>]+:\d+|id:\w+)>)")),
+    (
+        "mention",
+        re.compile(r"(@everyone|@here|<(?:@[!&]?\d+|#\d+|t:-?\d+(?::\w)?|/[^<>]+:\d+|id:\w+)>)"),
+    ),
 )
 VERBATIM = ("escape", "fence", "code", "address", "mention")
 BLOCK = re.compile(r"[ \t]*(#{1,3}|-#|>>>|>|[-*]|\d+\.)\s")
@@ -46,7 +49,9 @@ def read(message: str) -> list[Node]:
         for kind, pattern in RULES:
             if found := pattern.match(message, at):
                 content = next(group for group in reversed(found.groups()) if group is not None)
-                nodes.append(Node(kind, content) if kind in VERBATIM else Node(kind, inside=read(content)))
+                nodes.append(
+                    Node(kind, content) if kind in VERBATIM else Node(kind, inside=read(content))
+                )
                 at = found.end()
                 break
         else:
@@ -66,7 +71,11 @@ def everything(message: str) -> str:
 
 
 def plain(nodes: list[Node], *, hidden: bool) -> str:
-    parts = (node.text + plain(node.inside, hidden=hidden) for node in nodes if hidden or node.kind != "spoiler")
+    parts = (
+        node.text + plain(node.inside, hidden=hidden)
+        for node in nodes
+        if hidden or node.kind != "spoiler"
+    )
     return "".join(parts).replace("\u200b", "")
 
 

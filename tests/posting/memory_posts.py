@@ -44,7 +44,11 @@ class MemoryPosts:
 
     async def save_webhook(self, webhook: PersonaWebhook) -> None:
         same = (webhook.channel_id, webhook.character)
-        self.hooks = {each.id: each for each in self.hooks.values() if (each.channel_id, each.character) != same}
+        self.hooks = {
+            each.id: each
+            for each in self.hooks.values()
+            if (each.channel_id, each.character) != same
+        }
         self.hooks[webhook.id] = webhook
 
     async def forget_webhook(self, webhook_id: int) -> None:

@@ -33,12 +33,17 @@ async def test_the_latest_reply_has_buttons_under_its_last_post_and_no_other(hou
     assert [message.labels for message in house.room.messages] == [[], [], [], [], LATEST]
 
 
-async def test_they_come_with_the_post_itself_and_cost_one_request_more_in_all(house: House) -> None:
+async def test_they_come_with_the_post_itself_and_cost_one_request_more_in_all(
+    house: House,
+) -> None:
     scene = house.scene()
     await house.stage.deliver(scene, house.turn(), house.take("One."))
     before = len(house.discord.requests)
     await house.stage.deliver(scene, house.turn(), house.take("Two."))
-    assert [each.route for each in house.discord.requests[before:]] == ["execute_webhook", "edit_webhook_message"]
+    assert [each.route for each in house.discord.requests[before:]] == [
+        "execute_webhook",
+        "edit_webhook_message",
+    ]
 
 
 async def test_an_earlier_reply_that_changes_gets_none(house: House) -> None:
@@ -46,7 +51,10 @@ async def test_an_earlier_reply_that_changes_gets_none(house: House) -> None:
     await house.stage.deliver(scene, earlier, house.take("One."))
     await house.stage.deliver(scene, house.turn(), house.take("Two."))
     await house.stage.deliver(scene, earlier, house.take("Uno."))
-    assert [(message.content, message.labels) for message in house.room.messages] == [("Uno.", []), ("Two.", LATEST)]
+    assert [(message.content, message.labels) for message in house.room.messages] == [
+        ("Uno.", []),
+        ("Two.", LATEST),
+    ]
 
 
 async def test_a_take_that_grows_or_shrinks_takes_its_buttons_along(house: House) -> None:
@@ -86,7 +94,8 @@ async def test_the_custom_ids_say_what_to_do_with_which_turn(house: House) -> No
         Deed(match["deed"])
         for view in views
         for item in view.children
-        if (match := re.fullmatch(buttons.DEED, getattr(item, "custom_id", ""))) and match["turn"] == str(turn.id)
+        if (match := re.fullmatch(buttons.DEED, getattr(item, "custom_id", "")))
+        and match["turn"] == str(turn.id)
     }
     assert found == set(Deed)
     assert all(view.is_finished() for view in views)
@@ -103,7 +112,11 @@ async def test_what_is_no_reply_has_only_its_place_in_the_story_to_change(house:
 
 
 async def test_a_reply_taken_out_of_the_story_stays_where_it_is_covered(house: House) -> None:
-    scene, turn, take = house.scene(), house.turn(), house.take(thought("SECRET"), action("nods"), "Yes || *no*.")
+    scene, turn, take = (
+        house.scene(),
+        house.turn(),
+        house.take(thought("SECRET"), action("nods"), "Yes || *no*."),
+    )
     await house.stage.deliver(scene, turn, take)
     await house.stage.cover(scene, house.turn_with(turn, take, TurnState.HIDDEN))
     (post,) = house.room.messages
@@ -134,7 +147,9 @@ async def test_what_was_deleted_in_between_stops_no_covering(house: House) -> No
 
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_a_cover_fills_as_many_messages_as_there_are_posts(most: int) -> None:
-    messages = covered_messages((speech("```\n" + "x || y\n" * 400 + "```"), action("nods ||")), most=most)
+    messages = covered_messages(
+        (speech("```\n" + "x || y\n" * 400 + "```"), action("nods ||")), most=most
+    )
     assert len(messages) == most
     for message in messages:
         assert len(message.text) <= LIMIT

@@ -20,7 +20,9 @@ def guild(house: House) -> discord.Guild:
     return found
 
 
-async def test_each_character_gets_a_role_that_anyone_can_mention_and_that_allows_nothing(house: House) -> None:
+async def test_each_character_gets_a_role_that_anyone_can_mention_and_that_allows_nothing(
+    house: House,
+) -> None:
     roles = await make_roles(guild(house), house.scene())
     assert list(roles) == ["Mr Bennet", "Elizabeth", "Clyde", "everyone"]
     for character, role_id in roles.items():
@@ -31,7 +33,9 @@ async def test_each_character_gets_a_role_that_anyone_can_mention_and_that_allow
 async def test_a_scene_that_has_its_roles_keeps_them(house: House) -> None:
     scene = house.scene()
     roles = await make_roles(guild(house), scene)
-    await house.discord.until(lambda: all(guild(house).get_role(role_id) for role_id in roles.values()))
+    await house.discord.until(
+        lambda: all(guild(house).get_role(role_id) for role_id in roles.values())
+    )
     parts = tuple(replace(part, role_id=roles[part.character]) for part in scene.parts)
     assert await make_roles(guild(house), replace(scene, parts=parts)) == roles
     assert len(house.discord.asked("create_role")) == len(roles)
@@ -46,7 +50,9 @@ async def test_a_role_that_is_gone_is_made_anew(house: House) -> None:
 async def test_roles_leave_with_the_scene(house: House) -> None:
     before = set(house.guild.roles)
     roles = await make_roles(guild(house), house.scene())
-    await house.discord.until(lambda: all(guild(house).get_role(role_id) for role_id in roles.values()))
+    await house.discord.until(
+        lambda: all(guild(house).get_role(role_id) for role_id in roles.values())
+    )
     assert await remove_roles(guild(house), [*roles.values(), 5]) == []
     assert set(house.guild.roles) == before
 

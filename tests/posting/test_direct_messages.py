@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.her.beats import planning, thought
-from bot.posting.reply_poster import DiscordStage
+from bot.posting.reply_poster import ReplyPoster
 from tests.posting.conftest import description
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ async def test_whoever_may_still_reach_the_game_master_is_asked_at_once(house: H
 
     house.gm.user.dms_open = False
     other = house.discord.person("Charlotte", house.guild)
-    stage = DiscordStage(house.client, house.posts, house.portraits, unreached=unreached)
+    stage = ReplyPoster(house.client, house.posts, house.portraits, unreached=unreached)
     scene = house.scene(gms=(house.gm, other))
     await stage.deliver(scene, house.turn(), house.take(thought("Hm."), "Sit."))
     assert asked == [house.gm.id]

@@ -11,7 +11,18 @@ from tests.posting.hostile_texts import marked, some
 from tests.posting.markdown_reader import BLOCK, everything, kinds
 
 MENTIONS = [
-    *("@everyone", "@here", "@Everyone", "<@1>", "<@!1>", "<@&1>", "<#1>", "<t:0>", "<t:0:R>", "</scene start:1>"),
+    *(
+        "@everyone",
+        "@here",
+        "@Everyone",
+        "<@1>",
+        "<@!1>",
+        "<@&1>",
+        "<#1>",
+        "<t:0>",
+        "<t:0:R>",
+        "</scene start:1>",
+    ),
     *("<id:customize>", "<id:home>"),
 ]
 
@@ -58,7 +69,9 @@ def test_an_address_ends_no_italics_and_still_leads_there() -> None:
     assert literal("https://a.example/x*y`z") == "https://a.example/x%2Ay%60z"
 
 
-@pytest.mark.parametrize("nickname", ["||Dark||", "__x__", "**Bold**", "# Head", "> q", "`c`", "1. One", "[a](b)"])
+@pytest.mark.parametrize(
+    "nickname", ["||Dark||", "__x__", "**Bold**", "# Head", "> q", "`c`", "1. One", "[a](b)"]
+)
 def test_a_nickname_formats_nothing(nickname: str) -> None:
     written = name(nickname)
     assert kinds(f"**{written}** speaks") == {"bold"}
@@ -83,7 +96,9 @@ def test_a_message_of_marks_grows_by_no_more_than_three() -> None:
 
 
 def test_a_sentence_of_ours_names_its_commands_as_such_and_shows_the_rest_as_it_is() -> None:
-    written = sentence("*Bob*`x` is off stage: `/cast enter` helps, or `aside run`. @everyone `/a||b`")
+    written = sentence(
+        "*Bob*`x` is off stage: `/cast enter` helps, or `aside run`. @everyone `/a||b`"
+    )
     assert written.startswith("\\*Bob\\*\\`x\\` is off stage: `/cast enter` helps, or `aside run`.")
     assert "@everyone" not in written
     assert "||" not in written

@@ -11,12 +11,16 @@ from bot.posting.graphemes import clean, clusters, shortened, width
 from tests.posting.hostile_texts import marked, some
 
 
-@pytest.mark.parametrize(("text", "units"), [("night", 5), ("漢字", 2), ("é", 1), ("🙂", 2), ("👩‍👩‍👧", 8), ("", 0)])
+@pytest.mark.parametrize(
+    ("text", "units"), [("night", 5), ("漢字", 2), ("é", 1), ("🙂", 2), ("👩‍👩‍👧", 8), ("", 0)]
+)
 def test_width_counts_utf_16_units(text: str, units: int) -> None:
     assert width(text) == units == len(text.encode("utf-16-le")) // 2
 
 
-@pytest.mark.parametrize("whole", ["e\u0301", "👩‍👩‍👧", "👍🏽", "🇬🇧", "☝️", "\\*", "\\|\u200b", "नि", "한", "1️⃣"])
+@pytest.mark.parametrize(
+    "whole", ["e\u0301", "👩‍👩‍👧", "👍🏽", "🇬🇧", "☝️", "\\*", "\\|\u200b", "नि", "한", "1️⃣"]
+)
 def test_what_belongs_together_stays_together(whole: str) -> None:
     assert list(clusters(f"a{whole}b")) == ["a", whole, "b"]
 
@@ -35,7 +39,9 @@ def test_clusters_lose_nothing(text: str) -> None:
     assert "".join(clusters(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "\u200b", "\u3164", "\ufe0f", "\u2800 \u200d", "\xa0"])
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "\u200b", "\u3164", "\ufe0f", "\u2800 \u200d", "\xa0"]
+)
 def test_what_cannot_be_seen_is_blank(text: str) -> None:
     assert is_blank(text)
 

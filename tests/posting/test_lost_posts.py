@@ -46,7 +46,9 @@ async def test_a_post_made_just_before_a_crash_is_found_again(house: House) -> N
     assert len(house.thoughts) == 1
 
 
-async def test_a_post_that_the_store_could_not_keep_is_found_again_without_a_restart(house: House) -> None:
+async def test_a_post_that_the_store_could_not_keep_is_found_again_without_a_restart(
+    house: House,
+) -> None:
     turn, take = house.turn(), house.take("Well.")
     house.posts.forgetful = True
     with pytest.raises(MemoryError):
@@ -74,7 +76,9 @@ async def test_an_equal_reply_to_another_line_is_not_taken_for_the_new_one(house
     assert [text for _, text in house.told()] == ["Well.", "Well."]
 
 
-async def test_an_equal_reply_from_before_the_store_was_lost_is_not_taken_for_the_new_one(house: House) -> None:
+async def test_an_equal_reply_from_before_the_store_was_lost_is_not_taken_for_the_new_one(
+    house: House,
+) -> None:
     await house.stage.deliver(house.scene(), house.turn(), house.take("Well."))
     house.posts.rows.clear()
     house.posts.heard = house.gm.say(house.room, "Mr Bennet?").id
@@ -118,7 +122,9 @@ async def test_the_connection_broke_after_the_work_and_the_reply_stands_once(hou
 async def test_the_connection_broke_before_the_work_and_a_second_try_posts_it(house: House) -> None:
     turn, take = house.turn(), house.take("Well.")
     house.discord.faults.drop("execute_webhook")
-    with pytest.raises(PostingError, match="Discord did not answer as it should when I posted in #study"):
+    with pytest.raises(
+        PostingError, match="Discord did not answer as it should when I posted in #study"
+    ):
         await house.stage.deliver(house.scene(), turn, take)
     await house.stage.deliver(house.scene(), turn, take)
     assert house.told() == [("Mr Bennet", "Well.")]
@@ -143,7 +149,9 @@ async def test_the_bots_own_words_for_a_character_are_found_again_too(house: Hou
     assert [text for _, text in house.told()].count("**Mr Bennet**\nWell.") == 1
 
 
-async def test_where_the_history_may_not_be_read_the_reply_is_posted_all_the_same(house: House) -> None:
+async def test_where_the_history_may_not_be_read_the_reply_is_posted_all_the_same(
+    house: House,
+) -> None:
     house.discord.faults.refuse("list_messages", 50013)
     turn = house.turn()
     await house.restarted().deliver(house.scene(), turn, house.take("Well."))

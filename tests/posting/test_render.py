@@ -42,11 +42,15 @@ def test_asterisks_and_underscores_in_an_action_stay_inside_it() -> None:
 
 
 def test_line_breaks_between_beats_stay() -> None:
-    assert channel(speech("Well.\n\n"), action("turns"), speech("\nGo.")) == ["Well.\n\n*turns*\nGo."]
+    assert channel(speech("Well.\n\n"), action("turns"), speech("\nGo.")) == [
+        "Well.\n\n*turns*\nGo."
+    ]
 
 
 def test_a_sentence_that_goes_on_behind_an_action_goes_on_without_a_space() -> None:
-    assert channel(speech("I say"), action("coughs"), speech(", my dear")) == ["I say *coughs*, my dear"]
+    assert channel(speech("I say"), action("coughs"), speech(", my dear")) == [
+        "I say *coughs*, my dear"
+    ]
 
 
 def test_an_ellipsis_begins_something_new() -> None:
@@ -64,19 +68,31 @@ def test_private_beats_stay_out_of_the_channel() -> None:
 
 
 def test_public_thoughts_are_spoilers_where_they_were_thought() -> None:
-    beats = (thought("At last."), action("smiles"), speech("Sit."), thought("Poor girl."), speech("Now then."))
-    assert channel(*beats, policy=PUBLIC) == ["💭 ||At last.||\n*smiles* Sit.\n💭 ||Poor girl.||\nNow then."]
+    beats = (
+        thought("At last."),
+        action("smiles"),
+        speech("Sit."),
+        thought("Poor girl."),
+        speech("Now then."),
+    )
+    assert channel(*beats, policy=PUBLIC) == [
+        "💭 ||At last.||\n*smiles* Sit.\n💭 ||Poor girl.||\nNow then."
+    ]
 
 
 def test_public_planning_comes_first_wherever_it_stood() -> None:
-    assert channel(speech("Sit."), planning("Keep it dry."), policy=PUBLIC) == ["📝 ||Keep it dry.||\nSit."]
+    assert channel(speech("Sit."), planning("Keep it dry."), policy=PUBLIC) == [
+        "📝 ||Keep it dry.||\nSit."
+    ]
 
 
 def test_long_public_planning_is_a_spoiler_file_and_no_wall() -> None:
     plan = "He must seem calm. " * 200
     (message,) = public_messages(PUBLIC.shown((planning(plan), speech("Sit."))))
     assert message.text == "Sit."
-    assert [(file.name, file.content.decode()) for file in message.files] == [("SPOILER_planning.txt", plan.strip())]
+    assert [(file.name, file.content.decode()) for file in message.files] == [
+        ("SPOILER_planning.txt", plan.strip())
+    ]
     assert plain(message) == "Sit.\n[SPOILER_planning.txt]"
 
 
@@ -93,7 +109,9 @@ def test_bars_in_a_thought_end_no_spoiler() -> None:
 
 
 def test_code_in_a_thought_ends_no_spoiler() -> None:
-    (text,) = channel(speech("a ` tick"), thought("```py\nx = '`'\n```"), speech("` more"), policy=PUBLIC)
+    (text,) = channel(
+        speech("a ` tick"), thought("```py\nx = '`'\n```"), speech("` more"), policy=PUBLIC
+    )
     assert of(text, "spoiler") == ["```py\nx = '`'\n```"]
     assert shown(text) == "a ` tick\n💭 \n` more"
 
@@ -134,7 +152,9 @@ def test_a_private_beat_without_a_decision_is_posted_nowhere() -> None:
         told([secret])
 
 
-def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_other_way_round() -> None:
+def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_other_way_round() -> (
+    None
+):
     for beat in (thought("secret"), planning("secret")):
         with pytest.raises(ValueError, match="revealed to gm, not to channel"):
             public_messages([speech("Sit."), Revealed(beat, Audience.GM)])
@@ -144,7 +164,9 @@ def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_
 
 def test_no_repr_shows_what_is_secret() -> None:
     (message,) = public_messages(PUBLIC.shown((planning("secret " * 600),)))
-    assert "secret" not in repr([message, message.files, *gm_messages("A", for_gm((thought("secret"),)))])
+    assert "secret" not in repr(
+        [message, message.files, *gm_messages("A", for_gm((thought("secret"),)))]
+    )
 
 
 beats = st.lists(
@@ -172,7 +194,10 @@ def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
 @some
 @given(beats)
 def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
-    for message in (*public_messages(PUBLIC.shown(tuple(take))), *public_messages(PRIVATE.shown(tuple(take)))):
+    for message in (
+        *public_messages(PUBLIC.shown(tuple(take))),
+        *public_messages(PRIVATE.shown(tuple(take))),
+    ):
         assert width(message.text) <= LIMIT
         assert not is_blank(message.text)
         assert "mention" not in kinds(message.text)
@@ -181,4 +206,6 @@ def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
 @some
 @given(beats)
 def test_without_the_game_masters_word_nothing_private_is_in_any_message(take: list[Beat]) -> None:
-    assert not any("Qsecret" in bare(plain(message)) for message in public_messages(PRIVATE.shown(tuple(take))))
+    assert not any(
+        "Qsecret" in bare(plain(message)) for message in public_messages(PRIVATE.shown(tuple(take)))
+    )

@@ -14,18 +14,20 @@ from bot.scenes.reveal import RevealPolicy, Where
 from tests.loopback.entities import ChannelKind
 
 if TYPE_CHECKING:
-    from bot.scenes.interfaces import Stage
+    from bot.scenes.interfaces import Delivery
     from tests.posting.conftest import House
 
 
 def test_the_stage_is_what_scenes_ask_for(house: House) -> None:
-    stage: Stage = house.stage
+    stage: Delivery = house.stage
     assert stage
 
 
 async def test_a_reply_is_posted_under_the_characters_name_and_face(house: House) -> None:
     house.portraits.faces["Mr Bennet"] = "https://a.example/bennet.png"
-    await house.stage.deliver(house.scene(), house.turn(), house.take(action("looks up"), "You sent for me?"))
+    await house.stage.deliver(
+        house.scene(), house.turn(), house.take(action("looks up"), "You sent for me?")
+    )
     (post,) = house.room.messages
     assert (post.name, post.content) == ("Mr Bennet", "*looks up* You sent for me?")
     assert post.avatar_url == "https://a.example/bennet.png"
@@ -40,11 +42,15 @@ async def test_thoughts_go_to_the_game_master_and_nowhere_else(house: House) -> 
     (embed,) = message.now.embeds
     assert embed["description"] == "📝 Keep it dry.\n\n💭 At last."
     assert embed["author"]["name"] == "Mr Bennet"
-    assert embed["author"]["url"].endswith(f"{house.guild.id}/{house.room.id}/{house.room.messages[0].id}")
+    assert embed["author"]["url"].endswith(
+        f"{house.guild.id}/{house.room.id}/{house.room.messages[0].id}"
+    )
     assert not [text for text in someone.ever_saw() if "At last" in text or "dry" in text]
 
 
-async def test_public_thoughts_stand_in_the_channel_under_spoilers_and_the_game_master_gets_none(house: House) -> None:
+async def test_public_thoughts_stand_in_the_channel_under_spoilers_and_the_game_master_gets_none(
+    house: House,
+) -> None:
     reveal = RevealPolicy(thoughts=Where.SPOILER, planning=Where.OFF)
     take = house.take(planning("Keep it dry."), thought("At last."), "Sit.")
     await house.stage.deliver(house.scene(reveal=reveal), house.turn(), take)
@@ -54,7 +60,9 @@ async def test_public_thoughts_stand_in_the_channel_under_spoilers_and_the_game_
 
 async def test_long_public_planning_is_a_covered_file(house: House) -> None:
     take = house.take(planning("He must seem calm. " * 300), "Sit.")
-    await house.stage.deliver(house.scene(reveal=RevealPolicy(planning=Where.SPOILER)), house.turn(), take)
+    await house.stage.deliver(
+        house.scene(reveal=RevealPolicy(planning=Where.SPOILER)), house.turn(), take
+    )
     (post,) = house.room.messages
     (attachment,) = post.now.attachments
     assert attachment["filename"] == "SPOILER_planning.txt"
@@ -69,7 +77,9 @@ async def test_every_game_master_is_written_to(house: House) -> None:
 
 
 async def test_a_long_reply_is_several_posts_in_order(house: House) -> None:
-    await house.stage.deliver(house.scene(), house.turn(), house.take("I have not the pleasure. " * 200))
+    await house.stage.deliver(
+        house.scene(), house.turn(), house.take("I have not the pleasure. " * 200)
+    )
     assert len(house.room.messages) == 3
     assert " ".join(text for _, text in house.told()) == ("I have not the pleasure. " * 200).strip()
 
@@ -83,7 +93,11 @@ async def test_nobody_is_pinged(house: House) -> None:
     await house.stage.tell(scene, text)
     for message in (*house.room.messages, *house.thoughts):
         assert not message.pings
-        assert [message.mentions, message.mention_everyone, message.mention_roles] == [[], False, []]
+        assert [message.mentions, message.mention_everyone, message.mention_roles] == [
+            [],
+            False,
+            [],
+        ]
 
 
 async def test_a_name_that_discord_refuses_is_posted_all_the_same(house: House) -> None:
@@ -125,7 +139,9 @@ async def test_an_archived_thread_that_may_not_be_woken_is_called_so(house: Hous
     assert thread.thread
     await house.stage.deliver(house.scene(thread), turn, house.take("In here."))
     thread.thread.archived = thread.thread.locked = True
-    with pytest.raises(MissingPermission, match="in #Act one, which is archived: allow me Manage Threads there"):
+    with pytest.raises(
+        MissingPermission, match="in #Act one, which is archived: allow me Manage Threads there"
+    ):
         await house.stage.deliver(house.scene(thread), turn, house.take("Out there."))
 
 
@@ -191,7 +207,9 @@ async def test_a_reply_of_nothing_is_a_fault_and_no_silence(house: House) -> Non
         await house.stage.deliver(house.scene(), house.turn(), house.take(" "))
 
 
-async def test_where_the_bot_may_not_write_it_is_said_which_permission_is_missing_and_where(house: House) -> None:
+async def test_where_the_bot_may_not_write_it_is_said_which_permission_is_missing_and_where(
+    house: House,
+) -> None:
     house.discord.world.overwrite(house.room, house.guild.everyone, deny="send_messages")
     own = next(role for role in house.guild.roles.values() if role.managed_by)
     house.discord.world.overwrite(house.room, own, deny="send_messages")

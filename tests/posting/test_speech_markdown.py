@@ -70,7 +70,9 @@ def test_speech_makes_no_spoiler() -> None:
     assert "spoiler" not in kinds(said("it is ||secret||, `a||b||c`, \\||x||"))
 
 
-@pytest.mark.parametrize("hostile", ["`", "``", "*", "_ ", "~~", "```", "</", "\n", "\\", "[", "https://"])
+@pytest.mark.parametrize(
+    "hostile", ["`", "``", "*", "_ ", "~~", "```", "</", "\n", "\\", "[", "https://"]
+)
 def test_no_speech_takes_long_to_read(hostile: str) -> None:
     began = time.process_time()
     said(hostile + "x y " * 2500 + hostile * 2500)
@@ -83,7 +85,9 @@ def test_speech_mentions_nobody_hides_nothing_and_loses_no_word(text: str) -> No
     messages = pack(speech_runs(text))
     assert not {"mention", "spoiler"} & {kind for message in messages for kind in kinds(message)}
     languages = "py"  # a fence's language is no word
-    assert bare("".join(messages)).replace(languages, "") == bare(clean(text)).replace(languages, "")
+    assert bare("".join(messages)).replace(languages, "") == bare(clean(text)).replace(
+        languages, ""
+    )
 
 
 @some

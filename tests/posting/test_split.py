@@ -10,7 +10,7 @@ from bot.library.normalise import is_blank
 from bot.posting.escaping import literal
 from bot.posting.graphemes import NOTHING, width
 from bot.posting.speech_markdown import speech_runs
-from bot.posting.split import LIMIT, Mark, Run, pack
+from bot.posting.split import LIMIT, FormattedRun, Mark, pack
 from tests.posting.hostile_texts import bare, marked, some, words
 from tests.posting.markdown_reader import everything, kinds, of, shown
 
@@ -19,11 +19,17 @@ SPOILER = Mark("💭 ||", "||")
 FENCE = Mark("```py\n", "\n```", verbatim=True)
 MARKS: list[tuple[Mark, ...]] = [(), (ITALICS,), (SPOILER,), (FENCE,), (Mark("**", "**"), ITALICS)]
 
-runs = st.lists(st.builds(lambda text, marks: Run(literal(text), marks), marked | words, st.sampled_from(MARKS)))
+runs = st.lists(
+    st.builds(
+        lambda text, marks: FormattedRun(literal(text), marks),
+        marked | words,
+        st.sampled_from(MARKS),
+    )
+)
 
 
 def plain(text: str, limit: int = LIMIT) -> list[str]:
-    return pack([Run(text)], limit)
+    return pack([FormattedRun(text)], limit)
 
 
 def test_what_fits_is_one_message() -> None:
@@ -33,7 +39,10 @@ def test_what_fits_is_one_message() -> None:
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\u200b \u3164"])
 def test_nothing_is_never_posted(text: str) -> None:
     assert plain(text) == []
-    assert pack([Run(text, (ITALICS,)), Run("\n"), Run(text, (FENCE,))]) == []
+    assert (
+        pack([FormattedRun(text, (ITALICS,)), FormattedRun("\n"), FormattedRun(text, (FENCE,))])
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,13 +88,13 @@ def test_a_fence_cut_in_two_is_whole_in_both_messages_and_keeps_its_language() -
 
 
 def test_a_spoiler_cut_in_two_hides_both_halves() -> None:
-    messages = pack([Run(literal("I hate him. " * 300), (SPOILER,))])
+    messages = pack([FormattedRun(literal("I hate him. " * 300), (SPOILER,))])
     assert len(messages) == 2
     assert [shown(message) for message in messages] == ["💭 ", "💭 "]
 
 
 def test_italics_cut_in_two_are_italics_in_both() -> None:
-    messages = pack([Run(literal("walks on and " * 300), (ITALICS,))])
+    messages = pack([FormattedRun(literal("walks on and " * 300), (ITALICS,))])
     assert [kinds(message) for message in messages] == [{"italics"}, {"italics"}]
     assert all(message[1] != " " and message[-2] != " " for message in messages)
 
@@ -98,7 +107,10 @@ def test_emphasis_within_speech_survives_a_cut() -> None:
 
 def test_a_cut_makes_no_heading_and_no_list_of_the_middle_of_a_line() -> None:
     for start in ("# one", "- one", "1. one", "> one"):
-        assert plain(f"{'x' * 28} {start} two three", 29) == ["x" * 28, f"{NOTHING}{start} two three"]
+        assert plain(f"{'x' * 28} {start} two three", 29) == [
+            "x" * 28,
+            f"{NOTHING}{start} two three",
+        ]
 
 
 def test_a_cut_between_lines_leaves_a_list_a_list() -> None:
@@ -115,18 +127,27 @@ def test_words_and_their_order_survive(text: str) -> None:
 
 @some
 @given(runs, st.integers(60, 300))
-def test_every_message_fits_and_is_whole_and_no_letter_is_lost(given_runs: list[Run], limit: int) -> None:
-    apart = [piece for run in given_runs for piece in (run, Run("\n"))]
+def test_every_message_fits_and_is_whole_and_no_letter_is_lost(
+    given_runs: list[FormattedRun], limit: int
+) -> None:
+    apart = [piece for run in given_runs for piece in (run, FormattedRun("\n"))]
     messages = pack(apart, limit)
     assert all(width(message) <= limit and not is_blank(message) for message in messages)
-    assert all(message.count("||") % 2 == 0 and message.count("```") % 2 == 0 for message in messages)
+    assert all(
+        message.count("||") % 2 == 0 and message.count("```") % 2 == 0 for message in messages
+    )
     texts = (everything(message).replace("💭 ", "") for message in messages)
     assert bare("".join(texts)) == bare("".join(everything(run.text) for run in given_runs))
     hidden = "".join(text for message in messages for text in of(message, "spoiler"))
-    assert bare(hidden) == bare("".join(everything(run.text) for run in given_runs if SPOILER in run.marks))
+    assert bare(hidden) == bare(
+        "".join(everything(run.text) for run in given_runs if SPOILER in run.marks)
+    )
 
 
 @some
 @given(marked, st.integers(60, 200))
 def test_speech_of_any_kind_fits(text: str, limit: int) -> None:
-    assert all(width(message) <= limit and not is_blank(message) for message in pack(speech_runs(text), limit))
+    assert all(
+        width(message) <= limit and not is_blank(message)
+        for message in pack(speech_runs(text), limit)
+    )

@@ -42,7 +42,10 @@ def crowd(size: int) -> Scenario:
 def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
     (embed,) = opening_post.embeds(scene(parts=(Part("Mr Bennet"), Part("Elizabeth", player_id=9))))
     assert embed.title == "The Study"
-    assert embed.description == "-# Pride and Prejudice · Jane Austen\n\nMr Bennet sits in his study. *Rain.*"
+    assert (
+        embed.description
+        == "-# Pride and Prejudice · Jane Austen\n\nMr Bennet sits in his study. *Rain.*"
+    )
     cast, how = embed.fields
     assert cast.value == "**Mr Bennet**\n**Elizabeth** · played by <@9>"
     assert "`@Mr Bennet Good evening!`" in str(how.value)
@@ -50,7 +53,9 @@ def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
 
 
 def test_a_scenarios_own_opening_goes_before_its_setting() -> None:
-    (embed,) = opening_post.embeds(scene(SCENARIO.model_copy(update={"opening": "The door opens."})))
+    (embed,) = opening_post.embeds(
+        scene(SCENARIO.model_copy(update={"opening": "The door opens."}))
+    )
     assert str(embed.description).endswith("The door opens.")
 
 
@@ -66,14 +71,22 @@ def test_an_opening_of_any_size_keeps_to_the_limits_of_embeds() -> None:
 
 
 def test_an_opening_mentions_nobody() -> None:
-    nasty = SCENARIO.model_copy(update={"opening": "@everyone <@1> ||x||", "title": "<#1>", "book": "<t:1>"})
+    nasty = SCENARIO.model_copy(
+        update={"opening": "@everyone <@1> ||x||", "title": "<#1>", "book": "<t:1>"}
+    )
     for embed in opening_post.embeds(scene(nasty, parts=(Part("@everyone <@1>"),))):
-        texts = [str(embed.title), str(embed.description), *(str(field.value) for field in embed.fields)]
+        texts = [
+            str(embed.title),
+            str(embed.description),
+            *(str(field.value) for field in embed.fields),
+        ]
         assert not {"mention", "spoiler"} & {kind for text in texts for kind in kinds(text)}
 
 
 def test_a_status_tells_how_the_scene_stands() -> None:
-    text = status_pages.status(scene(state=SceneState.PAUSED, reveal=RevealPolicy(Where.SPOILER, Where.OFF)), 1)
+    text = status_pages.status(
+        scene(state=SceneState.PAUSED, reveal=RevealPolicy(Where.SPOILER, Where.OFF)), 1
+    )
     assert text.startswith("**The Study** · paused, one turn\nDirected by <@7>")
     assert "What characters think goes to everyone, as spoilers." in text
     assert "How they are planned goes to nobody; it is kept." in text
@@ -99,13 +112,16 @@ def test_a_history_has_public_beats_and_nothing_private() -> None:
 
 
 def test_a_turn_without_words_is_in_no_history() -> None:
-    assert status_pages.history([turn("Mr Bennet", thought("Hm.")), replace(turn("Elizabeth"), take=None)]) == [
-        "Nothing has been said here yet."
-    ]
+    assert status_pages.history(
+        [turn("Mr Bennet", thought("Hm.")), replace(turn("Elizabeth"), take=None)]
+    ) == ["Nothing has been said here yet."]
 
 
 def test_a_long_history_shows_its_latest_part_and_says_so() -> None:
-    story = [turn("Mr Bennet", speech(f"Number {number}. " + "So it goes. " * 100)) for number in range(60)]
+    story = [
+        turn("Mr Bennet", speech(f"Number {number}. " + "So it goes. " * 100))
+        for number in range(60)
+    ]
     shown = status_pages.history(story)
     assert len(shown) == status_pages.MOST_PAGES
     assert "latest part" in shown[0]

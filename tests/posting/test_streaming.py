@@ -10,7 +10,7 @@ import pytest
 
 from bot.her.beats import action, planning, public, speech, thought
 from bot.posting.reply_draft import MARK
-from bot.posting.reply_poster import DiscordStage
+from bot.posting.reply_poster import ReplyPoster
 from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.turn import TurnState
 
@@ -33,7 +33,9 @@ async def told(house: House, scene: Scene, turn: Turn, *steps: tuple[PublicBeat,
 
 def streaming() -> list[str]:
     """What is being shown at this moment."""
-    return [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("streaming")]
+    return [
+        task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("streaming")
+    ]
 
 
 def states(house: House) -> list[str]:
@@ -63,7 +65,13 @@ async def test_nothing_is_posted_while_nothing_is_public(house: House) -> None:
 @pytest.mark.parametrize(
     "beats",
     [
-        (planning("He stays dry. " * 300), thought("Poor Lizzy."), action("smiles"), thought("Hm."), speech("Well.")),
+        (
+            planning("He stays dry. " * 300),
+            thought("Poor Lizzy."),
+            action("smiles"),
+            thought("Hm."),
+            speech("Well."),
+        ),
         (thought("Poor Lizzy. " * 100), speech(LONG), action("nods"), speech("And **so")),
         (speech("```\nA list\n" + "x\n" * 1500 + "```"), action("yawns")),
     ],
@@ -80,12 +88,19 @@ async def test_the_end_is_the_same_as_without_streaming_and_spoilers_come_only_t
         heard = public(beats)
         for count in range(len(heard)):
             half = heard[count].text[: len(heard[count].text) // 2]
-            await told(house, scene, streamed, (*heard[:count], type(heard[count])(heard[count].kind, half)))
+            await told(
+                house,
+                scene,
+                streamed,
+                (*heard[:count], type(heard[count])(heard[count].kind, half)),
+            )
             await told(house, scene, streamed, heard[: count + 1])
         for message in house.room.messages[seen:]:
             assert not any("Lizzy" in text or "dry" in text for text in message.ever())
     await house.stage.deliver(scene, streamed, house.take(*beats))
-    after = [(message.content, len(message.now.attachments)) for message in house.room.messages[seen:]]
+    after = [
+        (message.content, len(message.now.attachments)) for message in house.room.messages[seen:]
+    ]
     assert after == before
     assert MARK not in "".join(text for text, _ in after)
 
@@ -112,12 +127,17 @@ async def test_what_settles_while_a_request_is_under_way_goes_with_the_next(hous
         for length in range(1, 60):
             await house.stage.progress(scene, turn, (speech(LONG[:length]),))
             await asyncio.sleep(0.01)
-    asked = len(house.discord.asked("execute_webhook")) + len(house.discord.asked("edit_webhook_message"))
+    asked = len(house.discord.asked("execute_webhook")) + len(
+        house.discord.asked("edit_webhook_message")
+    )
     assert 2 <= asked <= (time.monotonic() - began) / under_way + 1
 
 
 async def test_switched_off_it_shows_whole_replies_only(house: House) -> None:
-    stage, scene, turn = DiscordStage(house.client, house.posts, house.portraits, streaming=False), *_two(house)
+    stage, scene, turn = (
+        ReplyPoster(house.client, house.posts, house.portraits, streaming=False),
+        *_two(house),
+    )
     async with stage.thinking(scene, turn):
         await stage.progress(scene, turn, WELL)
     await stage.deliver(scene, turn, house.take(*WELL))
@@ -156,7 +176,9 @@ async def test_half_a_reply_goes_when_nobody_waits_for_it_any_more(house: House)
     assert await house.posts.posts(turn.id) == []
 
 
-async def test_after_a_crash_the_post_that_was_begun_is_the_one_that_is_finished(house: House) -> None:
+async def test_after_a_crash_the_post_that_was_begun_is_the_one_that_is_finished(
+    house: House,
+) -> None:
     scene, turn = house.scene(), house.turn()
     thinking = asyncio.create_task(_told_for_ever(house, scene, turn))
     await house.discord.until(lambda: len(house.room.messages) == 3)
@@ -178,7 +200,9 @@ async def _told_for_ever(house: House, scene: Scene, turn: Turn) -> None:
         await asyncio.Event().wait()
 
 
-async def test_a_post_begun_just_before_a_crash_and_not_remembered_is_found_again(house: House) -> None:
+async def test_a_post_begun_just_before_a_crash_and_not_remembered_is_found_again(
+    house: House,
+) -> None:
     scene, turn = house.scene(), house.turn()
     house.posts.forgetful = True
     async with house.stage.thinking(scene, turn):
@@ -210,7 +234,9 @@ async def test_a_post_that_somebody_deletes_meanwhile_is_not_posted_again(house:
     assert house.room.messages == []
 
 
-async def test_where_posts_are_refused_the_stream_gives_up_and_the_delivery_tells(house: House) -> None:
+async def test_where_posts_are_refused_the_stream_gives_up_and_the_delivery_tells(
+    house: House,
+) -> None:
     scene, turn = house.scene(), house.turn()
     house.discord.faults.refuse("execute_webhook", 50013)
     async with house.stage.thinking(scene, turn):
@@ -253,7 +279,9 @@ async def test_a_covered_turn_stays_covered_where_its_new_take_breaks_off(house:
     assert house.told() == [("Mr Bennet", "-# ✂️ not part of the story\n||Old.||")]
 
 
-async def test_in_a_thread_and_where_the_bot_speaks_for_characters_it_streams_too(house: House) -> None:
+async def test_in_a_thread_and_where_the_bot_speaks_for_characters_it_streams_too(
+    house: House,
+) -> None:
     for number in range(15):
         house.discord.world.webhook(house.room, f"Other {number}", house.gm.user)
     for place in (house.thread(), house.room):

@@ -84,7 +84,10 @@ async def test_where_characters_speak_through_the_bot_its_own_posts_change(house
 
 
 async def test_once_there_is_a_webhook_the_bots_own_words_make_way_for_it(house: House) -> None:
-    others = [house.discord.world.webhook(house.room, f"Other {number}", house.gm.user) for number in range(15)]
+    others = [
+        house.discord.world.webhook(house.room, f"Other {number}", house.gm.user)
+        for number in range(15)
+    ]
     turn = house.turn()
     await house.stage.deliver(house.scene(), turn, house.take("Old."))
     house.discord.world.delete_webhook(others[0])

@@ -33,7 +33,9 @@ def test_a_name_that_is_acceptable_stays_as_it_is(name: str) -> None:
     assert webhook_name(name) == name
 
 
-@pytest.mark.parametrize("name", ["Clyde", "CLYDE", "Clydesdale", "my Discord friend", "dIsCoRd", "clydediscord"])
+@pytest.mark.parametrize(
+    "name", ["Clyde", "CLYDE", "Clydesdale", "my Discord friend", "dIsCoRd", "clydediscord"]
+)
 def test_a_name_that_discord_refuses_is_parted_by_a_hair(name: str) -> None:
     made = webhook_name(name)
     assert made.replace("\u200a", "") == name

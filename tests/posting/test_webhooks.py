@@ -123,7 +123,9 @@ async def test_another_picture_is_another_webhook(house: House) -> None:
     assert house.webhooks() == ["Elizabeth", "Elizabeth"]
 
 
-async def test_where_there_is_little_room_left_characters_share_the_common_webhook(house: House) -> None:
+async def test_where_there_is_little_room_left_characters_share_the_common_webhook(
+    house: House,
+) -> None:
     for number in range(ROOM):
         house.discord.world.webhook(house.room, f"Other {number}", house.gm.user)
     house.portraits.faces["Elizabeth"] = portrait()
@@ -147,7 +149,9 @@ async def test_a_full_channel_with_one_of_ours_in_it_uses_that(house: House) -> 
     assert house.room.messages[0].webhook is ours
 
 
-async def test_a_full_channel_makes_the_bot_speak_for_the_characters_and_say_why_once(house: House) -> None:
+async def test_a_full_channel_makes_the_bot_speak_for_the_characters_and_say_why_once(
+    house: House,
+) -> None:
     for number in range(15):
         house.discord.world.webhook(house.room, f"Other {number}", house.gm.user)
     await deliver(house, "One.", "Two.")
@@ -156,7 +160,9 @@ async def test_a_full_channel_makes_the_bot_speak_for_the_characters_and_say_why
     assert replies == ["**Mr Bennet**\nOne.", "**Mr Bennet**\nTwo."]
 
 
-async def test_without_manage_webhooks_in_that_channel_the_bot_speaks_for_the_characters(house: House) -> None:
+async def test_without_manage_webhooks_in_that_channel_the_bot_speaks_for_the_characters(
+    house: House,
+) -> None:
     deny(house, "manage_webhooks")
     await house.discord.until(lambda: _knows(house, "manage_webhooks"))
     await deliver(house, "One.", "Two. " * 500)

@@ -47,7 +47,11 @@ class Leaf:
     @property
     def texts(self) -> tuple[Json, ...]:
         """The options that take any text."""
-        return tuple(option for option in self.options if option["type"] == STRING and not option.get("choices"))
+        return tuple(
+            option
+            for option in self.options
+            if option["type"] == STRING and not option.get("choices")
+        )
 
     def filled(self, text: str, person: Person) -> dict[str, Any] | None:
         """Every option given, those of text with `text` as far as Discord lets it through; None where it does not."""

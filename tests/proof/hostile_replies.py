@@ -68,4 +68,7 @@ def _hostile(pick: Pick) -> Hostile:
 
 def _undecided(written: Written) -> bool:
     """Whether some of it is plain words until a tag comes that a cut may take away."""
-    return any(fault.endswith((" unopened", " swapped", " open bracket", " bracketed")) for fault in written.faults)
+    return any(
+        fault.endswith((" unopened", " swapped", " open bracket", " bracketed"))
+        for fault in written.faults
+    )

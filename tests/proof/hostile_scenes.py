@@ -88,7 +88,9 @@ class Bill:
     def _next(self, act: Act, *, more: bool) -> Scripted:
         """The next reply of the act; when all have been given, one without a fault."""
         if not act.replies:
-            return Scripted(f"She is {SECRET}P.</system_thinking><role_thinking>{SECRET}0</role_thinking>Enough.")
+            return Scripted(
+                f"She is {SECRET}P.</system_thinking><role_thinking>{SECRET}0</role_thinking>Enough."
+            )
         hostile = act.replies.popleft()
         return hostile.more if more else hostile.scripted
 
@@ -98,7 +100,9 @@ def misplaced(mind: str, prompt: str) -> list[str]:
     own = "0123456789PZVY" if mind == CHARACTER else "M" + INITIALS[mind] if mind in OTHERS else ""
     own += "NW" * (mind == DARCY)
     of_others = [f"{SECRET}M of {name}" for name in OTHERS if name != mind]
-    return [secret for secret in found(prompt) if secret[-1] not in own] + [one for one in of_others if one in prompt]
+    return [secret for secret in found(prompt) if secret[-1] not in own] + [
+        one for one in of_others if one in prompt
+    ]
 
 
 def found(text: str) -> list[str]:
@@ -124,12 +128,18 @@ async def ask(evening: Evening, act: Act, text: str, place: Channel | None = Non
 
     def over() -> bool:
         last = latest(there.history)
-        return last is not None and last.author is not act.player.user and not last.content.endswith(MARK)
+        return (
+            last is not None
+            and last.author is not act.player.user
+            and not last.content.endswith(MARK)
+        )
 
     await evening.discord.until(over, PATIENCE, "a reply or a notice")
 
 
 def latest(history: Iterable[Message], *, persona: bool = False) -> Message | None:
     """The latest message that stands for everybody."""
-    standing = (each for each in reversed(list(history)) if not each.deleted and each.only_for is None)
+    standing = (
+        each for each in reversed(list(history)) if not each.deleted and each.only_for is None
+    )
     return next((each for each in standing if each.webhook or not persona), None)

@@ -83,7 +83,11 @@ async def edit(evening: Evening, _act: Act, post: Message) -> bool:
 
 
 async def reword(_evening: Evening, act: Act, _post: Message) -> bool:
-    said = next(each for each in reversed(act.stage.history) if each.author is act.player.user and not each.webhook)
+    said = next(
+        each
+        for each in reversed(act.stage.history)
+        if each.author is act.player.user and not each.webhook
+    )
     act.player.edit(said, act.line("or rather"))
     return True
 
@@ -124,7 +128,9 @@ async def whisper(evening: Evening, act: Act, _post: Message) -> bool:
     """Say something that the character alone hears, and hear its answer."""
     text = act.line(f"whispered {SECRET}V")
     outcome = await act.player.slash(act.stage, "whisper", character=CHARACTER, text=text)
-    await evening.discord.until(lambda: len(outcome.messages) > 1, PATIENCE, "an answer to a whisper")
+    await evening.discord.until(
+        lambda: len(outcome.messages) > 1, PATIENCE, "an answer to a whisper"
+    )
     return True
 
 
@@ -134,7 +140,9 @@ async def narrate(evening: Evening, act: Act, _post: Message) -> bool:
     await evening.gm.slash(act.stage, "gm narrate")
     told = "Rain falls. A door creaks."
     await evening.discord.until(
-        lambda: any(told in each.content for each in act.stage.history[before:]), PATIENCE, "a narration"
+        lambda: any(told in each.content for each in act.stage.history[before:]),
+        PATIENCE,
+        "a narration",
     )
     return True
 
@@ -198,7 +206,19 @@ async def reload(evening: Evening, _act: Act, _post: Message) -> bool:
 DEEDS: dict[str, Deed] = {
     deed.__name__: deed
     for deed in (
-        *(retry, another_take, go_on, edit, reword, hide, rewind, branch, whisper, narrate, unasked),
+        *(
+            retry,
+            another_take,
+            go_on,
+            edit,
+            reword,
+            hide,
+            rewind,
+            branch,
+            whisper,
+            narrate,
+            unasked,
+        ),
         *(pry, read, look, reveal, reload),
     )
 }

@@ -26,7 +26,9 @@ PATIENCE = 40.0  # seconds for a start or a reply, on a machine that is busy wit
 def answer_to(prompt: str) -> str:
     """Answer the last question of a prompt, `Question 7`, by its number."""
     number = re.findall(r"Question (\d+)", prompt)[-1]
-    pages = " ".join(f"<role_action>turns page {page}</role_action> Page {page} is dull." for page in range(9))
+    pages = " ".join(
+        f"<role_action>turns page {page}</role_action> Page {page} is dull." for page in range(9)
+    )
     said = f"Answer {number}. {pages} End {number}."
     return reply("Mr Bennet", plan=f"PLAN {number}", thinks=f"SECRET {number}", says=said)
 
@@ -51,7 +53,9 @@ async def started(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subpr
     discord = evening.discord
     before = discord.gateway.identified
     async with running(folder, login(discord)) as process:
-        await discord.until(lambda: discord.gateway.identified > before or process.returncode, PATIENCE)
+        await discord.until(
+            lambda: discord.gateway.identified > before or process.returncode, PATIENCE
+        )
         yield process
 
 
@@ -78,7 +82,11 @@ def assert_nothing_private(evening: Evening) -> None:
 
 def answers(stage: Channel) -> list[int]:
     """The numbers of the answers that stand in a channel, in order."""
-    return [int(found) for post in personas(stage) for found in re.findall(r"Answer (\d+)", post.content)]
+    return [
+        int(found)
+        for post in personas(stage)
+        for found in re.findall(r"Answer (\d+)", post.content)
+    ]
 
 
 async def answered(evening: Evening, number: int, stage: Channel | None = None) -> None:
@@ -86,5 +94,7 @@ async def answered(evening: Evening, number: int, stage: Channel | None = None) 
     there = stage or evening.stage
     end = f"End {number}."
     await evening.discord.until(
-        lambda: any(post.content.endswith(end) for post in personas(there)), PATIENCE, f"answer {number}"
+        lambda: any(post.content.endswith(end) for post in personas(there)),
+        PATIENCE,
+        f"answer {number}",
     )

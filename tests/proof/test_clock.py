@@ -78,7 +78,9 @@ async def test_a_clock_that_is_set_back_and_forth_while_a_scene_is_played(tmp_pa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(tmp_path: Path) -> None:
+async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(
+    tmp_path: Path,
+) -> None:
     """Three hours ahead of Discord when it dies, two when it starts again: as on machines whose clock is only right
     once the network is there."""
     async with LoopbackDiscord(ahead=-2 * HOUR) as discord:
@@ -102,7 +104,9 @@ async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(tm
         assert not discord.violations, discord.violations
 
 
-async def test_what_was_undone_last_comes_back_first_whatever_the_clock_says(evening: Evening) -> None:
+async def test_what_was_undone_last_comes_back_first_whatever_the_clock_says(
+    evening: Evening,
+) -> None:
     """Two replies are hidden, the later one by a clock that was set back between."""
     engine = await ready()
     async with evening.online(engine):

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from tests.loopback import Channel
     from tests.play.harness import Evening
 
-KILLS = int(os.environ.get("PROOF_KILLS", "20"))  # turns that are under way when the program is killed
+KILLS = int(
+    os.environ.get("PROOF_KILLS", "20")
+)  # turns that are under way when the program is killed
 STAGES = 4
 GRACE = 10.0  # seconds that whoever ends the program gives it: what Docker does where nobody says otherwise
 pytestmark = [
@@ -45,11 +47,15 @@ while it takes up after a death what it owes; at any time."""
 
 
 def stages_of(evening: Evening, count: int) -> list[Channel]:
-    rooms = [evening.discord.text_channel(evening.guild, f"room-{number}") for number in range(1, count)]
+    rooms = [
+        evening.discord.text_channel(evening.guild, f"room-{number}") for number in range(1, count)
+    ]
     return [evening.stage, *rooms]
 
 
-async def test_killed_at_twenty_points_of_a_turn_it_loses_and_doubles_nothing(evening: Evening, tmp_path: Path) -> None:
+async def test_killed_at_twenty_points_of_a_turn_it_loses_and_doubles_nothing(
+    evening: Evening, tmp_path: Path
+) -> None:
     """Whenever it dies, four replies are under way, each at another point."""
     discord, chance, stages = evening.discord, random.Random(SEED), stages_of(evening, STAGES)
     asked: list[list[int]] = [[] for _ in stages]
@@ -78,7 +84,11 @@ async def test_killed_at_twenty_points_of_a_turn_it_loses_and_doubles_nothing(ev
 
 
 async def ask(
-    evening: Evening, stages: list[Channel], asked: list[list[int]], death: int, chance: random.Random
+    evening: Evening,
+    stages: list[Channel],
+    asked: list[list[int]],
+    death: int,
+    chance: random.Random,
 ) -> None:
     for place, stage in enumerate(stages):
         number = 10 * death + place
@@ -93,7 +103,9 @@ async def all_told(evening: Evening, stages: list[Channel], asked: list[list[int
             await answered(evening, number, stage)
 
 
-async def die(evening: Evening, process: asyncio.subprocess.Process, how: str, chance: random.Random) -> None:
+async def die(
+    evening: Evening, process: asyncio.subprocess.Process, how: str, chance: random.Random
+) -> None:
     faults = evening.discord.faults
     if how in ("taking up", "any time"):
         await asyncio.sleep(chance.uniform(0, 1.5))
@@ -116,7 +128,9 @@ async def test_asked_to_end_in_the_middle_of_ten_replies_it_gives_them_after_the
                 await evening.begin(stage)
             for number, stage in enumerate(stages):
                 evening.lizzy.say(stage, f"@Mr Bennet Question {number}?")
-            await discord.until(lambda: len(server.asked) == len(stages) and personas(stages[0]), PATIENCE)
+            await discord.until(
+                lambda: len(server.asked) == len(stages) and personas(stages[0]), PATIENCE
+            )
             process.send_signal(signal.SIGTERM)
             output, _ = await asyncio.wait_for(process.communicate(), GRACE)
             assert process.returncode == 0

@@ -36,7 +36,9 @@ def full(process: asyncio.subprocess.Process, _folder: Path) -> Iterator[None]:
     """No file of the program's can grow."""
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
     yield
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    resource.prlimit(
+        process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    )
 
 
 @contextmanager

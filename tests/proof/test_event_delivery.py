@@ -35,7 +35,9 @@ async def test_lines_told_twice_and_in_the_wrong_order_are_answered_once(evening
         assert "MARMALADE" in prompt
 
 
-async def test_what_could_not_be_read_after_an_outage_is_heard_with_the_next_line(evening: Evening) -> None:
+async def test_what_could_not_be_read_after_an_outage_is_heard_with_the_next_line(
+    evening: Evening,
+) -> None:
     discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
     await engine.start()
     async with evening.online(engine):
@@ -52,7 +54,9 @@ async def test_what_could_not_be_read_after_an_outage_is_heard_with_the_next_lin
         assert prompt.index("MARMALADE!") < prompt.index("Papa?")
 
 
-async def test_all_that_was_said_while_the_bot_was_away_is_heard_however_much_it_was(evening: Evening) -> None:
+async def test_all_that_was_said_while_the_bot_was_away_is_heard_however_much_it_was(
+    evening: Evening,
+) -> None:
     engine = ScriptedEngine([reply("Mr Bennet", says="Well, well.")], context=65536)
     await engine.start()
     async with evening.online(engine):

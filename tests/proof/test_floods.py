@@ -26,8 +26,14 @@ CROWD = 40
 def rows(evening: Evening) -> dict[str, int]:
     """How many rows each table has."""
     with sqlite3.connect(evening.settings.store.path) as database:
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        counts = {name: database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables}
+        tables = [
+            name
+            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        counts = {
+            name: database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
+            for name in tables
+        }
     database.close()
     return counts
 
@@ -37,7 +43,9 @@ def tasks_of_the_bot() -> int:
     return sum("RequestHandler" not in repr(task) for task in asyncio.all_tasks())
 
 
-async def test_a_crowd_that_takes_and_gives_back_a_part_leaves_nothing_behind(evening: Evening) -> None:
+async def test_a_crowd_that_takes_and_gives_back_a_part_leaves_nothing_behind(
+    evening: Evening,
+) -> None:
     discord, engine = evening.discord, await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -102,12 +110,17 @@ async def test_a_button_that_is_pressed_without_end_is_answered_each_time_and_as
 
 @pytest.mark.model
 @pytest.mark.timeout(300)
-async def test_a_server_that_asks_for_much_does_not_make_another_one_wait(evening: Evening, tmp_path: Path) -> None:
+async def test_a_server_that_asks_for_much_does_not_make_another_one_wait(
+    evening: Evening, tmp_path: Path
+) -> None:
     """The real engine writes one reply at a time and lets two wait; seven scenes of one server ask before another's."""
     discord = evening.discord
     made_small(evening, tmp_path / "shelf")
     elsewhere = discord.guild("Netherfield", bot_permissions=ALLOWED)
-    ballroom, caroline = discord.text_channel(elsewhere, "ballroom"), discord.person("Caroline", elsewhere)
+    ballroom, caroline = (
+        discord.text_channel(elsewhere, "ballroom"),
+        discord.person("Caroline", elsewhere),
+    )
     rooms = [discord.text_channel(evening.guild, f"room-{number}") for number in range(7)]
     engine = LocalEngine(LocalOptions(context=2048, minds=1, queue=2, threads=1))
     await engine.start()
@@ -129,5 +142,7 @@ async def test_a_server_that_asks_for_much_does_not_make_another_one_wait(evenin
 
 def told(rooms: list[Channel]) -> list[str]:
     """What was said of replies that could not be given."""
-    messages = [message for room in rooms for message in room.messages if "Try again" in message.labels]
+    messages = [
+        message for room in rooms for message in room.messages if "Try again" in message.labels
+    ]
     return [message.content for message in messages]

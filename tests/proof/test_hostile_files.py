@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
     from tests.play.harness import Evening
 
-MEMORY = 640 * 2**20  # bytes of address space for the whole program, Python and its libraries included
+MEMORY = (
+    640 * 2**20
+)  # bytes of address space for the whole program, Python and its libraries included
 SECONDS = 60  # of the processor's time, for all bombs together: each takes far less than one
 LONGEST = 600  # characters of a sentence
 
@@ -100,7 +102,9 @@ def faces() -> dict[str, bytes]:
         "zip": zipped(),
         "gzip": gzip.compress(bytes(100_000_000)),
         "wide": picture((b"IDAT", zeros), side=60_000),
-        "unfolding": picture((b"zTXt", b"chara\0\0" + zeros), (b"IDAT", zlib.compress(bytes(8 * 9)))),
+        "unfolding": picture(
+            (b"zTXt", b"chara\0\0" + zeros), (b"IDAT", zlib.compress(bytes(8 * 9)))
+        ),
         "profile": picture((b"iCCP", b"p\0\0" + zeros), (b"IDAT", zlib.compress(bytes(8 * 9)))),
     }
 
@@ -138,7 +142,9 @@ def test_bombs_in_a_library_are_refused_one_by_one_with_little_memory(tmp_path: 
     assert checked.returncode == 2, checked.stderr[-2000:]
     assert "Traceback" not in checked.stderr
     faults = json.loads(checked.stdout)["faults"]
-    for name in [f"bomb-{name}" for name in (*BOMBS, "zip")] + [f"scenes-{name}" for name in SCENES]:
+    for name in [f"bomb-{name}" for name in (*BOMBS, "zip")] + [
+        f"scenes-{name}" for name in SCENES
+    ]:
         assert [fault for fault in faults if name in fault], name
     for name in faces():
         assert [fault for fault in faults if f"face-{name}" in fault], name
@@ -146,7 +152,9 @@ def test_bombs_in_a_library_are_refused_one_by_one_with_little_memory(tmp_path: 
     assert "party" not in "".join(faults)
 
 
-async def test_beside_bombs_the_rest_of_a_library_is_played(evening: Evening, tmp_path: Path) -> None:
+async def test_beside_bombs_the_rest_of_a_library_is_played(
+    evening: Evening, tmp_path: Path
+) -> None:
     folder = shelf(tmp_path / "shelf", ("laughs", "sixties", "deep", "tags"), ("number", "deep"))
     library = LibrarySettings(folders=(folder,))
     evening.settings = evening.settings.model_copy(update={"library": library})

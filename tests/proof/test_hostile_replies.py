@@ -10,7 +10,7 @@ import pytest
 
 from bot.engine.protocol import FinishReason
 from bot.her.beats import public
-from bot.her.layout import Line, Sheet, messages
+from bot.her.layout import CharacterSheet, HeardLine, messages
 from bot.her.reply_parser import ReplyParser
 from bot.posting.render import public_messages
 from bot.scenes.reveal import RevealPolicy, Where
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(600)
 SPOILED = re.compile(r"\|\|.*?\|\|", re.DOTALL)
 POLICIES = [RevealPolicy(*where) for where in product((Where.SPOILER, Where.OFF), repeat=2)]
-EVERYONE_ELSE = Sheet(OTHERS[0], others=((CHARACTER, ""),))
+EVERYONE_ELSE = CharacterSheet(OTHERS[0], others=((CHARACTER, ""),))
 
 
 def test_no_secret_of_ten_thousand_replies_is_in_a_public_post_or_in_another_prompt() -> None:
@@ -36,7 +36,7 @@ def test_no_secret_of_ten_thousand_replies_is_in_a_public_post_or_in_another_pro
             assert SECRET not in aloud, hostile
         for message in public_messages(policy.shown(beats)):
             assert SECRET not in SPOILED.sub("", message.text), hostile
-        told = messages(EVERYONE_ELSE, [Line(CHARACTER, public(beats))])
+        told = messages(EVERYONE_ELSE, [HeardLine(CHARACTER, public(beats))])
         assert SECRET not in "\n".join(message.text for message in told), hostile
 
 

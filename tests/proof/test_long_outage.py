@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Request
     from tests.play.harness import Evening
 
-LONGEST_PAUSE = 1200  # seconds for which discord.py may pause between two tries to come back to the gateway
+LONGEST_PAUSE = (
+    1200  # seconds for which discord.py may pause between two tries to come back to the gateway
+)
 
 
 def test_what_was_owed_when_discord_went_away_comes_five_minutes_later(tmp_path: Path) -> None:

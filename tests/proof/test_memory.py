@@ -35,10 +35,14 @@ QUESTIONS = 8
 def hold(process: asyncio.subprocess.Process) -> None:
     """Let the program have no more memory than it has now."""
     pages = int(Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[0])
-    resource.prlimit(process.pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
+    resource.prlimit(
+        process.pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY)
+    )
 
 
-async def test_at_its_limit_of_memory_it_loses_and_doubles_nothing(evening: Evening, tmp_path: Path) -> None:
+async def test_at_its_limit_of_memory_it_loses_and_doubles_nothing(
+    evening: Evening, tmp_path: Path
+) -> None:
     discord, stage = evening.discord, evening.stage
     async with answering(tmp_path, evening) as server:
         async with online(tmp_path, evening) as process:

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
     from tests.play.harness import Evening
 
-PAGES = " ".join(f"<role_action>turns page {page}</role_action> Page {page} says nothing." for page in range(20))
+PAGES = " ".join(
+    f"<role_action>turns page {page}</role_action> Page {page} says nothing." for page in range(20)
+)
 SLOW = Scripted(reply("Mr Bennet", plan="PLAN", thinks="SECRET", says=PAGES), chunk=8, pause=0.01)
 
 
-async def test_a_reply_that_ends_while_discord_is_away_comes_when_it_is_back(evening: Evening) -> None:
+async def test_a_reply_that_ends_while_discord_is_away_comes_when_it_is_back(
+    evening: Evening,
+) -> None:
     discord, engine = evening.discord, ScriptedEngine([SLOW])
     await engine.start()
     async with evening.online(engine):
@@ -33,7 +37,9 @@ async def test_a_reply_that_ends_while_discord_is_away_comes_when_it_is_back(eve
         await discord.until(lambda: not engine.running)
         await asyncio.sleep(0.5)
         discord.come_back()
-        await discord.until(lambda: personas(evening.stage)[-1:] and personas(evening.stage)[-1].labels, 30)
+        await discord.until(
+            lambda: personas(evening.stage)[-1:] and personas(evening.stage)[-1].labels, 30
+        )
         await discord.quiet(0.3)
         assert [post.content.count("says nothing") for post in personas(evening.stage)] == [20]
         assert "SECRET" in "\n".join(text for each in evening.gm.dms for text in each.now.texts())
@@ -41,7 +47,9 @@ async def test_a_reply_that_ends_while_discord_is_away_comes_when_it_is_back(eve
         assert len(engine.requests) == 1
 
 
-async def test_what_is_said_while_discord_has_lost_the_bot_is_heard_afterwards(evening: Evening) -> None:
+async def test_what_is_said_while_discord_has_lost_the_bot_is_heard_afterwards(
+    evening: Evening,
+) -> None:
     discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
     await engine.start()
     async with evening.online(engine):
@@ -66,7 +74,9 @@ async def one_sentence(folder: Path, evening: Evening) -> str:
     return said[0]
 
 
-async def test_a_database_that_cannot_be_used_is_said_in_one_sentence(evening: Evening, tmp_path: Path) -> None:
+async def test_a_database_that_cannot_be_used_is_said_in_one_sentence(
+    evening: Evening, tmp_path: Path
+) -> None:
     async with answering(tmp_path, evening):
         async with online(tmp_path, evening) as process:
             await evening.begin()

@@ -40,11 +40,15 @@ async def test_no_secret_of_hundreds_of_hostile_replies_is_found_anywhere(
     await hostile_evening(evening, tmp_path, caplog, streaming=True)
 
 
-async def test_nor_where_replies_come_whole(evening: Evening, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_nor_where_replies_come_whole(
+    evening: Evening, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     await hostile_evening(evening, tmp_path, caplog, streaming=False)
 
 
-async def hostile_evening(evening: Evening, folder: Path, caplog: pytest.LogCaptureFixture, *, streaming: bool) -> None:
+async def hostile_evening(
+    evening: Evening, folder: Path, caplog: pytest.LogCaptureFixture, *, streaming: bool
+) -> None:
     """Play half of the replies, on many stages with every setting of where thoughts and planning go."""
     caplog.set_level(logging.INFO)
     put(folder / "shelf", "ball", characters=characters())
@@ -69,7 +73,9 @@ async def hostile_evening(evening: Evening, folder: Path, caplog: pytest.LogCapt
 
 
 def characters() -> list[dict[str, str]]:
-    return [{"name": CHARACTER}] + [{"name": name, "motivation": f"{SECRET}M of {name}"} for name in OTHERS]
+    return [{"name": CHARACTER}] + [
+        {"name": name, "motivation": f"{SECRET}M of {name}"} for name in OTHERS
+    ]
 
 
 def acts_of(evening: Evening, wickham: Person, replies: Sequence[Hostile]) -> list[Act]:
@@ -79,7 +85,13 @@ def acts_of(evening: Evening, wickham: Person, replies: Sequence[Hostile]) -> li
     acts = []
     for number in range(many):
         stage = discord.text_channel(evening.guild, f"stage-{number}")
-        act = Act(number, stage, evening.lizzy, settings[number % len(settings)], deque(replies[number::many]))
+        act = Act(
+            number,
+            stage,
+            evening.lizzy,
+            settings[number % len(settings)],
+            deque(replies[number::many]),
+        )
         if act.spoils:
             act.player = wickham
             for person in (evening.lizzy, evening.kitty):
@@ -120,7 +132,9 @@ async def play(evening: Evening, act: Act) -> None:
     await evening.gm.slash(act.stage, "scene end")
 
 
-def assert_kept(evening: Evening, wickham: Person, acts: Sequence[Act], caplog: pytest.LogCaptureFixture) -> None:
+def assert_kept(
+    evening: Evening, wickham: Person, acts: Sequence[Act], caplog: pytest.LogCaptureFixture
+) -> None:
     """Nobody has ever seen what they must not, whatever became of it later, and the log tells nothing."""
     assert found(evening.kitty.ever_saw()) == []
     assert set(found(evening.lizzy.ever_saw())) <= {f"{SECRET}V", f"{SECRET}Y"}
@@ -131,7 +145,9 @@ def assert_kept(evening: Evening, wickham: Person, acts: Sequence[Act], caplog: 
             told = {secret[-1] for secret in found(uncovered(evening, message))}
             assert told <= ({"V", "Y"} if message.only_for else set()), message
     assert found(caplog.text) == []
-    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+    assert [
+        record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR
+    ] == []
 
 
 def uncovered(evening: Evening, message: Message) -> str:

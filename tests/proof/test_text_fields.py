@@ -23,7 +23,9 @@ def schema(evening: Evening) -> list[tuple[object, ...]]:
     """The database's tables as it describes them; raises where it is not whole."""
     with sqlite3.connect(evening.settings.store.path) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        found = database.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+        found = database.execute(
+            "SELECT type, name, sql FROM sqlite_master ORDER BY name"
+        ).fetchall()
     database.close()
     return found
 
@@ -46,7 +48,9 @@ def assert_inert(engine: ScriptedEngine) -> None:
 
 
 @pytest.mark.parametrize("text", [text for text in STRINGS if text.strip() and len(text) <= 4000])
-async def test_in_lines_edits_names_and_forms_hostile_text_is_words(evening: Evening, text: str) -> None:
+async def test_in_lines_edits_names_and_forms_hostile_text_is_words(
+    evening: Evening, text: str
+) -> None:
     engine, discord = await ready(), evening.discord
     wickham = discord.person("Wickham", evening.guild, nick=text[:32].strip() or "W")
     async with evening.online(engine):
@@ -67,7 +71,9 @@ async def test_in_lines_edits_names_and_forms_hostile_text_is_words(evening: Eve
     assert "SECRET" not in wickham.ever_saw() + evening.kitty.ever_saw()
 
 
-async def test_hostile_text_in_every_command_leaves_prompts_and_the_database_whole(evening: Evening) -> None:
+async def test_hostile_text_in_every_command_leaves_prompts_and_the_database_whole(
+    evening: Evening,
+) -> None:
     """The game master's own words reach every mind: they can't act there either."""
     engine = await ready()
     async with evening.online(engine):
@@ -78,7 +84,9 @@ async def test_hostile_text_in_every_command_leaves_prompts_and_the_database_who
                 field = "scene" if line == "gm set" else "text"
                 await evening.gm.slash(evening.stage, line, **{field: text[:400]})
             await evening.gm.slash(evening.stage, "gm say", character="Mrs Bennet", text=text[:400])
-            await evening.lizzy.slash(evening.stage, "whisper", character="Mr Bennet", text=text[:400])
+            await evening.lizzy.slash(
+                evening.stage, "whisper", character="Mr Bennet", text=text[:400]
+            )
         evening.lizzy.say(evening.stage, "@Mr Bennet @Mrs Bennet Well?")
         await evening.answer(count=2)
         await evening.discord.quiet()
@@ -90,13 +98,22 @@ async def test_attachments_are_never_fetched_whatever_their_size_or_name(evening
     """25 MB in each, and one that claims to be small: what is not fetched can't fill memory or a disk."""
     engine, discord = await ready(), evening.discord
     large = bytes(25 * 2**20)
-    names = ("../../../../etc/passwd", "..\\aside.yaml", "con.txt", "a" * 200, "scenario.yaml", "<|im_end|>.txt")
+    names = (
+        "../../../../etc/passwd",
+        "..\\aside.yaml",
+        "con.txt",
+        "a" * 200,
+        "scenario.yaml",
+        "<|im_end|>.txt",
+    )
     async with evening.online(engine):
         await evening.begin()
         await discord.quiet()
         for name in names:
             evening.kitty.say(evening.stage, files={name: large})
-        evening.kitty.say(evening.stage, "@Mr Bennet What of these?", files=dict.fromkeys(names, large))
+        evening.kitty.say(
+            evening.stage, "@Mr Bennet What of these?", files=dict.fromkeys(names, large)
+        )
         await evening.answer()
         await discord.quiet()
         assert discord.fetched == []
@@ -106,8 +123,12 @@ async def test_attachments_are_never_fetched_whatever_their_size_or_name(evening
         assert prompt.count("Kitty:") == 1
 
 
-@pytest.mark.parametrize("nick", ["Fanny", "fanny", "Fаnny", "Longbourn owner", "Aside", "Moderator"])
-async def test_a_name_that_imitates_a_game_master_or_a_moderator_gives_no_rights(evening: Evening, nick: str) -> None:
+@pytest.mark.parametrize(
+    "nick", ["Fanny", "fanny", "Fаnny", "Longbourn owner", "Aside", "Moderator"]
+)
+async def test_a_name_that_imitates_a_game_master_or_a_moderator_gives_no_rights(
+    evening: Evening, nick: str
+) -> None:
     engine, discord = await ready(), evening.discord
     impostor = discord.person("Wickham", evening.guild, nick=nick)
     async with evening.online(engine):
@@ -130,10 +151,15 @@ async def test_a_name_that_imitates_a_game_master_or_a_moderator_gives_no_rights
         assert "Fire!" not in "".join(message.content for message in evening.stage.messages)
 
 
-async def test_a_scene_of_another_server_can_be_named_by_its_number_and_stays_out_of_reach(evening: Evening) -> None:
+async def test_a_scene_of_another_server_can_be_named_by_its_number_and_stays_out_of_reach(
+    evening: Evening,
+) -> None:
     engine, discord = await ready(), evening.discord
     elsewhere = discord.guild("Netherfield", bot_permissions="manage_webhooks manage_roles")
-    ballroom, caroline = discord.text_channel(elsewhere, "ballroom"), discord.person("Caroline", elsewhere)
+    ballroom, caroline = (
+        discord.text_channel(elsewhere, "ballroom"),
+        discord.person("Caroline", elsewhere),
+    )
     async with evening.online(engine):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")

@@ -56,7 +56,10 @@ async def playing(evening: Evening, folder: Path, **options: Any) -> AsyncIterat
 def made_small(evening: Evening, folder: Path) -> None:
     """Have the bot know a scenario `party` that is read quickly, and plan little."""
     put(folder, "party")
-    library, short = LibrarySettings(folders=(folder,)), PlaySettings(max_tokens=192, planning_tokens=16)
+    library, short = (
+        LibrarySettings(folders=(folder,)),
+        PlaySettings(max_tokens=192, planning_tokens=16),
+    )
     evening.settings = evening.settings.model_copy(update={"play": short, "library": library})
 
 
@@ -68,13 +71,17 @@ def whole(evening: Evening) -> list[Message]:
 async def replied(evening: Evening, count: int) -> None:
     """Wait until so many replies stand, the last with its buttons."""
     await evening.discord.until(
-        lambda: len(whole(evening)) >= count and whole(evening)[-1].labels, PATIENCE, f"{count} replies"
+        lambda: len(whole(evening)) >= count and whole(evening)[-1].labels,
+        PATIENCE,
+        f"{count} replies",
     )
 
 
 async def begun(evening: Evening, count: int) -> None:
     """Wait until so many replies show, the last of them perhaps not whole."""
-    await evening.discord.until(lambda: len(personas(evening.stage)) == count, PATIENCE, f"{count} replies begun")
+    await evening.discord.until(
+        lambda: len(personas(evening.stage)) == count, PATIENCE, f"{count} replies begun"
+    )
 
 
 async def answers(engine: LocalEngine) -> bool:
@@ -84,7 +91,9 @@ async def answers(engine: LocalEngine) -> bool:
     return False
 
 
-async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(evening: Evening, tmp_path: Path) -> None:
+async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(
+    evening: Evening, tmp_path: Path
+) -> None:
     """Each reply after the first is also the one that a new worker gives."""
     async with playing(evening, tmp_path / "shelf", hung_after=3.0) as engine:
         for number, blow in enumerate((signal.SIGKILL, signal.SIGABRT, signal.SIGSTOP), start=1):
@@ -112,7 +121,10 @@ async def test_a_worker_that_stays_away_is_told_and_the_reply_comes_once_it_is_b
         os.kill(engine.worker_pid, signal.SIGKILL)
         evening.lizzy.say(evening.stage, "@Hatter May I sit?")
         notice = await evening.discord.until(
-            lambda: [message for message in evening.stage.messages if "Try again" in message.labels], PATIENCE
+            lambda: [
+                message for message in evening.stage.messages if "Try again" in message.labels
+            ],
+            PATIENCE,
         )
         assert personas(evening.stage) == []
         away.rename(model)

@@ -9,10 +9,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from bot.her.beats import public
-from bot.scenes.gm_actions import Direction
-from bot.scenes.gm_notes import Prompter
-from bot.scenes.reply_generation import Limits, Performance
-from bot.scenes.story_events import Telling
+from bot.scenes.gm_actions import GmActions
+from bot.scenes.gm_notes import GmNotes
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
+from bot.scenes.story_events import StoryEvents
 from tests.scenes.harness import a_house
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class Directed:
     """What stands on a house's theatre, for its game masters and players. Dice fall as high as they can."""
 
     house: House
-    direction: Direction
-    telling: Telling
-    prompter: Prompter
+    direction: GmActions
+    telling: StoryEvents
+    prompter: GmNotes
 
     async def turns(self, scene: Scene) -> list[Turn]:
         """Everything that is stored of a story, whispers too."""
@@ -54,14 +54,14 @@ async def a_directed_house(folder: Path, *script: Script) -> AsyncIterator[Direc
     """A house with its direction; entering it again is a restart."""
     async with a_house(folder, *script) as house:
         seeds = count(1)
-        performance = Performance(house.engine, Limits(), lambda: next(seeds))
+        performance = ReplyGenerator(house.engine, ReplyLimits(), lambda: next(seeds))
 
         def now() -> datetime:
             return datetime.now(UTC)
 
         yield Directed(
             house,
-            Direction(house.theatre, house.store),
-            Telling(house.theatre, house.store, house.stage, now, lambda most: most),
-            Prompter(house.theatre, house.store, performance, now),
+            GmActions(house.theatre, house.store),
+            StoryEvents(house.theatre, house.store, house.stage, now, lambda most: most),
+            GmNotes(house.theatre, house.store, performance, now),
         )

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from bot.her.beats import PublicBeat, public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
-from bot.scenes.director import Address
+from bot.scenes.director import Addressee
 from bot.scenes.interfaces import Post
-from bot.scenes.player_lines import Hearing, Said
-from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.player_lines import IncomingLine, PlayerLines
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import Place, Scene
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
-from bot.scenes.undo import Undoing
+from bot.scenes.undo import Undo
 from bot.store.store import Store
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.wait_until import until
@@ -39,14 +39,26 @@ STUDY = Scenario(
     summary="A father is asked for his word.",
     setting="A library at Longbourn, the door shut.",
     characters=(
-        Character(name="Mr Bennet", profile="Dry and idle.", motivation="He will not lose Lizzy.", aliases=("Papa",)),
+        Character(
+            name="Mr Bennet",
+            profile="Dry and idle.",
+            motivation="He will not lose Lizzy.",
+            aliases=("Papa",),
+        ),
         Character(name="Mrs Bennet", profile="Nervous.", motivation="She wants a wedding."),
         Character(name="Elizabeth Bennet", profile="Quick and warm."),
     ),
 )
 
 
-def reply(name: str, *, plan: str = "Be dry.", thinks: str = "Poor child.", does: str = "smiles", says: str) -> str:
+def reply(
+    name: str,
+    *,
+    plan: str = "Be dry.",
+    thinks: str = "Poor child.",
+    does: str = "smiles",
+    says: str,
+) -> str:
     """A reply as HER writes it after the prefilled opening tag."""
     return (
         f"{plan}</system_thinking>{name}: <role_thinking>{thinks}</role_thinking>"
@@ -96,9 +108,9 @@ class House:
     """The theatre with everything it stands on, and short ways to play in it."""
 
     theatre: Theatre
-    hearing: Hearing
+    hearing: PlayerLines
     takes: Takes
-    undoing: Undoing
+    undoing: Undo
     branching: Branching
     store: Store
     stage: RecordingStage
@@ -119,8 +131,8 @@ class House:
         reply_to: int | None = None,
     ) -> int:
         """Say something and return the message's id."""
-        said = Said(author, name, next(self.ids), text)
-        await self.hearing.hear(scene, said, Address(to, bot, reply_to))
+        said = IncomingLine(author, name, next(self.ids), text)
+        await self.hearing.hear(scene, said, Addressee(to, bot, reply_to))
         return said.message_id
 
     async def post(self, turn: Turn, message_id: int) -> None:
@@ -139,14 +151,18 @@ class House:
     async def story(self, scene: Scene) -> list[tuple[str, str]]:
         """Who said what so far, as everyone heard it."""
         turns = await self.theatre.history(scene)
-        return [(turn.speaker, " ".join(b.text for b in public(turn.take.beats))) for turn in turns if turn.take]
+        return [
+            (turn.speaker, " ".join(b.text for b in public(turn.take.beats)))
+            for turn in turns
+            if turn.take
+        ]
 
 
 @asynccontextmanager
 async def a_house(
     folder: Path,
     *script: Script,
-    limits: Limits | None = None,
+    limits: ReplyLimits | None = None,
     context: int = 8192,
     kind: type[ScriptedEngine] = ScriptedEngine,
 ) -> AsyncIterator[House]:
@@ -155,11 +171,11 @@ async def a_house(
     await engine.start()
     stage, seeds = RecordingStage(), count(1)
     async with await Store.open(folder / "aside.db") as store:
-        performance = Performance(engine, limits or Limits(), lambda: next(seeds))
+        performance = ReplyGenerator(engine, limits or ReplyLimits(), lambda: next(seeds))
         theatre = Theatre(store, stage, performance, lambda: datetime.now(UTC))
-        hearing = Hearing(theatre, store, store, lambda: datetime.now(UTC))
+        hearing = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
         takes = Takes(theatre, store, stage)
-        undoing = Undoing(theatre, store, stage, takes, lambda: datetime.now(UTC))
+        undoing = Undo(theatre, store, stage, takes, lambda: datetime.now(UTC))
         branching = Branching(theatre, store, lambda: datetime.now(UTC))
         await theatre.open()
         try:

@@ -66,7 +66,22 @@ def test_too_large_a_roll_is_refused_in_a_sentence(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["d", "2d", "", "  ", "2d6+", "2d6 3d6", "six", "2d6+3;", "2d6--3", "٣d6", "2d6 7", "1d2 0", "d 1 0"]
+    "text",
+    [
+        "d",
+        "2d",
+        "",
+        "  ",
+        "2d6+",
+        "2d6 3d6",
+        "six",
+        "2d6+3;",
+        "2d6--3",
+        "٣d6",
+        "2d6 7",
+        "1d2 0",
+        "d 1 0",
+    ],
 )
 def test_what_is_no_roll_is_refused_with_one_that_is(text: str) -> None:
     with pytest.raises(UserInputError, match="2d6"):

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 ANY = "Be dry.</system_thinking><role_action>nods</role_action>Indeed."
 
 
-def answering(*choices: str | EngineError | Scripted) -> Callable[[Request], str | EngineError | Scripted]:
+def answering(
+    *choices: str | EngineError | Scripted,
+) -> Callable[[Request], str | EngineError | Scripted]:
     """An engine that names these speakers, one after the other and then nobody, and plays whom it is asked to."""
     left = list(choices)
 
@@ -67,13 +69,17 @@ async def test_who_just_spoke_is_never_offered_and_never_taken(tmp_path: Path) -
         scene = await auto(directed)
         await directed.house.say(scene, "What a fine day.")
         await calm(directed.house, scene)
-        second = [one for one in directed.house.engine.requests if one.mind.endswith("(director)")][1]
+        second = [one for one in directed.house.engine.requests if one.mind.endswith("(director)")][
+            1
+        ]
         assert "- Mrs Bennet" not in second.prompt.text
         speakers = [speaker for speaker, _ in directed.house.stage.shown]
         assert all(one != other for one, other in pairwise(speakers))
 
 
-async def test_characters_talk_among_themselves_until_the_budget_is_spent_and_a_line_resets_it(tmp_path: Path) -> None:
+async def test_characters_talk_among_themselves_until_the_budget_is_spent_and_a_line_resets_it(
+    tmp_path: Path,
+) -> None:
     names = ["Mr Bennet", "Mrs Bennet"] * 20
     async with a_directed_house(tmp_path, answering(*names)) as directed:
         scene = await auto(directed, budget=4)
@@ -99,7 +105,9 @@ async def test_nobody_answers_where_the_engine_says_so_and_it_is_asked_once(tmp_
 
 
 @pytest.mark.parametrize("trouble", [EngineBusy("Too many wait."), "I'd rather not say, really"])
-async def test_where_the_engine_cannot_say_a_mention_decides(tmp_path: Path, trouble: str | EngineError) -> None:
+async def test_where_the_engine_cannot_say_a_mention_decides(
+    tmp_path: Path, trouble: str | EngineError
+) -> None:
     async with a_directed_house(tmp_path, answering(trouble)) as directed:
         scene = await auto(directed)
         await directed.house.say(scene, "I wonder what Mr. Bennet would say.")
@@ -108,7 +116,9 @@ async def test_where_the_engine_cannot_say_a_mention_decides(tmp_path: Path, tro
 
 
 async def test_who_is_played_rests_or_is_off_stage_is_not_taken(tmp_path: Path) -> None:
-    async with a_directed_house(tmp_path, answering("Mr Bennet", "Mrs Bennet", "Elizabeth Bennet")) as directed:
+    async with a_directed_house(
+        tmp_path, answering("Mr Bennet", "Mrs Bennet", "Elizabeth Bennet")
+    ) as directed:
         scene = await auto(directed)
         scene = await directed.house.theatre.join(scene, BOB, "Mr Bennet")
         scene = await directed.direction.rest(scene, "Mrs Bennet", GM, rests=True)
@@ -119,7 +129,9 @@ async def test_who_is_played_rests_or_is_off_stage_is_not_taken(tmp_path: Path) 
         assert directed.house.engine.requests == []
 
 
-async def test_where_a_players_character_should_speak_the_model_waits_for_the_player(tmp_path: Path) -> None:
+async def test_where_a_players_character_should_speak_the_model_waits_for_the_player(
+    tmp_path: Path,
+) -> None:
     async with a_directed_house(tmp_path, answering("Mr Bennet")) as directed:
         scene = await directed.house.theatre.join(await auto(directed), BOB, "Mr Bennet")
         await directed.house.say(scene, "Papa Bennet?")
@@ -145,7 +157,9 @@ async def test_whispers_and_thoughts_are_not_the_directors_to_know(tmp_path: Pat
 
 
 async def test_a_line_said_while_the_engine_ponders_is_answered_at_once(tmp_path: Path) -> None:
-    async with a_directed_house(tmp_path, answering(Scripted("Mrs Bennet", pause=60), "Nobody", "Nobody")) as directed:
+    async with a_directed_house(
+        tmp_path, answering(Scripted("Mrs Bennet", pause=60), "Nobody", "Nobody")
+    ) as directed:
         scene = await auto(directed)
         await directed.house.say(scene, "What a fine day.")
         await until(lambda: bool(directed.house.engine.requests))
@@ -155,7 +169,9 @@ async def test_a_line_said_while_the_engine_ponders_is_answered_at_once(tmp_path
         await calm(directed.house, scene)
 
 
-async def test_two_lines_to_a_character_that_has_said_nothing_yet_are_answered_by_one_reply(tmp_path: Path) -> None:
+async def test_two_lines_to_a_character_that_has_said_nothing_yet_are_answered_by_one_reply(
+    tmp_path: Path,
+) -> None:
     async with a_directed_house(tmp_path, ANY) as directed:
         house = directed.house
         scene = await house.begin()
@@ -172,8 +188,14 @@ async def test_two_lines_to_a_character_that_has_said_nothing_yet_are_answered_b
         assert len(house.stage.shown) == 1
 
 
-async def test_a_reply_that_is_being_heard_stays_and_the_second_line_gets_its_own(tmp_path: Path) -> None:
-    slow = Scripted(reply("Mr Bennet", says=" ".join(f"word{number}" for number in range(30))), chunk=8, pause=0.01)
+async def test_a_reply_that_is_being_heard_stays_and_the_second_line_gets_its_own(
+    tmp_path: Path,
+) -> None:
+    slow = Scripted(
+        reply("Mr Bennet", says=" ".join(f"word{number}" for number in range(30))),
+        chunk=8,
+        pause=0.01,
+    )
     async with a_directed_house(tmp_path, slow) as directed:
         house = directed.house
         scene = await house.begin()
@@ -205,18 +227,26 @@ async def test_many_at_once_are_all_in_the_story_in_order_and_answered(tmp_path:
         scene = await house.begin()
         await asyncio.gather(
             *(
-                house.say(scene, f"Line {number}", "Mr Bennet", author=100 + number, name=f"P{number}")
+                house.say(
+                    scene, f"Line {number}", "Mr Bennet", author=100 + number, name=f"P{number}"
+                )
                 for number in range(8)
             )
         )
         await house.quiet(scene)
         lines = [text for speaker, text in await house.story(scene) if speaker.startswith("P")]
         assert lines == [f"Line {number}" for number in range(8)]
-        replies = [turn for turn in await directed.turns(scene) if turn.state is TurnState.DONE and turn.answered]
+        replies = [
+            turn
+            for turn in await directed.turns(scene)
+            if turn.state is TurnState.DONE and turn.answered
+        ]
         assert len({line for turn in replies for line in turn.answered}) == 8
 
 
-async def test_after_a_restart_an_old_line_stirs_nobody_and_a_fresh_one_is_taken_up(tmp_path: Path) -> None:
+async def test_after_a_restart_an_old_line_stirs_nobody_and_a_fresh_one_is_taken_up(
+    tmp_path: Path,
+) -> None:
     async with a_directed_house(tmp_path, answering(Scripted("Mrs Bennet", pause=60))) as directed:
         scene = await auto(directed)
         await directed.house.say(scene, "What a fine day.")

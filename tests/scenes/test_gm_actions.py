@@ -49,7 +49,10 @@ async def test_a_moderator_takes_over_a_scene_whose_game_masters_are_gone(tmp_pa
         scene = await directed.house.begin()
         with pytest.raises(Refused, match="Only the game master"):
             await directed.direction.add_gm(scene, BOB, BOB)
-        assert (await directed.direction.add_gm(scene, BOB, BOB, moderates=True)).gm_ids == (GM, BOB)
+        assert (await directed.direction.add_gm(scene, BOB, BOB, moderates=True)).gm_ids == (
+            GM,
+            BOB,
+        )
 
 
 async def test_a_part_is_handed_from_hand_to_hand_and_back_to_the_model(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ def stories(draw: st.DrawFn) -> list[Turn]:
     """Turns of every kind, each beat with a word of its own."""
     turns = []
     for number in range(draw(st.integers(1, 8))):
-        made: list[Beat] = [make(f"WORD-{number}-{place}") for place, make in enumerate(draw(beats))]
+        made: list[Beat] = [
+            make(f"WORD-{number}-{place}") for place, make in enumerate(draw(beats))
+        ]
         take = Take(number, 1, tuple(made), "raw", 1)
         turn = Turn(number, 1, draw(kinds), draw(speakers), TurnState.DONE, NOON, take)
         turns.append(replace(turn, heard_by=draw(audiences)))
@@ -51,8 +53,12 @@ def test_a_secret_is_in_the_prompts_of_those_who_heard_it_and_of_nobody_else(
         own = turn.speaker == character
         told = own or turn.heard_by is None or character in turn.heard_by
         for beat in turn.take.beats if turn.take else ():
-            known = told and (beat.kind not in ("thought", "planning") or (own and beat.kind == "thought"))
-            assert (beat.text in prompt) == (known and not (turn.kind is TurnKind.NARRATION and beat.kind == "thought"))
+            known = told and (
+                beat.kind not in ("thought", "planning") or (own and beat.kind == "thought")
+            )
+            assert (beat.text in prompt) == (
+                known and not (turn.kind is TurnKind.NARRATION and beat.kind == "thought")
+            )
 
 
 @given(stories())
@@ -61,7 +67,9 @@ def test_what_is_for_everyone_holds_no_whisper_and_no_thought(story: list[Turn])
         line = mind.public_line(turn)
         shown = {beat.text for beat in line.beats} if line else set()
         for beat in turn.take.beats if turn.take else ():
-            assert (beat.text in shown) == (turn.kind is not TurnKind.WHISPER and beat.kind in ("speech", "action"))
+            assert (beat.text in shown) == (
+                turn.kind is not TurnKind.WHISPER and beat.kind in ("speech", "action")
+            )
 
 
 def test_an_absent_mind_that_spoke_before_keeps_what_it_said() -> None:

@@ -54,7 +54,9 @@ async def rested(house: House, scene: Scene) -> Foresighted:
     return cast("Foresighted", house.engine)
 
 
-async def test_after_a_reply_its_mind_is_brought_to_what_the_next_prompt_begins_with(tmp_path: Path) -> None:
+async def test_after_a_reply_its_mind_is_brought_to_what_the_next_prompt_begins_with(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET, kind=Foresighted) as house:
         scene = await house.begin()
         await house.say(scene, "You sent for me, Papa?", "Mr Bennet")
@@ -70,7 +72,9 @@ async def test_after_a_reply_its_mind_is_brought_to_what_the_next_prompt_begins_
         assert asked.removeprefix(beginning).startswith("Alice: I do.")
 
 
-async def test_others_that_have_spoken_are_prepared_too_and_know_no_more_than_their_own(tmp_path: Path) -> None:
+async def test_others_that_have_spoken_are_prepared_too_and_know_no_more_than_their_own(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, MADAM, BENNET, kind=Foresighted) as house:
         scene = await house.begin()
         await house.say(scene, "Mama, Papa!", "Mrs Bennet", "Mr Bennet")
@@ -82,7 +86,9 @@ async def test_others_that_have_spoken_are_prepared_too_and_know_no_more_than_th
 
 
 @pytest.mark.parametrize("joins", [False, True])
-async def test_when_a_scene_starts_the_likeliest_character_is_prepared(tmp_path: Path, *, joins: bool) -> None:
+async def test_when_a_scene_starts_the_likeliest_character_is_prepared(
+    tmp_path: Path, *, joins: bool
+) -> None:
     async with a_house(tmp_path, MADAM, kind=Foresighted) as house:
         scene = await house.begin()
         engine = await rested(house, scene)
@@ -112,7 +118,9 @@ async def test_that_no_mind_can_be_prepared_harms_nobody(tmp_path: Path) -> None
         assert house.stage.faults == []
 
 
-async def test_a_scene_that_rests_and_an_engine_that_has_no_use_for_it_are_left_alone(tmp_path: Path) -> None:
+async def test_a_scene_that_rests_and_an_engine_that_has_no_use_for_it_are_left_alone(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, Scripted(BENNET, pause=0.01), kind=Foresighted) as house:
         scene = await house.begin()
         engine = await rested(house, scene)
@@ -127,11 +135,16 @@ async def test_a_scene_that_rests_and_an_engine_that_has_no_use_for_it_are_left_
         assert await rested(house, await house.begin(channel=11)) is house.engine
 
 
-texts = st.lists(st.builds(Text, st.text("ab", max_size=4)) | st.builds(Control, st.sampled_from("<>")), max_size=5)
+texts = st.lists(
+    st.builds(Text, st.text("ab", max_size=4)) | st.builds(Control, st.sampled_from("<>")),
+    max_size=5,
+)
 
 
 @given(texts, texts)
-def test_what_two_prompts_begin_with_begins_both(one: list[Text | Control], other: list[Text | Control]) -> None:
+def test_what_two_prompts_begin_with_begins_both(
+    one: list[Text | Control], other: list[Text | Control]
+) -> None:
     shared = common(Prompt(tuple(one)), Prompt(tuple(other))).text
     assert Prompt(tuple(one)).text.startswith(shared)
     assert Prompt(tuple(other)).text.startswith(shared)

@@ -10,7 +10,7 @@ import pytest
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.scenes.narrator import narrated
-from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.speaker_prediction import NOBODY, predicted
 from tests.scenes.test_speaker_prediction import ODD, moment, odd_moment, turn
 
@@ -28,9 +28,11 @@ async def engine() -> AsyncIterator[LocalEngine]:
     await local.close()
 
 
-async def test_a_real_model_answers_what_directors_and_game_masters_ask(engine: LocalEngine) -> None:
+async def test_a_real_model_answers_what_directors_and_game_masters_ask(
+    engine: LocalEngine,
+) -> None:
     seeds = iter(range(100))
-    performance = Performance(engine, Limits(), lambda: next(seeds))
+    performance = ReplyGenerator(engine, ReplyLimits(), lambda: next(seeds))
     scene = moment().scene
 
     odd = odd_moment(turn("Jane", "What do you say to that?"))

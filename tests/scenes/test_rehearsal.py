@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import NoWords, UnknownName, UserInputError
+from bot.errors import EmptyReply, NameNotFound, UserInputError
 from bot.her.beats import BeatKind, PublicBeat, speech
 from bot.scenes.rehearsal import Rehearsal
 from bot.scenes.turn import TurnKind
@@ -25,7 +25,12 @@ async def test_a_character_replies_to_what_was_said_with_all_its_beats() -> None
     scene = Rehearsal(STUDY, engine)
     scene.say("elizabeth", "*curtsies* You sent for me?")
     beats = await scene.reply("Papa")
-    assert [beat.kind for beat in beats] == [BeatKind.PLANNING, BeatKind.THOUGHT, BeatKind.ACTION, BeatKind.SPEECH]
+    assert [beat.kind for beat in beats] == [
+        BeatKind.PLANNING,
+        BeatKind.THOUGHT,
+        BeatKind.ACTION,
+        BeatKind.SPEECH,
+    ]
     assert "Elizabeth Bennet: <role_action>curtsies</role_action>" in engine.requests[0].prompt.text
     assert [(turn.speaker, turn.kind) for turn in scene.story] == [
         ("Elizabeth Bennet", TurnKind.LINE),
@@ -65,10 +70,10 @@ async def test_public_beats_are_heard_as_they_come() -> None:
 
 async def test_what_can_not_be_is_said_to_be_so() -> None:
     scene = Rehearsal(STUDY, await an_engine("only planning"))
-    with pytest.raises(UnknownName, match="Mr Bennet"):
+    with pytest.raises(NameNotFound, match="Mr Bennet"):
         await scene.reply("Mr Benet")
     with pytest.raises(UserInputError, match="said nothing"):
         scene.say("Alice", "  ")
-    with pytest.raises(NoWords):
+    with pytest.raises(EmptyReply):
         await scene.reply("Mr Bennet")
     assert scene.story == ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import Refused, UnknownName
+from bot.errors import NameNotFound, Refused
 from bot.scenes.scene import AT_TERMINAL, Place, SceneState
 from tests.scenes.harness import ALICE, BOB, GM, STUDY, a_house, reply
 
@@ -39,7 +39,9 @@ async def test_a_scene_at_a_terminal_is_not_taken_for_one_on_discord(tmp_path: P
         assert house.theatre.scenes() == ()
 
 
-async def test_who_runs_the_program_has_it_go_on_in_a_channel_with_part_and_story(tmp_path: Path) -> None:
+async def test_who_runs_the_program_has_it_go_on_in_a_channel_with_part_and_story(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET) as house:
         begun = await at_the_desk(house)
     async with a_house(tmp_path, BENNET) as house:
@@ -52,7 +54,10 @@ async def test_who_runs_the_program_has_it_go_on_in_a_channel_with_part_and_stor
         await house.say(scene, "And now, Papa?", "Mr Bennet", author=BOB)
         await house.quiet(scene)
         assert "MARMALADE" in house.engine.requests[-1].prompt.text
-        assert [line.text for line in await house.store.lines_of(BOB)] == ["MARMALADE, Papa?", "And now, Papa?"]
+        assert [line.text for line in await house.store.lines_of(BOB)] == [
+            "MARMALADE, Papa?",
+            "And now, Papa?",
+        ]
 
 
 async def test_nobody_else_is_offered_or_gets_it(tmp_path: Path) -> None:
@@ -72,7 +77,9 @@ async def test_an_ended_scene_goes_on_in_its_server_for_its_gm_only(tmp_path: Pa
         await house.theatre.end(scene, GM)
         for guild, person in ((2, GM), (1, ALICE), (2, BOB)):
             with pytest.raises(Refused):
-                await house.theatre.go_on(scene.id, Place(guild, 10), (person, AT_TERMINAL), heard=0)
+                await house.theatre.go_on(
+                    scene.id, Place(guild, 10), (person, AT_TERMINAL), heard=0
+                )
         goes_on = await house.theatre.go_on(scene.id, CHANNEL, (GM,), heard=0)
         assert goes_on.state is SceneState.PLAYING
         assert house.theatre.at(5) is None
@@ -102,7 +109,9 @@ async def test_an_ended_scene_opened_at_a_terminal_moves_there_and_back(tmp_path
         assert (await house.theatre.go_on(scene.id, CHANNEL, (GM,), heard=0)).gm_ids == (GM,)
 
 
-async def test_a_scene_under_way_stays_its_channels_while_it_is_played_at_a_terminal(tmp_path: Path) -> None:
+async def test_a_scene_under_way_stays_its_channels_while_it_is_played_at_a_terminal(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.theatre.pause(await house.begin(channel=5), GM)
     async with a_house(tmp_path, BENNET) as house:
@@ -130,5 +139,5 @@ async def test_a_reply_owed_to_a_channel_is_not_given_at_a_terminal(tmp_path: Pa
 
 async def test_a_scene_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        with pytest.raises(UnknownName, match="No scene 12"):
+        with pytest.raises(NameNotFound, match="No scene 12"):
             await house.theatre.visit(12, DESK)

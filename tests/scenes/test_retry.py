@@ -35,7 +35,10 @@ async def test_the_new_take_takes_the_place_of_the_old_one(tmp_path: Path) -> No
         scene, turn = await answered(house)
         await house.takes.again(turn.id, ALICE)
         await house.quiet(scene)
-        assert await house.story(scene) == [("Alice", "Papa?"), ("Mr Bennet", "smiles You take him?")]
+        assert await house.story(scene) == [
+            ("Alice", "Papa?"),
+            ("Mr Bennet", "smiles You take him?"),
+        ]
         first, second = house.engine.requests
         assert first.prompt == second.prompt
         assert first.seed != second.seed
@@ -77,10 +80,15 @@ async def test_an_earlier_reply_is_made_anew_from_what_was_known_then(tmp_path: 
         await house.takes.again(turn.id, ALICE)
         await house.quiet(scene)
         assert "MARMALADE" not in house.engine.requests[-1].prompt.text
-        assert [text for _, text in await house.story(scene)][1::2] == ["smiles You take him?", "smiles My nerves!"]
+        assert [text for _, text in await house.story(scene)][1::2] == [
+            "smiles You take him?",
+            "smiles My nerves!",
+        ]
 
 
-async def test_where_no_new_take_comes_the_old_one_stands_and_people_are_told(tmp_path: Path) -> None:
+async def test_where_no_new_take_comes_the_old_one_stands_and_people_are_told(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, FIRST, EngineBusy("Too many wait.")) as house:
         scene, turn = await answered(house)
         await house.takes.again(turn.id, ALICE)
@@ -101,7 +109,9 @@ async def test_a_restart_in_the_middle_makes_it_all_the_same(tmp_path: Path) -> 
         assert (await house.story(scene))[1] == ("Mr Bennet", "smiles You take him?")
 
 
-async def test_a_scene_that_ends_or_a_part_that_is_taken_meanwhile_keeps_the_old_take(tmp_path: Path) -> None:
+async def test_a_scene_that_ends_or_a_part_that_is_taken_meanwhile_keeps_the_old_take(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()

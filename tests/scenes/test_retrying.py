@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import MissingPermission, PostingError, Unreachable
-from bot.scenes.retrying import patiently
+from bot.errors import DiscordNotResponding, MissingPermission, PostingError
+from bot.scenes.retrying import retry_until_done
 
 
 async def test_what_meets_no_answer_is_shown_once_there_is_one() -> None:
-    troubles: list[PostingError] = [Unreachable("Discord did not answer.")]
+    troubles: list[PostingError] = [DiscordNotResponding("Discord did not answer.")]
     shown = []
 
     async def show() -> None:
@@ -17,7 +17,7 @@ async def test_what_meets_no_answer_is_shown_once_there_is_one() -> None:
             raise troubles.pop()
         shown.append("Well, well.")
 
-    await patiently(show, "A reply")
+    await retry_until_done(show, "A reply")
     assert shown == ["Well, well."]
 
 
@@ -29,5 +29,5 @@ async def test_a_refusal_is_not_tried_again() -> None:
         raise MissingPermission("I lack Send Messages in #study.")
 
     with pytest.raises(MissingPermission):
-        await patiently(show, "A reply")
+        await retry_until_done(show, "A reply")
     assert tried == ["once"]

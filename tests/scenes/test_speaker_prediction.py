@@ -25,14 +25,23 @@ ODD = ("🐉 Drake", "עליזה", "班纳特先生", "N" * 80, "everyone", 'Say
 def turn(speaker: str, text: str = "Well.", author: int | None = None) -> Turn:
     take = Take(1, 1, (speech(text),), text)
     return Turn(
-        1, 1, TurnKind.LINE if author else TurnKind.REPLY, speaker, TurnState.DONE, NOON, take, author_id=author
+        1,
+        1,
+        TurnKind.LINE if author else TurnKind.REPLY,
+        speaker,
+        TurnState.DONE,
+        NOON,
+        take,
+        author_id=author,
     )
 
 
 def moment(*told: Turn, seed: int = 1, **talkative: float) -> Moment:
     """A moment in a study where talkativeness is given by last names."""
     cast = tuple(
-        character.model_copy(update={"talkativeness": talkative.get(character.name.split()[0], 0.5)})
+        character.model_copy(
+            update={"talkativeness": talkative.get(character.name.split()[0], 0.5)}
+        )
         for character in STUDY.characters
     )
     scenario = STUDY.model_copy(update={"characters": cast})
@@ -43,7 +52,9 @@ def moment(*told: Turn, seed: int = 1, **talkative: float) -> Moment:
 def odd_moment(*told: Turn) -> Moment:
     cast = tuple(Character(name=name) for name in ODD)
     scenario = STUDY.model_copy(update={"characters": cast})
-    return Moment(Scene(1, Place(1, 1), scenario, (1,), tuple(Part(name) for name in ODD), NOON), told, 1)
+    return Moment(
+        Scene(1, Place(1, 1), scenario, (1,), tuple(Part(name) for name in ODD), NOON), told, 1
+    )
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -81,7 +92,9 @@ def test_who_is_mentioned_answers_but_never_themselves() -> None:
 
 def test_a_persons_line_is_always_answered_and_by_the_talkative_most() -> None:
     said = turn("Alice", author=9)
-    speakers = Counter(likely(moment(said, seed=seed, Mr=0.1, Mrs=0.9, Elizabeth=0.5)) for seed in range(300))
+    speakers = Counter(
+        likely(moment(said, seed=seed, Mr=0.1, Mrs=0.9, Elizabeth=0.5)) for seed in range(300)
+    )
     assert None not in speakers
     assert speakers["Mrs Bennet"] > speakers["Elizabeth Bennet"] > speakers["Mr Bennet"] > 0
 
@@ -95,12 +108,16 @@ def test_who_was_silent_for_long_is_likelier_than_who_just_spoke() -> None:
 def test_who_never_speaks_unasked_does_not() -> None:
     said = turn("Alice", author=9)
     assert likely(moment(said, Mr=0, Mrs=0, Elizabeth=0)) is None
-    assert {likely(moment(said, seed=seed, Mr=0, Mrs=0)) for seed in range(30)} == {"Elizabeth Bennet"}
+    assert {likely(moment(said, seed=seed, Mr=0, Mrs=0)) for seed in range(30)} == {
+        "Elizabeth Bennet"
+    }
 
 
 def test_a_characters_line_is_answered_only_sometimes() -> None:
     told = turn("Mr Bennet")
-    speakers = Counter(likely(moment(told, seed=seed, Mrs=0.3, Elizabeth=0.3)) for seed in range(300))
+    speakers = Counter(
+        likely(moment(told, seed=seed, Mrs=0.3, Elizabeth=0.3)) for seed in range(300)
+    )
     assert speakers[None] > 150
     assert "Mr Bennet" not in speakers
 
@@ -108,7 +125,9 @@ def test_a_characters_line_is_answered_only_sometimes() -> None:
 def test_who_speaks_only_of_a_players_character_is_answered_by_the_player() -> None:
     here = moment(turn("Alice", "And you, Mr Bennet?", 9))
     parts = (replace(here.scene.parts[0], player_id=5), *here.scene.parts[1:])
-    assert {likely(Moment(replace(here.scene, parts=parts), here.story, seed)) for seed in range(20)} == {None}
+    assert {
+        likely(Moment(replace(here.scene, parts=parts), here.story, seed)) for seed in range(20)
+    } == {None}
 
 
 def test_nobody_speaks_on_an_empty_stage() -> None:
@@ -133,7 +152,10 @@ async def test_a_stand_in_is_not_asked() -> None:
 
     engine = StandIn(["Mrs Bennet"])
     await engine.start()
-    assert await next_speaker(engine, moment(turn("Alice", "Where is Elizabeth?", 9))) == "Elizabeth Bennet"
+    assert (
+        await next_speaker(engine, moment(turn("Alice", "Where is Elizabeth?", 9)))
+        == "Elizabeth Bennet"
+    )
     assert engine.requests == []
 
 

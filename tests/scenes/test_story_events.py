@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import EngineBusy, MissingPermission, NoWords, Refused, UnknownName, UserInputError
+from bot.errors import (
+    EmptyReply,
+    EngineBusy,
+    MissingPermission,
+    NameNotFound,
+    Refused,
+    UserInputError,
+)
 from bot.scenes import mind
 from bot.scenes.story_events import Speaker
 from bot.scenes.turn import TurnKind, TurnState
@@ -30,7 +37,9 @@ async def test_a_narration_of_the_gms_is_shown_and_every_mind_has_it(tmp_path: P
         assert "Environment: The candles go out." in directed.prompts("Mr Bennet")[0]
 
 
-async def test_a_narration_of_the_models_comes_in_its_time_without_a_characters_doings(tmp_path: Path) -> None:
+async def test_a_narration_of_the_models_comes_in_its_time_without_a_characters_doings(
+    tmp_path: Path,
+) -> None:
     told = "Rain drums on the glass. Mr Bennet smiles. “Well!” Lizzy says. A log falls in the grate. More. And more."
     async with a_directed_house(tmp_path, told) as directed:
         scene = await directed.house.begin()
@@ -44,7 +53,9 @@ async def test_a_narration_of_the_models_comes_in_its_time_without_a_characters_
         assert "<system_thinking>" not in asked.prompt.text
 
 
-async def test_a_model_that_tells_only_of_the_characters_is_asked_again_and_then_given_up(tmp_path: Path) -> None:
+async def test_a_model_that_tells_only_of_the_characters_is_asked_again_and_then_given_up(
+    tmp_path: Path,
+) -> None:
     async with a_directed_house(tmp_path, "Mr Bennet weeps.") as directed:
         scene = await directed.house.begin()
         await directed.telling.narrate(scene, None, GM)
@@ -63,13 +74,18 @@ async def test_what_the_model_plans_is_never_narrated(tmp_path: Path) -> None:
         assert directed.house.stage.shown == [("Environment", "Snow falls.")]
 
 
-async def test_words_lent_to_a_character_are_its_own_and_whom_they_address_answers(tmp_path: Path) -> None:
+async def test_words_lent_to_a_character_are_its_own_and_whom_they_address_answers(
+    tmp_path: Path,
+) -> None:
     async with a_directed_house(tmp_path, BENNET, reply("Mrs Bennet", says="No!")) as directed:
         scene = await directed.house.begin()
         await directed.telling.say(scene, "mrs bennet", "*faints* My salts, @Papa!", GM)
         await directed.house.quiet(scene)
         assert [speaker for speaker, _ in directed.house.stage.shown] == ["Mrs Bennet", "Mr Bennet"]
-        assert "Mrs Bennet: <role_action>faints</role_action>My salts, @Papa!" in directed.prompts("Mr Bennet")[0]
+        assert (
+            "Mrs Bennet: <role_action>faints</role_action>My salts, @Papa!"
+            in directed.prompts("Mr Bennet")[0]
+        )
         await directed.house.say(scene, "Mama?", "Mrs Bennet")
         await directed.house.quiet(scene)
         own = directed.prompts("Mrs Bennet")[0].partition("assistant\n")[2]
@@ -102,14 +118,18 @@ async def test_what_the_channel_cannot_be_shown_is_no_part_of_the_story(tmp_path
 async def test_a_setting_is_the_current_scenario_of_all_minds_from_then_on(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.begin()
-        await directed.telling.set(scene, [(mind.PLACE, "Netherfield"), (mind.SCENE, "A ball.")], GM)
+        await directed.telling.set(
+            scene, [(mind.PLACE, "Netherfield"), (mind.SCENE, "A ball.")], GM
+        )
         await directed.telling.set(scene, [(mind.PLACE, "The terrace")], GM)
         prompt = await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
         assert "===Current Scenario===\nA ball.\nPlace: The terrace\n" in prompt
         assert "A library at Longbourn" not in prompt
         assert "Environment: Netherfield" in prompt
         await directed.house.theatre.clear(scene, GM)
-        assert "A library at Longbourn" in await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
+        assert "A library at Longbourn" in await directed.house.theatre.prompt(
+            scene, "Mr Bennet", GM
+        )
 
 
 async def test_rolls_are_remembered_and_secret_ones_are_in_no_mind(tmp_path: Path) -> None:
@@ -130,7 +150,9 @@ async def test_rolls_are_remembered_and_secret_ones_are_in_no_mind(tmp_path: Pat
         assert (await directed.telling.roll(None, "d6", ALICE_HERSELF, secret=False)).turn is None
 
 
-async def test_a_cue_makes_a_character_speak_and_only_the_cast_and_the_gm_give_one(tmp_path: Path) -> None:
+async def test_a_cue_makes_a_character_speak_and_only_the_cast_and_the_gm_give_one(
+    tmp_path: Path,
+) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.begin()
         with pytest.raises(Refused):
@@ -204,12 +226,16 @@ async def test_nothing_and_too_much_are_refused(tmp_path: Path, text: str) -> No
         ):
             with pytest.raises(Refused):
                 await refused
-        with pytest.raises(UnknownName):
+        with pytest.raises(NameNotFound):
             await directed.telling.say(scene, "Lady Catherine", "Well!", GM)
 
 
-async def test_a_thought_is_looked_up_without_a_turn_and_goes_no_further_than_the_thought(tmp_path: Path) -> None:
-    async with a_directed_house(tmp_path, "PLAN</system_thinking>Mr Bennet: <role_thinking>SECRET joy") as directed:
+async def test_a_thought_is_looked_up_without_a_turn_and_goes_no_further_than_the_thought(
+    tmp_path: Path,
+) -> None:
+    async with a_directed_house(
+        tmp_path, "PLAN</system_thinking>Mr Bennet: <role_thinking>SECRET joy"
+    ) as directed:
         scene = await directed.house.begin()
         behind = await directed.prompter.think(scene, "papa", GM)
         assert [freed.beat.text for freed in behind.freed] == ["SECRET joy"]
@@ -223,7 +249,7 @@ async def test_a_thought_is_looked_up_without_a_turn_and_goes_no_further_than_th
 async def test_a_mind_without_a_thought_is_said_to_have_none(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, "PLAN</system_thinking>Mr Bennet: Well.") as directed:
         scene = await directed.house.begin()
-        with pytest.raises(NoWords, match="Mr Bennet"):
+        with pytest.raises(EmptyReply, match="Mr Bennet"):
             await directed.prompter.think(scene, "Mr Bennet", GM)
 
 
@@ -236,7 +262,11 @@ async def test_notes_stand_near_the_end_of_the_prompts_they_are_for(tmp_path: Pa
             await directed.house.say(scene, text)
         bennet = await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
         madam = await directed.house.theatre.prompt(scene, "Mrs Bennet", GM)
-        assert bennet.index("Good morning.") < bennet.index("He has a cold.") < bennet.index("It is Sunday.")
+        assert (
+            bennet.index("Good morning.")
+            < bennet.index("He has a cold.")
+            < bennet.index("It is Sunday.")
+        )
         assert bennet.index("It is Sunday.") < bennet.index("How are you?")
         assert "It is Sunday." in madam
         assert "He has a cold." not in madam
@@ -250,31 +280,43 @@ async def test_notes_stand_near_the_end_of_the_prompts_they_are_for(tmp_path: Pa
         assert "He has a cold." not in directed.prompts("Mr Bennet")[0]
 
 
-async def test_a_whisper_is_answered_in_a_whisper_and_nothing_of_it_is_in_the_channel(tmp_path: Path) -> None:
+async def test_a_whisper_is_answered_in_a_whisper_and_nothing_of_it_is_in_the_channel(
+    tmp_path: Path,
+) -> None:
     async with a_directed_house(tmp_path, reply("Mr Bennet", says="I know."), BENNET) as directed:
         scene = await directed.house.begin()
         assert await directed.telling.whisper(scene, "Mr Bennet", "PICKLES", ALICE_HERSELF)
         await directed.house.quiet(scene)
         said, answer = await directed.turns(scene)
-        assert (said.kind, answer.kind, answer.listener_id) == (TurnKind.WHISPER, TurnKind.WHISPER, ALICE)
+        assert (said.kind, answer.kind, answer.listener_id) == (
+            TurnKind.WHISPER,
+            TurnKind.WHISPER,
+            ALICE,
+        )
         assert await directed.house.theatre.history(scene) == []
         assert directed.house.stage.progressed == []
         assert "Alice: <role_action>whispers to Mr Bennet" in directed.prompts("Mr Bennet")[0]
         await directed.house.say(scene, "Well?", "Mr Bennet", "Mrs Bennet")
         await directed.house.quiet(scene)
         assert "I know." in directed.prompts("Mr Bennet")[1]
-        assert not any("PICKLES" in prompt or "I know." in prompt for prompt in directed.prompts("Mrs Bennet"))
+        assert not any(
+            "PICKLES" in prompt or "I know." in prompt for prompt in directed.prompts("Mrs Bennet")
+        )
 
 
 async def test_who_rests_hears_a_whisper_and_does_not_answer(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
-        scene = await directed.direction.rest(await directed.house.begin(), "Mr Bennet", GM, rests=True)
+        scene = await directed.direction.rest(
+            await directed.house.begin(), "Mr Bennet", GM, rests=True
+        )
         assert not await directed.telling.whisper(scene, "Mr Bennet", "PICKLES", ALICE_HERSELF)
         await directed.house.quiet(scene)
         assert "PICKLES" in await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
         await directed.direction.exit(scene, "Mr Bennet", GM)
         with pytest.raises(Refused, match="off stage"):
-            await directed.telling.whisper(directed.house.theatre.here(10), "Mr Bennet", "Hm?", ALICE_HERSELF)
+            await directed.telling.whisper(
+                directed.house.theatre.here(10), "Mr Bennet", "Hm?", ALICE_HERSELF
+            )
 
 
 async def test_a_whisper_that_finds_no_words_fails_and_can_be_tried_again(tmp_path: Path) -> None:

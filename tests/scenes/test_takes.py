@@ -61,7 +61,9 @@ async def test_half_of_a_new_take_that_fails_makes_way_for_the_old_one(tmp_path:
         assert await said(house, scene) == REFUSES
 
 
-async def test_a_take_that_could_not_be_posted_is_kept_beside_the_one_that_stands(tmp_path: Path) -> None:
+async def test_a_take_that_could_not_be_posted_is_kept_beside_the_one_that_stands(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house)
         house.stage.refusal = MissingPermission("Aside lacks Send Messages in #study.")
@@ -82,7 +84,9 @@ async def test_a_choice_that_cannot_be_shown_is_no_choice(tmp_path: Path) -> Non
         assert await said(house, scene) == TAKES
 
 
-async def test_stopped_between_a_choice_and_its_posts_they_are_put_right_afterwards(tmp_path: Path) -> None:
+async def test_stopped_between_a_choice_and_its_posts_they_are_put_right_afterwards(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         _, turn = await answered(house, takes=2)
         await house.post(turn, 77)
@@ -92,7 +96,9 @@ async def test_stopped_between_a_choice_and_its_posts_they_are_put_right_afterwa
         assert house.stage.shown == [("Mr Bennet", REFUSES)]
 
 
-async def test_only_who_asked_and_the_gm_choose_and_lengthen_and_only_the_gm_rewrites(tmp_path: Path) -> None:
+async def test_only_who_asked_and_the_gm_choose_and_lengthen_and_only_the_gm_rewrites(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         _, turn = await answered(house, takes=2)
         assert turn.take
@@ -114,7 +120,10 @@ async def test_nothing_is_chosen_or_rewritten_while_a_take_is_made(tmp_path: Pat
         house.engine.gate.clear()
         await house.takes.again(turn.id, ALICE)
         assert turn.take
-        for refused in (house.takes.step(turn.id, GM, -1), house.takes.rewrite(turn.id, turn.take.id, "Hm.", GM)):
+        for refused in (
+            house.takes.step(turn.id, GM, -1),
+            house.takes.rewrite(turn.id, turn.take.id, "Hm.", GM),
+        ):
             with pytest.raises(Refused, match="is at it"):
                 await refused
         house.engine.gate.set()
@@ -122,7 +131,9 @@ async def test_nothing_is_chosen_or_rewritten_while_a_take_is_made(tmp_path: Pat
         assert await said(house, scene) == TAKES
 
 
-async def test_a_lengthened_reply_goes_on_where_it_was_with_plan_and_thoughts(tmp_path: Path) -> None:
+async def test_a_lengthened_reply_goes_on_where_it_was_with_plan_and_thoughts(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, FIRST, " And why?<role_action>waits</role_action>") as house:
         scene, turn = await answered(house)
         await house.takes.again(turn.id, ALICE, lengthen=True)
@@ -157,7 +168,9 @@ async def test_what_is_added_streams_and_never_less_than_there_was(tmp_path: Pat
             assert not any("SECRET" in beat.text for beat in beats)
 
 
-async def test_a_reply_with_nothing_to_add_is_asked_once_more_and_then_stands(tmp_path: Path) -> None:
+async def test_a_reply_with_nothing_to_add_is_asked_once_more_and_then_stands(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, FIRST, "", "<role_thinking>Enough.</role_thinking>") as house:
         scene, turn = await answered(house)
         await house.takes.again(turn.id, ALICE, lengthen=True)
@@ -188,7 +201,9 @@ async def test_a_failed_reply_is_tried_again_and_not_gone_through(tmp_path: Path
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
-        (failed,) = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED]
+        (failed,) = [
+            turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED
+        ]
         with pytest.raises(Refused, match="failed"):
             await house.takes.again(failed.id, ALICE)
         await house.takes.retry(failed.id, ALICE)

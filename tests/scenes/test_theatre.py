@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.engine.protocol import FinishReason
-from bot.errors import EngineBusy, EngineDied, MissingPermission, Refused, UnknownName
+from bot.errors import EngineBusy, EngineDied, MissingPermission, NameNotFound, Refused
 from bot.her.beats import BeatKind, PrivateBeat
-from bot.scenes.reply_generation import Limits
+from bot.scenes.reply_generation import ReplyLimits
 from bot.scenes.reveal import Where
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
@@ -58,7 +58,10 @@ async def test_a_player_speaks_as_the_character_they_joined_as(tmp_path: Path) -
         await house.say(scene, "*curtsies* Papa.", "Mr Bennet")
         await house.quiet(scene)
         assert (await house.story(scene))[0] == ("Elizabeth Bennet", "curtsies Papa.")
-        assert "Elizabeth Bennet: <role_action>curtsies</role_action>" in house.engine.requests[0].prompt.text
+        assert (
+            "Elizabeth Bennet: <role_action>curtsies</role_action>"
+            in house.engine.requests[0].prompt.text
+        )
 
 
 async def test_a_character_played_by_a_player_is_not_answered_for(tmp_path: Path) -> None:
@@ -120,7 +123,9 @@ async def test_no_mind_reads_anothers_thoughts_or_anybodys_planning(tmp_path: Pa
         assert "PLAN-1" not in madam + bennet
 
 
-async def test_a_reply_without_words_is_asked_for_once_more_and_then_owned_up_to(tmp_path: Path) -> None:
+async def test_a_reply_without_words_is_asked_for_once_more_and_then_owned_up_to(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, "I plan and plan") as house:
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
@@ -135,7 +140,9 @@ async def test_a_reply_without_words_is_asked_for_once_more_and_then_owned_up_to
 
 
 async def test_an_engine_that_dies_once_is_not_noticed(tmp_path: Path) -> None:
-    died = Scripted("A plan</system_thinking>Mr Bennet: Half a", error=EngineDied("The worker is gone."))
+    died = Scripted(
+        "A plan</system_thinking>Mr Bennet: Half a", error=EngineDied("The worker is gone.")
+    )
     async with a_house(tmp_path, died, BENNET) as house:
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
@@ -143,15 +150,21 @@ async def test_an_engine_that_dies_once_is_not_noticed(tmp_path: Path) -> None:
         assert house.stage.shown == [("Mr Bennet", "smiles You refuse him, then?")]
 
 
-async def test_a_failed_reply_can_be_tried_again_by_who_asked_for_it_and_by_the_gm_only(tmp_path: Path) -> None:
-    async with a_house(tmp_path, EngineBusy("Too many wait."), EngineBusy("Too many wait."), BENNET) as house:
+async def test_a_failed_reply_can_be_tried_again_by_who_asked_for_it_and_by_the_gm_only(
+    tmp_path: Path,
+) -> None:
+    async with a_house(
+        tmp_path, EngineBusy("Too many wait."), EngineBusy("Too many wait."), BENNET
+    ) as house:
         scene = await house.begin()
         for person in (ALICE, GM):
             await house.quiet(scene)
             if person == ALICE:
                 await house.say(scene, "Papa?", "Mr Bennet")
                 await house.quiet(scene)
-            (turn,) = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED]
+            (turn,) = [
+                turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED
+            ]
             with pytest.raises(Refused):
                 await house.takes.retry(turn.id, BOB)
             await house.takes.retry(turn.id, person)
@@ -162,7 +175,9 @@ async def test_a_failed_reply_can_be_tried_again_by_who_asked_for_it_and_by_the_
             await house.takes.retry(turn.id, GM)
 
 
-async def test_a_reply_that_could_not_be_posted_is_kept_and_posted_when_tried_again(tmp_path: Path) -> None:
+async def test_a_reply_that_could_not_be_posted_is_kept_and_posted_when_tried_again(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin()
         house.stage.refusal = MissingPermission("Aside lacks Send Messages in #study.")
@@ -170,7 +185,9 @@ async def test_a_reply_that_could_not_be_posted_is_kept_and_posted_when_tried_ag
         await house.quiet(scene)
         assert house.stage.faults == ["Aside lacks Send Messages in #study."]
         house.stage.refusal = None
-        (turn,) = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED]
+        (turn,) = [
+            turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED
+        ]
         await house.takes.retry(turn.id, ALICE)
         await house.quiet(scene)
         assert len(house.stage.shown) == 1
@@ -266,7 +283,9 @@ async def test_clearing_takes_everything_out_of_every_mind(tmp_path: Path) -> No
         assert "MARMALADE" not in await house.theatre.prompt(scene, "Mr Bennet", GM)
 
 
-async def test_a_deleted_message_leaves_the_story_and_the_answer_it_was_owed_never_comes(tmp_path: Path) -> None:
+async def test_a_deleted_message_leaves_the_story_and_the_answer_it_was_owed_never_comes(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin()
         house.engine.gate.clear()
@@ -275,11 +294,16 @@ async def test_a_deleted_message_leaves_the_story_and_the_answer_it_was_owed_nev
         house.engine.gate.set()
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
-        assert await house.story(scene) == [("Alice", "Papa?"), ("Mr Bennet", "smiles You refuse him, then?")]
+        assert await house.story(scene) == [
+            ("Alice", "Papa?"),
+            ("Mr Bennet", "smiles You refuse him, then?"),
+        ]
         assert "MARMALADE" not in house.engine.requests[-1].prompt.text
 
 
-async def test_an_edited_line_is_remembered_as_edited_and_not_answered_again(tmp_path: Path) -> None:
+async def test_an_edited_line_is_remembered_as_edited_and_not_answered_again(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin()
         message = await house.say(scene, "Papa?", "Mr Bennet")
@@ -306,7 +330,7 @@ async def test_joining_and_leaving_follow_the_rules_of_the_cast(tmp_path: Path) 
         scene = await house.theatre.join(await house.begin(), ALICE, "Papa")
         with pytest.raises(Refused, match="somebody else"):
             await house.theatre.join(scene, BOB, "Mr Bennet")
-        with pytest.raises(UnknownName, match="Elizabeth Bennet"):
+        with pytest.raises(NameNotFound, match="Elizabeth Bennet"):
             await house.theatre.join(scene, BOB, "Elisabet Benet")
         scene = await house.theatre.join(scene, ALICE, "Mrs Bennet")
         assert scene.part("Mr Bennet").by_model
@@ -315,11 +339,16 @@ async def test_joining_and_leaving_follow_the_rules_of_the_cast(tmp_path: Path) 
             await house.theatre.leave(scene, ALICE)
 
 
-async def test_when_the_history_outgrows_the_context_the_channel_is_told_once(tmp_path: Path) -> None:
-    async with a_house(tmp_path, BENNET, limits=Limits(max_tokens=256), context=1400) as house:
+async def test_when_the_history_outgrows_the_context_the_channel_is_told_once(
+    tmp_path: Path,
+) -> None:
+    async with a_house(tmp_path, BENNET, limits=ReplyLimits(max_tokens=256), context=1400) as house:
         scene = await house.begin()
         for number in range(40):
-            await house.say(scene, f"Line {number} of a long and winding evening in the library at Longbourn. " * 3)
+            await house.say(
+                scene,
+                f"Line {number} of a long and winding evening in the library at Longbourn. " * 3,
+            )
         for _ in range(2):
             await house.say(scene, "Papa?", "Mr Bennet")
             await house.quiet(scene)
@@ -331,7 +360,7 @@ async def test_when_the_history_outgrows_the_context_the_channel_is_told_once(tm
 
 
 async def test_a_sheet_that_leaves_no_room_is_said_and_not_cut(tmp_path: Path) -> None:
-    async with a_house(tmp_path, BENNET, limits=Limits(max_tokens=256), context=300) as house:
+    async with a_house(tmp_path, BENNET, limits=ReplyLimits(max_tokens=256), context=300) as house:
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
@@ -340,7 +369,10 @@ async def test_a_sheet_that_leaves_no_room_is_said_and_not_cut(tmp_path: Path) -
 
 
 async def test_a_model_that_speaks_for_others_is_stopped_there(tmp_path: Path) -> None:
-    rambling = Scripted(BENNET + "\n\nElizabeth Bennet: I do, Papa." + " And so on." * 500, reason=FinishReason.LENGTH)
+    rambling = Scripted(
+        BENNET + "\n\nElizabeth Bennet: I do, Papa." + " And so on." * 500,
+        reason=FinishReason.LENGTH,
+    )
     async with a_house(tmp_path, rambling) as house:
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
@@ -349,8 +381,12 @@ async def test_a_model_that_speaks_for_others_is_stopped_there(tmp_path: Path) -
         assert len(house.engine.cancelled) == 1
 
 
-async def test_everything_settled_streams_to_the_stage_and_nothing_private_does(tmp_path: Path) -> None:
-    async with a_house(tmp_path, reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Well, well.")) as house:
+async def test_everything_settled_streams_to_the_stage_and_nothing_private_does(
+    tmp_path: Path,
+) -> None:
+    async with a_house(
+        tmp_path, reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Well, well.")
+    ) as house:
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
@@ -359,7 +395,9 @@ async def test_everything_settled_streams_to_the_stage_and_nothing_private_does(
         assert not any("SECRET" in text or "PLAN" in text for text in texts)
 
 
-async def test_thoughts_of_a_reply_are_the_gms_unless_the_scene_reveals_them(tmp_path: Path) -> None:
+async def test_thoughts_of_a_reply_are_the_gms_unless_the_scene_reveals_them(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin()
         line = await house.say(scene, "Papa?", "Mr Bennet")
@@ -372,6 +410,8 @@ async def test_thoughts_of_a_reply_are_the_gms_unless_the_scene_reveals_them(tmp
         with pytest.raises(Refused):
             await house.theatre.thoughts(77, ALICE)
         await house.theatre.reveal(scene, BeatKind.THOUGHT, Where.SPOILER, GM)
-        assert [freed.beat.kind for freed in (await house.theatre.thoughts(77, ALICE)).freed] == [BeatKind.THOUGHT]
+        assert [freed.beat.kind for freed in (await house.theatre.thoughts(77, ALICE)).freed] == [
+            BeatKind.THOUGHT
+        ]
         with pytest.raises(Refused, match="no character's reply"):
             await house.theatre.thoughts(line, GM)

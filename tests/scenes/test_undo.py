@@ -54,7 +54,9 @@ async def test_a_rewind_undoes_what_came_after_and_restoring_brings_it_back(tmp_
         assert house.stage.shown[-1] == ("Mrs Bennet", EVENING[3])
 
 
-async def test_what_was_undone_is_stored_over_a_restart_and_the_last_comes_back_first(tmp_path: Path) -> None:
+async def test_what_was_undone_is_stored_over_a_restart_and_the_last_comes_back_first(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET, MADAM) as house:
         scene, turns = await played(house)
         await house.undoing.rewind(turns[2].id, GM)
@@ -68,7 +70,9 @@ async def test_what_was_undone_is_stored_over_a_restart_and_the_last_comes_back_
             await house.undoing.restore(scene.id, None, GM)
 
 
-async def test_what_is_said_after_a_rewind_stands_after_what_is_brought_back(tmp_path: Path) -> None:
+async def test_what_is_said_after_a_rewind_stands_after_what_is_brought_back(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET, MADAM) as house:
         scene, turns = await played(house)
         await house.undoing.rewind(turns[0].id, GM)
@@ -105,7 +109,9 @@ async def test_a_notice_of_failure_goes_with_what_is_undone(tmp_path: Path) -> N
             await house.takes.retry(failed.id, ALICE)
 
 
-async def test_there_is_nothing_to_rewind_after_the_last_turn_or_from_one_that_is_undone(tmp_path: Path) -> None:
+async def test_there_is_nothing_to_rewind_after_the_last_turn_or_from_one_that_is_undone(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET, MADAM) as house:
         _, turns = await played(house)
         with pytest.raises(Refused, match="Nothing has happened since"):
@@ -158,18 +164,29 @@ async def test_only_game_masters_change_the_course_of_a_story(tmp_path: Path) ->
             with pytest.raises(Refused, match="Only the game master"):
                 await forbidden
         await house.theatre.end(scene, GM)
-        for late in (house.undoing.rewind(turns[0].id, GM), house.undoing.restore(scene.id, None, GM)):
+        for late in (
+            house.undoing.rewind(turns[0].id, GM),
+            house.undoing.restore(scene.id, None, GM),
+        ):
             with pytest.raises(Refused, match="has ended"):
                 await late
 
 
-async def test_a_branch_knows_what_was_said_before_it_and_nothing_that_was_said_after(tmp_path: Path) -> None:
-    async with a_house(tmp_path, reply("Mr Bennet", thinks="SECRET", says="You refuse him?"), MADAM) as house:
+async def test_a_branch_knows_what_was_said_before_it_and_nothing_that_was_said_after(
+    tmp_path: Path,
+) -> None:
+    async with a_house(
+        tmp_path, reply("Mr Bennet", thinks="SECRET", says="You refuse him?"), MADAM
+    ) as house:
         scene, turns = await played(house)
         scene = await house.theatre.join(scene, ALICE, "Elizabeth")
         scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, Where.OFF, GM)
         branch = await house.branching.branch(turns[1].id, Place(1, 11, 10), GM)
-        assert (branch.gm_ids, branch.parts, branch.reveal) == (scene.gm_ids, scene.parts, scene.reveal)
+        assert (branch.gm_ids, branch.parts, branch.reveal) == (
+            scene.gm_ids,
+            scene.parts,
+            scene.reveal,
+        )
         assert house.theatre.here(11) == branch
         assert await texts(house, branch) == EVENING[:2]
         await house.say(branch, "And now?", "Mr Bennet")

@@ -40,7 +40,9 @@ def a_scenario(title: str = "The Morning Call", *names: str) -> Scenario:
     )
 
 
-def a_line(text: str = "You sent for me, Papa?", *, author: int = ELIZA, message: int | None = None) -> NewLine:
+def a_line(
+    text: str = "You sent for me, Papa?", *, author: int = ELIZA, message: int | None = None
+) -> NewLine:
     return NewLine(author, "Elizabeth", message or next(_messages), text, (speech(text),))
 
 
@@ -49,16 +51,22 @@ async def say(store: Store, scene: Scene, line: NewLine | None = None) -> Turn:
     return turn
 
 
-async def narrate(store: Store, scene_id: int, text: str, author: int | None, now: datetime) -> Turn:
+async def narrate(
+    store: Store, scene_id: int, text: str, author: int | None, now: datetime
+) -> Turn:
     """Have the environment say something."""
     line = NewLine(author, NARRATOR, None, text, (speech(text),), TurnKind.NARRATION)
     (turn,) = await store.add_line(scene_id, line, (), now)
     return turn
 
 
-async def begin(store: Store, channel: int = 500, scenario: Scenario | None = None, guild: int = 1) -> Scene:
+async def begin(
+    store: Store, channel: int = 500, scenario: Scenario | None = None, guild: int = 1
+) -> Scene:
     parts = (Part("Mr Bennet"), Part("Elizabeth", player_id=ELIZA, role_id=77), Part("Mr Darcy"))
-    return await store.add_scene(Place(guild, channel), scenario or a_scenario(), (GM,), parts, NOON)
+    return await store.add_scene(
+        Place(guild, channel), scenario or a_scenario(), (GM,), parts, NOON
+    )
 
 
 def from_outside(path: Path, sql: str) -> list[tuple[object, ...]]:

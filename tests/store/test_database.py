@@ -82,7 +82,9 @@ async def test_a_transaction_that_fails_leaves_nothing(path: Path) -> None:
         assert await words(database) == ["kept"]
 
 
-async def test_a_task_cancelled_in_a_transaction_leaves_nothing_and_blocks_nobody(path: Path) -> None:
+async def test_a_task_cancelled_in_a_transaction_leaves_nothing_and_blocks_nobody(
+    path: Path,
+) -> None:
     async with opened(path) as database:
         inside = asyncio.Event()
 
@@ -157,7 +159,11 @@ async def test_closing_waits_for_what_is_being_stored_and_leaves_no_thread(path:
         await transaction.execute("CREATE TABLE words (word TEXT NOT NULL)")
     await closing_task
     await database.close()
-    assert not [thread for thread in set(threading.enumerate()) - before if not thread.name.startswith("asyncio_")]
+    assert not [
+        thread
+        for thread in set(threading.enumerate()) - before
+        if not thread.name.startswith("asyncio_")
+    ]
     with pytest.raises(StoreError, match="closed"):
         await words(database)
     assert from_outside(path, "SELECT count(*) FROM words") == [(0,)]
@@ -206,10 +212,14 @@ async def test_a_damaged_database_is_named(path: Path) -> None:
     async with opened(path) as database:
         for number in range(300):
             async with database.transaction() as transaction:
-                await transaction.insert_all("INSERT INTO words VALUES (?)", [(f"{number} " * 50,)] * 5)
+                await transaction.insert_all(
+                    "INSERT INTO words VALUES (?)", [(f"{number} " * 50,)] * 5
+                )
     whole = content(path)
     overwritten = put(path, whole[:8192] + b"\xff" * 4096 + whole[12288:])
-    assert "is damaged: move it away and put a backup copy" in await sentence_of_opening(overwritten)
+    assert "is damaged: move it away and put a backup copy" in await sentence_of_opening(
+        overwritten
+    )
     cut_off = put(path, whole[: len(whole) // 2])
     assert "is damaged" in await sentence_of_opening(cut_off)
 
@@ -229,4 +239,6 @@ async def test_an_empty_file_becomes_a_database(path: Path) -> None:
     ],
 )
 def test_what_the_file_system_refuses_is_said_in_words(number: int, sentence: str) -> None:
-    assert sentence in str(sqlite_errors.of_system(OSError(number, "reason"), Path("/data/aside.db")))
+    assert sentence in str(
+        sqlite_errors.of_system(OSError(number, "reason"), Path("/data/aside.db"))
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import StoreError
-from bot.store.database_lock import Claim
+from bot.store.database_lock import DatabaseLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,30 +41,33 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_the_second_one_finds_the_database_taken(path: Path) -> None:
-    first = Claim(path)
+    first = DatabaseLock(path)
     with pytest.raises(StoreError, match=r"Another Aside is running on .*aside\.db"):
-        Claim(path)
+        DatabaseLock(path)
     first.release()
     first.release()
-    Claim(path).release()
+    DatabaseLock(path).release()
 
 
 def test_two_databases_in_one_folder_do_not_meet(path: Path) -> None:
-    first, second = Claim(path), Claim(path.with_name("other.db"))
+    first, second = DatabaseLock(path), DatabaseLock(path.with_name("other.db"))
     first.release()
     second.release()
 
 
 def test_the_folder_and_a_file_for_its_owner_only_are_made(path: Path) -> None:
-    Claim(path).release()
+    DatabaseLock(path).release()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_folder_nobody_may_write_in_is_named(open_folder: Path) -> None:
     open_folder.chmod(0o555)
     path = open_folder / "aside.db"
-    with without_rights(), pytest.raises(StoreError, match=rf"^{path} can't be written: give Aside the right"):
-        Claim(path)
+    with (
+        without_rights(),
+        pytest.raises(StoreError, match=rf"^{path} can't be written: give Aside the right"),
+    ):
+        DatabaseLock(path)
 
 
 def test_a_file_nobody_may_write_is_named(open_folder: Path) -> None:
@@ -72,18 +75,21 @@ def test_a_file_nobody_may_write_is_named(open_folder: Path) -> None:
     path.touch()
     path.chmod(0o444)
     open_folder.chmod(0o777)
-    with without_rights(), pytest.raises(StoreError, match=rf"^{path} can't be written: give Aside the right"):
-        Claim(path)
-    Claim(path).release()
+    with (
+        without_rights(),
+        pytest.raises(StoreError, match=rf"^{path} can't be written: give Aside the right"),
+    ):
+        DatabaseLock(path)
+    DatabaseLock(path).release()
 
 
 def test_a_folder_in_the_files_place_is_named(path: Path) -> None:
     path.mkdir(parents=True)
     with pytest.raises(StoreError, match="is a folder: name a file"):
-        Claim(path)
+        DatabaseLock(path)
 
 
 def test_a_file_in_the_folders_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("no folder")
     with pytest.raises(StoreError, match=r"aside\.db can't be opened"):
-        Claim(tmp_path / "data" / "aside.db")
+        DatabaseLock(tmp_path / "data" / "aside.db")

@@ -24,7 +24,9 @@ async def moods(transaction: Transaction) -> None:
 
 async def takes_anew(transaction: Transaction) -> None:
     """Build a table that others point to anew, as SQLite demands for greater changes."""
-    await transaction.execute("CREATE TABLE takes_new (id INTEGER PRIMARY KEY, turn_id INTEGER, raw TEXT)")
+    await transaction.execute(
+        "CREATE TABLE takes_new (id INTEGER PRIMARY KEY, turn_id INTEGER, raw TEXT)"
+    )
     await transaction.execute("INSERT INTO takes_new SELECT id, turn_id, raw FROM takes")
     await transaction.execute("DROP TABLE takes")
     await transaction.execute("ALTER TABLE takes_new RENAME TO takes")

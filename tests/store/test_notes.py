@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from bot.store.store import Store
 
 
-async def test_notes_stand_in_the_order_they_were_made_until_they_are_removed(store: Store, scene: Scene) -> None:
+async def test_notes_stand_in_the_order_they_were_made_until_they_are_removed(
+    store: Store, scene: Scene
+) -> None:
     all_ = await store.add_note(scene.id, NewNote(GM, None, "It is cold."), NOON)
     one = await store.add_note(scene.id, NewNote(GM, "Mr Bennet", "You have a cold."), NOON)
     assert await store.notes(scene.id) == [all_, one]
@@ -24,7 +26,9 @@ async def test_notes_stand_in_the_order_they_were_made_until_they_are_removed(st
     assert await store.notes(scene.id) == [one]
 
 
-async def test_a_game_masters_notes_are_handed_out_and_deleted_with_their_words(store: Store, scene: Scene) -> None:
+async def test_a_game_masters_notes_are_handed_out_and_deleted_with_their_words(
+    store: Store, scene: Scene
+) -> None:
     await store.add_note(scene.id, NewNote(GM, None, "It is cold."), NOON)
     (line,) = await store.lines_of(GM)
     assert (line.speaker, line.text) == ("(standing note)", "It is cold.")
@@ -33,7 +37,11 @@ async def test_a_game_masters_notes_are_handed_out_and_deleted_with_their_words(
 
 
 async def test_a_scenes_mode_and_people_are_remembered(store: Store, scene: Scene) -> None:
-    parts = (replace(scene.parts[0], rests=True), replace(scene.parts[1], absent=True), scene.parts[2])
+    parts = (
+        replace(scene.parts[0], rests=True),
+        replace(scene.parts[1], absent=True),
+        scene.parts[2],
+    )
     changed = replace(scene, mode=Mode.AUTO, budget=7, kicked=(5, 6), parts=parts, gm_ids=(1, 2))
     await store.save_scene(changed)
     assert await store.scene(scene.id) == changed

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 ONE = ("Mr Bennet",)
 
 
-async def test_a_reply_owed_to_two_lines_is_one_that_stands_after_both(store: Store, scene: Scene) -> None:
+async def test_a_reply_owed_to_two_lines_is_one_that_stands_after_both(
+    store: Store, scene: Scene
+) -> None:
     first, early = await store.add_line(scene.id, a_line("Papa?"), ONE, NOON)
     second, late = await store.add_line(scene.id, a_line("Papa!"), ONE, NOON + timedelta(seconds=5))
     assert await store.owed(scene.id) == [late]
@@ -29,7 +31,9 @@ async def test_a_reply_owed_to_two_lines_is_one_that_stands_after_both(store: St
     assert hidden.state is TurnState.HIDDEN
 
 
-async def test_a_reply_that_has_begun_stays_and_another_one_is_owed(store: Store, scene: Scene) -> None:
+async def test_a_reply_that_has_begun_stays_and_another_one_is_owed(
+    store: Store, scene: Scene
+) -> None:
     _, begun = await store.add_line(scene.id, a_line(), ONE, NOON)
     second, other = await store.add_line(scene.id, a_line(), ONE, NOON, begun=begun.id)
     assert await store.owed(scene.id) == [begun, other]
@@ -48,14 +52,18 @@ async def test_a_reply_that_is_written_or_made_anew_stays(store: Store, scene: S
     assert second.answered != anew.answered
 
 
-async def test_who_owes_a_reply_to_nobody_and_is_spoken_to_owes_one(store: Store, scene: Scene) -> None:
+async def test_who_owes_a_reply_to_nobody_and_is_spoken_to_owes_one(
+    store: Store, scene: Scene
+) -> None:
     await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     line, _ = await store.add_line(scene.id, a_line(), ONE, NOON)
     (owed,) = await store.owed(scene.id)
     assert owed.answered == (line.id,)
 
 
-async def test_a_line_that_goes_is_answered_no_longer_and_the_other_still_is(store: Store, scene: Scene) -> None:
+async def test_a_line_that_goes_is_answered_no_longer_and_the_other_still_is(
+    store: Store, scene: Scene
+) -> None:
     first, _ = await store.add_line(scene.id, a_line(), ONE, NOON)
     second, owed = await store.add_line(scene.id, a_line(), ONE, NOON)
     assert await store.answer_less(owed.id, second.id)
@@ -67,7 +75,9 @@ async def test_a_line_that_goes_is_answered_no_longer_and_the_other_still_is(sto
 
 async def test_a_whisper_is_answered_in_a_whisper_of_its_own(store: Store, scene: Scene) -> None:
     _, aloud = await store.add_line(scene.id, a_line(), ONE, NOON)
-    whisper = replace(a_line("Is it true?"), message_id=None, kind=TurnKind.WHISPER, heard_by=frozenset(ONE))
+    whisper = replace(
+        a_line("Is it true?"), message_id=None, kind=TurnKind.WHISPER, heard_by=frozenset(ONE)
+    )
     said, owed = await store.add_line(scene.id, whisper, ONE, NOON)
     assert (said.kind, said.heard_by, said.message_id) == (TurnKind.WHISPER, frozenset(ONE), None)
     assert (owed.kind, owed.heard_by, owed.listener_id) == (TurnKind.WHISPER, frozenset(ONE), ELIZA)

@@ -21,21 +21,30 @@ def on_disk(path: Path) -> bytes:
     return b"".join(file.read_bytes() for file in path.parent.iterdir())
 
 
-async def test_a_person_is_handed_all_their_lines_of_every_scene(store: Store, scene: Scene) -> None:
+async def test_a_person_is_handed_all_their_lines_of_every_scene(
+    store: Store, scene: Scene
+) -> None:
     other = await begin(store, channel=501, guild=2)
     await say(store, scene, a_line("first", message=900))
     await say(store, scene, a_line("not hers", author=99))
     await say(store, other, a_line("second", message=901))
     await store.hide_turns(scene.id)
     first, second = await store.lines_of(ELIZA)
-    assert (first.guild_id, first.channel_id, first.scene_id, first.message_id) == (1, 500, scene.id, 900)
+    assert (first.guild_id, first.channel_id, first.scene_id, first.message_id) == (
+        1,
+        500,
+        scene.id,
+        900,
+    )
     assert (first.text, first.speaker, first.said_at) == ("first", "Elizabeth", NOON)
     assert (second.guild_id, second.channel_id, second.text) == (2, 501, "second")
 
 
 async def test_a_game_masters_narrations_are_theirs(store: Store, scene: Scene) -> None:
     await narrate(store, scene.id, "It rains.", GM, NOON)
-    assert [(line.text, line.message_id) for line in await store.lines_of(GM)] == [("It rains.", None)]
+    assert [(line.text, line.message_id) for line in await store.lines_of(GM)] == [
+        ("It rains.", None)
+    ]
     assert await store.forget_person(GM) == 1
     assert await store.lines_of(GM) == []
 
@@ -63,7 +72,9 @@ async def test_others_lines_and_posts_stay(store: Store, scene: Scene) -> None:
     assert len(await store.posts(reply.id)) == 1
 
 
-async def test_a_forgotten_persons_part_is_forgotten_once_its_scene_has_ended(store: Store, scene: Scene) -> None:
+async def test_a_forgotten_persons_part_is_forgotten_once_its_scene_has_ended(
+    store: Store, scene: Scene
+) -> None:
     other = await begin(store, channel=501)
     await store.save_scene(replace(scene, state=SceneState.ENDED))
     for person in (ELIZA, GM):
@@ -75,13 +86,17 @@ async def test_a_forgotten_persons_part_is_forgotten_once_its_scene_has_ended(st
     assert await store.scene(other.id) == other
 
 
-async def test_the_id_of_a_forgotten_turn_is_never_given_to_another(store: Store, scene: Scene) -> None:
+async def test_the_id_of_a_forgotten_turn_is_never_given_to_another(
+    store: Store, scene: Scene
+) -> None:
     line = await say(store, scene)
     await store.forget_person(ELIZA)
     assert (await say(store, scene)).id > line.id
 
 
-async def test_a_server_that_sends_aside_away_is_forgotten_whole(path: Path, store: Store, scene: Scene) -> None:
+async def test_a_server_that_sends_aside_away_is_forgotten_whole(
+    path: Path, store: Store, scene: Scene
+) -> None:
     elsewhere = await begin(store, channel=600, guild=2)
     await say(store, scene, a_line(WORDS))
     reply = await store.add_reply(scene.id, "Mr Bennet", None, NOON)

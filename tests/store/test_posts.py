@@ -23,7 +23,9 @@ async def reply(store: Store, scene: Scene) -> Turn:
     return await store.keep_take(owed.id, (speech("Lizzy!"),), "", 1)
 
 
-async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(store: Store, reply: Turn) -> None:
+async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(
+    store: Store, reply: Turn
+) -> None:
     take_id = reply.take.id if reply.take else None
     spoken = Post(901, 500, reply.id, take_id, 0, "persona", webhook_id=7)
     more = Post(902, 500, reply.id, take_id, 1, "persona", webhook_id=7)
@@ -33,7 +35,9 @@ async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(stor
     assert await store.posts(reply.id) == [spoken, more, private]
 
 
-async def test_a_message_stored_again_takes_the_place_of_what_was_known_of_it(store: Store, reply: Turn) -> None:
+async def test_a_message_stored_again_takes_the_place_of_what_was_known_of_it(
+    store: Store, reply: Turn
+) -> None:
     await store.add_post(Post(901, 500, reply.id, None, 0, "fault"))
     await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
     assert [post.purpose for post in await store.posts(reply.id)] == ["persona"]
@@ -47,7 +51,9 @@ async def test_a_message_that_is_gone_is_forgotten(store: Store, reply: Turn) ->
     assert await store.turn_by_message(901) is None
 
 
-async def test_it_is_known_which_messages_are_posts_of_any_turn(store: Store, scene: Scene, reply: Turn) -> None:
+async def test_it_is_known_which_messages_are_posts_of_any_turn(
+    store: Store, scene: Scene, reply: Turn
+) -> None:
     other = await store.add_reply(scene.id, "Elizabeth", None, NOON)
     await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
     await store.add_post(Post(902, 500, other.id, None, 0, "persona"))
@@ -78,7 +84,9 @@ async def test_a_new_webhook_takes_the_place_of_the_old_one(store: Store) -> Non
         await store.forget_webhook(2)
 
 
-async def test_no_log_tells_a_webhooks_token(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_log_tells_a_webhooks_token(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     await store.save_webhook(PersonaWebhook(1, "secret", 500))
     assert await store.webhooks(500)
@@ -97,7 +105,9 @@ async def test_what_was_said_before_a_turn_is_known_by_its_number_whatever_the_c
     before = await store.newest_turn()
     early = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     said = (speech("Papa?"),)
-    await store.add_line(scene.id, NewLine(3, "Lizzy", 700, "Papa?", said), (), NOON - timedelta(hours=1))
+    await store.add_line(
+        scene.id, NewLine(3, "Lizzy", 700, "Papa?", said), (), NOON - timedelta(hours=1)
+    )
     late = await store.add_reply(scene.id, "Mrs Bennet", None, NOON - timedelta(hours=2))
     assert (await store.heard_before(early.id), await store.heard_before(late.id)) == (0, 700)
     assert before < early.id < late.id == await store.newest_turn()

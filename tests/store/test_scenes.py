@@ -24,7 +24,11 @@ INJECTION = "'); DROP TABLE scenes; --"
 async def test_a_scene_that_begins_is_stored_whole(store: Store, scene: Scene) -> None:
     assert (scene.place, scene.scenario, scene.gm_ids) == (Place(1, 500), a_scenario(), (GM,))
     assert scene.parts == (Part("Mr Bennet"), Part("Elizabeth", ELIZA, 77), Part("Mr Darcy"))
-    assert (scene.started_at, scene.state, scene.reveal) == (NOON, SceneState.PLAYING, RevealPolicy())
+    assert (scene.started_at, scene.state, scene.reveal) == (
+        NOON,
+        SceneState.PLAYING,
+        RevealPolicy(),
+    )
     assert await store.scene(scene.id) == scene
     assert await store.open_scenes() == [scene]
 
@@ -91,7 +95,10 @@ async def test_a_scene_that_was_deleted_cannot_be_saved(store: Store, scene: Sce
 async def test_a_scene_keeps_its_own_copy_of_the_scenario(store: Store) -> None:
     first = await begin(store, 500, a_scenario("As it was"))
     second = await begin(store, 501, a_scenario("As it became"))
-    assert [scene.scenario.title for scene in await store.open_scenes()] == ["As it was", "As it became"]
+    assert [scene.scenario.title for scene in await store.open_scenes()] == [
+        "As it was",
+        "As it became",
+    ]
     assert first.scenario.id == second.scenario.id
 
 
@@ -103,7 +110,9 @@ async def test_sql_in_a_scenario_or_a_name_stays_text(store: Store) -> None:
 
 
 async def test_a_thousand_idle_scenes_share_one_scenario(path: Path) -> None:
-    long = a_scenario().model_copy(update={"background": "It is a truth universally acknowledged. " * 400})
+    long = a_scenario().model_copy(
+        update={"background": "It is a truth universally acknowledged. " * 400}
+    )
     async with await Store.open(path) as store:
         await begin(store, channel=0, scenario=long)
     from_outside(

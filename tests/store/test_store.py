@@ -52,7 +52,9 @@ async def test_the_store_is_what_the_scenes_and_the_posts_ask_for(store: Store) 
 
 
 async def test_what_was_stored_survives_a_killed_process(path: Path) -> None:
-    writer = await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, path, stdout=asyncio.subprocess.PIPE)
+    writer = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", WRITER, path, stdout=asyncio.subprocess.PIPE
+    )
     assert writer.stdout is not None
     told = [int(await writer.stdout.readline()) for _ in range(20)]
     writer.kill()
@@ -67,7 +69,10 @@ async def test_what_was_stored_survives_a_killed_process(path: Path) -> None:
 
 
 def test_a_program_that_fails_with_an_open_store_still_ends(path: Path) -> None:
-    assert subprocess.run([sys.executable, "-c", FORGETFUL, path], timeout=20, check=False).returncode == 7
+    assert (
+        subprocess.run([sys.executable, "-c", FORGETFUL, path], timeout=20, check=False).returncode
+        == 7
+    )
 
 
 async def test_closing_lets_the_next_one_in(path: Path) -> None:

@@ -58,7 +58,9 @@ async def test_no_take_of_another_turn_and_none_of_one_that_is_not_done_can_be_c
     assert text(await store.choose_take(turn.id, turn.takes[0])) is None
 
 
-async def test_the_take_that_was_current_stands_again_where_none_comes(store: Store, scene: Scene) -> None:
+async def test_the_take_that_was_current_stands_again_where_none_comes(
+    store: Store, scene: Scene
+) -> None:
     turn = await replied(store, scene, "One.", "Two.")
     await store.choose_take(turn.id, turn.takes[0])
     await store.retake(turn.id)
@@ -69,7 +71,9 @@ async def test_the_take_that_was_current_stands_again_where_none_comes(store: St
     assert text(await now(store, turn)) == "One."
 
 
-async def test_a_take_that_was_kept_and_not_told_makes_way_for_the_one_before(store: Store, scene: Scene) -> None:
+async def test_a_take_that_was_kept_and_not_told_makes_way_for_the_one_before(
+    store: Store, scene: Scene
+) -> None:
     turn = await replied(store, scene, "One.")
     await store.retake(turn.id)
     await store.keep_take(turn.id, (speech("Two."),), "Two.", 7)
@@ -77,7 +81,9 @@ async def test_a_take_that_was_kept_and_not_told_makes_way_for_the_one_before(st
     assert (failed.state, text(failed), len(failed.takes)) == (TurnState.DONE, "One.", 2)
 
 
-async def test_a_turn_that_is_lengthened_tells_what_it_goes_on_from(store: Store, scene: Scene) -> None:
+async def test_a_turn_that_is_lengthened_tells_what_it_goes_on_from(
+    store: Store, scene: Scene
+) -> None:
     turn = await replied(store, scene, "One.")
     owed = await store.retake(turn.id, lengthen=True)
     assert owed.take is None
@@ -124,7 +130,9 @@ async def test_what_was_undone_together_comes_back_together(store: Store, scene:
     assert await store.restore(scene.id, undone[0].undone_at) == []
 
 
-async def test_another_scenes_turns_are_neither_undone_nor_restored(store: Store, scene: Scene) -> None:
+async def test_another_scenes_turns_are_neither_undone_nor_restored(
+    store: Store, scene: Scene
+) -> None:
     other = await begin(store, 501)
     turn = await say(store, other)
     assert await store.undo(scene.id, [turn.id], NOON) == []
@@ -166,7 +174,9 @@ async def test_posts_with_buttons_are_known_by_their_channel(store: Store, scene
     assert await store.controlled(500) == []
 
 
-async def test_a_branch_is_a_copy_up_to_a_turn_that_leads_a_life_of_its_own(store: Store, scene: Scene) -> None:
+async def test_a_branch_is_a_copy_up_to_a_turn_that_leads_a_life_of_its_own(
+    store: Store, scene: Scene
+) -> None:
     line, answer = await store.add_line(scene.id, a_line(message=900), ("Mr Bennet",), NOON)
     await store.keep_take(answer.id, (thought("Hm."), speech("One.")), "One.", 7)
     await store.settle(answer.id)
@@ -175,14 +185,22 @@ async def test_a_branch_is_a_copy_up_to_a_turn_that_leads_a_life_of_its_own(stor
     await store.undo(scene.id, [hidden.id], NOON)
     branch = await store.branch(scene, after.id - 1, Place(1, 800, 500), NOON)
     assert branch.place == Place(1, 800, 500)
-    assert (branch.scenario, branch.gm_ids, branch.parts) == (scene.scenario, scene.gm_ids, scene.parts)
+    assert (branch.scenario, branch.gm_ids, branch.parts) == (
+        scene.scenario,
+        scene.gm_ids,
+        scene.parts,
+    )
     copied_line, copied = await store.turns(branch.id)
     assert (copied.answers_id, copied.speaker, copied.take and copied.take.beats) == (
         copied_line.id,
         "Mr Bennet",
         (thought("Hm."), speech("One.")),
     )
-    assert (copied_line.author_id, copied_line.message_id, copied_line.take and copied_line.take.raw) == (
+    assert (
+        copied_line.author_id,
+        copied_line.message_id,
+        copied_line.take and copied_line.take.raw,
+    ) == (
         ELIZA,
         None,
         line.take and line.take.raw,

@@ -21,11 +21,18 @@ if TYPE_CHECKING:
     from bot.store.store import Store
 
 KINDS = (speech, action, thought, planning)
-REPLY = (planning("He should tease."), thought("She knows."), action("looks up"), speech("Come in, Lizzy."))
+REPLY = (
+    planning("He should tease."),
+    thought("She knows."),
+    action("looks up"),
+    speech("Come in, Lizzy."),
+)
 INJECTION = "'); DROP TABLE turns; --"
 
 texts = st.text(st.characters(exclude_categories=[]), max_size=60)  # surrogates and NUL included
-some_beats = st.lists(st.builds(lambda kind, text: kind(text), st.sampled_from(KINDS), texts), max_size=5)
+some_beats = st.lists(
+    st.builds(lambda kind, text: kind(text), st.sampled_from(KINDS), texts), max_size=5
+)
 same_store = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -42,7 +49,9 @@ async def test_a_persons_line_is_a_turn_that_is_done(store: Store, scene: Scene)
     assert await store.turn(turn.id) == turn
 
 
-async def test_a_line_is_stored_together_with_the_answers_it_is_owed(store: Store, scene: Scene) -> None:
+async def test_a_line_is_stored_together_with_the_answers_it_is_owed(
+    store: Store, scene: Scene
+) -> None:
     line, bennet, darcy = await store.add_line(scene.id, a_line(), ("Mr Bennet", "Mr Darcy"), NOON)
     assert line.state is TurnState.DONE
     assert [(turn.speaker, turn.state, turn.answers_id) for turn in (bennet, darcy)] == [
@@ -58,7 +67,12 @@ async def test_a_character_named_twice_owes_one_answer(store: Store, scene: Scen
 
 async def test_the_same_message_is_stored_and_answered_once(store: Store, scene: Scene) -> None:
     assert await store.add_line(scene.id, a_line(message=900), ("Mr Bennet",), NOON)
-    assert await store.add_line(scene.id, a_line("edited meanwhile", message=900), ("Mr Bennet",), NOON) == ()
+    assert (
+        await store.add_line(
+            scene.id, a_line("edited meanwhile", message=900), ("Mr Bennet",), NOON
+        )
+        == ()
+    )
     assert len(await store.turns(scene.id)) == 2
 
 
@@ -75,7 +89,11 @@ async def test_the_scene_knows_up_to_where_it_has_heard_even_when_that_line_is_d
 
 async def test_a_narration_is_told_by_the_environment(store: Store, scene: Scene) -> None:
     turn = await narrate(store, scene.id, "The door opens.", None, NOON)
-    assert (turn.kind, turn.speaker, turn.state) == (TurnKind.NARRATION, "Environment", TurnState.DONE)
+    assert (turn.kind, turn.speaker, turn.state) == (
+        TurnKind.NARRATION,
+        "Environment",
+        TurnState.DONE,
+    )
     assert turn.take is not None
     assert turn.take.beats == (speech("The door opens."),)
 
@@ -87,7 +105,12 @@ async def test_a_reply_is_owed_until_it_is_settled(store: Store, scene: Scene) -
 
     kept = await store.keep_take(owed.id, REPLY, "<raw>", 2**32 - 1)
     assert kept.take is not None
-    assert (kept.take.number, kept.take.beats, kept.take.raw, kept.take.seed) == (1, REPLY, "<raw>", 2**32 - 1)
+    assert (kept.take.number, kept.take.beats, kept.take.raw, kept.take.seed) == (
+        1,
+        REPLY,
+        "<raw>",
+        2**32 - 1,
+    )
     assert await store.owed(scene.id) == [kept]
 
     done = await store.settle(owed.id)
@@ -98,7 +121,9 @@ async def test_a_reply_is_owed_until_it_is_settled(store: Store, scene: Scene) -
 
 async def test_a_character_owes_the_same_answer_once(store: Store, scene: Scene) -> None:
     first, second = [await say(store, scene) for _ in range(2)]
-    owed = await asyncio.gather(*(store.add_reply(scene.id, "Mr Bennet", first.id, NOON) for _ in range(5)))
+    owed = await asyncio.gather(
+        *(store.add_reply(scene.id, "Mr Bennet", first.id, NOON) for _ in range(5))
+    )
     assert {turn.id for turn in owed} == {owed[0].id}
     assert (await store.add_reply(scene.id, "Mr Darcy", first.id, NOON)).id != owed[0].id
     assert (await store.add_reply(scene.id, "Mr Bennet", second.id, NOON)).id != owed[0].id
@@ -113,7 +138,9 @@ async def test_an_opening_nobody_asked_for_is_owed_once_too_and_again_when_it_is
     assert (await store.add_reply(scene.id, "Mr Bennet", None, NOON)).id > opening.id
 
 
-async def test_a_failed_reply_keeps_its_sentence_until_it_is_tried_again(store: Store, scene: Scene) -> None:
+async def test_a_failed_reply_keeps_its_sentence_until_it_is_tried_again(
+    store: Store, scene: Scene
+) -> None:
     owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     failed = await store.fail(owed.id, "The engine is busy: try again.")
     assert (failed.state, failed.fault) == (TurnState.FAILED, "The engine is busy: try again.")
@@ -136,10 +163,16 @@ async def test_another_take_becomes_the_current_one(store: Store, scene: Scene) 
     await store.keep_take(owed.id, REPLY, "first", 1)
     second = await store.keep_take(owed.id, (speech("No."),), "second", 2)
     assert second.take is not None
-    assert (second.take.number, second.take.beats, second.take.raw) == (2, (speech("No."),), "second")
+    assert (second.take.number, second.take.beats, second.take.raw) == (
+        2,
+        (speech("No."),),
+        "second",
+    )
 
 
-async def test_a_reply_hidden_while_it_was_thought_of_stays_out_of_the_story(store: Store, scene: Scene) -> None:
+async def test_a_reply_hidden_while_it_was_thought_of_stays_out_of_the_story(
+    store: Store, scene: Scene
+) -> None:
     owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     assert await store.hide_turns(scene.id) == 1
     assert (await store.keep_take(owed.id, REPLY, "", 1)).state is TurnState.HIDDEN
@@ -149,9 +182,13 @@ async def test_a_reply_hidden_while_it_was_thought_of_stays_out_of_the_story(sto
     assert await store.turns(scene.id) == []
 
 
-async def test_hiding_touches_only_those_asked_for_and_only_once(store: Store, scene: Scene) -> None:
+async def test_hiding_touches_only_those_asked_for_and_only_once(
+    store: Store, scene: Scene
+) -> None:
     other_scene = await begin(store, channel=501)
-    first, second, third = [await narrate(store, scene.id, str(number), None, NOON) for number in range(3)]
+    first, second, third = [
+        await narrate(store, scene.id, str(number), None, NOON) for number in range(3)
+    ]
     foreign = await narrate(store, other_scene.id, "elsewhere", None, NOON)
     assert await store.hide_turns(scene.id, [first.id, third.id, foreign.id]) == 2
     assert await store.turns(scene.id) == [second]
@@ -169,7 +206,9 @@ async def test_thousands_of_turns_are_hidden_at_once(store: Store, scene: Scene)
     assert await store.hide_turns(scene.id, range(100_000)) == 1
 
 
-async def test_a_message_leads_to_its_turn_whether_a_person_or_a_character_spoke(store: Store, scene: Scene) -> None:
+async def test_a_message_leads_to_its_turn_whether_a_person_or_a_character_spoke(
+    store: Store, scene: Scene
+) -> None:
     line = await say(store, scene, a_line(message=900))
     reply = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
@@ -180,7 +219,9 @@ async def test_a_message_leads_to_its_turn_whether_a_person_or_a_character_spoke
     assert await store.turn_by_message(903) is None
 
 
-async def test_an_edited_line_is_reworded_in_place_and_its_old_words_are_gone(store: Store, scene: Scene) -> None:
+async def test_an_edited_line_is_reworded_in_place_and_its_old_words_are_gone(
+    store: Store, scene: Scene
+) -> None:
     line = await say(store, scene, a_line("Secret!", message=900))
     await store.reword_line(line.id, "*curtsies* Papa?", (action("curtsies"), speech("Papa?")))
     after = await store.turn(line.id)
@@ -198,7 +239,9 @@ async def test_a_clock_set_back_does_not_disorder_the_story(store: Store, scene:
     assert [turn.take.raw for turn in told if turn.take] == ["0", "-5", "3", "-9"]
 
 
-async def test_fifty_people_at_once_lose_nothing_and_keep_their_order(store: Store, scene: Scene) -> None:
+async def test_fifty_people_at_once_lose_nothing_and_keep_their_order(
+    store: Store, scene: Scene
+) -> None:
     lines = [a_line(f"line {number}", author=number) for number in range(50)]
     stored = await asyncio.gather(*(say(store, scene, line) for line in lines))
     told = await store.turns(scene.id)

@@ -9,15 +9,15 @@ from io import StringIO
 from itertools import count
 from typing import TYPE_CHECKING
 
-from bot.scenes.player_lines import Hearing
-from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.player_lines import PlayerLines
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import AT_TERMINAL, Place
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.store.store import Store
-from bot.terminal.chat import Chat, House, Seat
+from bot.terminal.chat import Chat, ChatSeat, ChatServices
 from bot.terminal.screen import Screen
-from bot.terminal.terminal_delivery import TerminalStage
+from bot.terminal.terminal_delivery import TerminalDelivery
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.scenes.harness import STUDY
 
@@ -34,7 +34,7 @@ class Evening:
     """Somebody at a terminal, who plays Elizabeth to Mr Bennet."""
 
     chat: Chat
-    house: House
+    house: ChatServices
     store: Store
     engine: ScriptedEngine
     out: StringIO
@@ -47,19 +47,26 @@ class Evening:
 
 
 @asynccontextmanager
-async def an_evening(folder: Path, *script: Script, scene_id: int | None = None) -> AsyncIterator[Evening]:
+async def an_evening(
+    folder: Path, *script: Script, scene_id: int | None = None
+) -> AsyncIterator[Evening]:
     """An evening whose store lies in `folder`, with a new scene or that one."""
     engine, out, seeds = ScriptedEngine(list(script)), StringIO(), count(1)
     await engine.start()
     screen = Screen(out)
-    stage = TerminalStage(screen)
+    stage = TerminalDelivery(screen)
     async with await Store.open(folder / "aside.db") as store:
-        theatre = Theatre(store, stage, Performance(engine, Limits(), lambda: next(seeds)), lambda: datetime.now(UTC))
-        hearing = Hearing(theatre, store, store, lambda: datetime.now(UTC))
-        house = House(theatre, hearing, Takes(theatre, store, stage), store, stage, screen)
+        theatre = Theatre(
+            store,
+            stage,
+            ReplyGenerator(engine, ReplyLimits(), lambda: next(seeds)),
+            lambda: datetime.now(UTC),
+        )
+        hearing = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
+        house = ChatServices(theatre, hearing, Takes(theatre, store, stage), store, stage, screen)
         terminal = Place(AT_TERMINAL, -1)
         scene = await (theatre.visit(scene_id, terminal) if scene_id else _begun(theatre, terminal))
-        chat = Chat(house, Seat(scene.id, scene.gm_ids[0], "Alice", "Mr Bennet"))
+        chat = Chat(house, ChatSeat(scene.id, scene.gm_ids[0], "Alice", "Mr Bennet"))
         try:
             yield Evening(chat, house, store, engine, out)
         finally:
@@ -68,4 +75,6 @@ async def an_evening(folder: Path, *script: Script, scene_id: int | None = None)
 
 
 async def _begun(theatre: Theatre, terminal: Place) -> Scene:
-    return await theatre.join(await theatre.start(terminal, STUDY, AT_TERMINAL), AT_TERMINAL, "Elizabeth Bennet")
+    return await theatre.join(
+        await theatre.start(terminal, STUDY, AT_TERMINAL), AT_TERMINAL, "Elizabeth Bennet"
+    )

@@ -51,7 +51,9 @@ class Typist:
                     self.news.clear()
                     await self.news.wait()
         except TimeoutError:
-            raise AssertionError(f"{text!r} is not shown, only {self.shown[self.read :]!r}") from None
+            raise AssertionError(
+                f"{text!r} is not shown, only {self.shown[self.read :]!r}"
+            ) from None
         begun, self.read = self.read, at + len(text)
         return self.shown[begun : self.read]
 
@@ -70,7 +72,9 @@ class Typist:
 
     def hear(self) -> None:
         try:
-            self.shown += os.read(self.terminal, 65536).decode("utf-8", "replace").replace("\r\n", "\n")
+            self.shown += (
+                os.read(self.terminal, 65536).decode("utf-8", "replace").replace("\r\n", "\n")
+            )
         except OSError:  # the other side is closed
             asyncio.get_running_loop().remove_reader(self.terminal)
         self.news.set()
@@ -81,7 +85,11 @@ async def at_a_terminal(folder: Path, *arguments: str, **environ: str) -> AsyncI
     """Run `aside` with these arguments in `folder`, on a terminal of 40 lines of 160 letters."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
-    clean = {name: value for name, value in os.environ.items() if not re.match("ASIDE_|DISCORD_|NO_COLOR", name)}
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not re.match("ASIDE_|DISCORD_|NO_COLOR", name)
+    }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", _ASIDE, *arguments),
         cwd=folder,

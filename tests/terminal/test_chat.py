@@ -22,7 +22,10 @@ SPOKEN = "Mr Bennet: *smiles* You refuse him?\n"
 async def test_the_chosen_character_answers_where_nobody_is_addressed(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         assert await evening.types("*curtsies* You sent for me?") == SPOKEN
-        assert "Elizabeth Bennet: <role_action>curtsies</role_action>" in evening.engine.requests[0].prompt.text
+        assert (
+            "Elizabeth Bennet: <role_action>curtsies</role_action>"
+            in evening.engine.requests[0].prompt.text
+        )
 
 
 async def test_others_answer_where_they_are_addressed_in_that_order(tmp_path: Path) -> None:
@@ -45,12 +48,17 @@ async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_and_of_no_co
     async with an_evening(tmp_path, BENNET) as evening:
         scene, theatre = evening.chat.scene, evening.house.theatre
         await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=True))
-        assert await evening.types("@Mrs Bennet Mama?") == "Mrs Bennet rests, so there is no answer.\n"
+        assert (
+            await evening.types("@Mrs Bennet Mama?") == "Mrs Bennet rests, so there is no answer.\n"
+        )
         assert "Nobody answers" in await evening.types("@Mrs Bennet Mama!")
         await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=False))
         await evening.types("@Papa?")
         await theatre.change(scene, lambda now: cast.rest(now, "Mr Bennet", rests=True))
-        assert await evening.types("retry") == "The model does not speak for Mr Bennet now: `cast` tells who does.\n"
+        assert (
+            await evening.types("retry")
+            == "The model does not speak for Mr Bennet now: `cast` tells who does.\n"
+        )
 
 
 async def test_thoughts_show_beneath_a_reply_when_asked_for(tmp_path: Path) -> None:
@@ -119,7 +127,9 @@ async def test_cast_and_help_tell_what_there_is(tmp_path: Path) -> None:
         assert "There is no command “hepl”; there are: help" in await evening.types("/hepl")
 
 
-async def test_save_writes_what_was_public_and_thoughts_only_where_they_are_shown(tmp_path: Path) -> None:
+async def test_save_writes_what_was_public_and_thoughts_only_where_they_are_shown(
+    tmp_path: Path,
+) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         await evening.types("Papa?")
         target = tmp_path / "new" / "story.md"
@@ -164,7 +174,9 @@ async def test_an_engine_that_dies_in_the_middle_begins_anew_in_plain_sight(tmp_
         assert "nods" in shown
 
 
-async def test_a_scene_goes_on_where_it_was_left_and_what_was_owed_is_played(tmp_path: Path) -> None:
+async def test_a_scene_goes_on_where_it_was_left_and_what_was_owed_is_played(
+    tmp_path: Path,
+) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         await evening.types("MARMALADE, Papa?")
         number = evening.chat.scene.id

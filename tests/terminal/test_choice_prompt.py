@@ -6,8 +6,8 @@ from io import StringIO
 
 import pytest
 
-from bot.errors import UnknownName, UserInputError
-from bot.terminal.choice_prompt import Chooser, NothingMoreTyped
+from bot.errors import NameNotFound, UserInputError
+from bot.terminal.choice_prompt import ChoicePrompt, NothingMoreTyped
 from bot.terminal.keyboard import Keyboard
 from bot.terminal.screen import Screen
 
@@ -20,7 +20,7 @@ class Terminal(StringIO):
 def named(name: str) -> str:
     if name.lower() in ("emma", "1984"):
         return name.lower()
-    raise UnknownName(f"Nothing is called {name}.")
+    raise NameNotFound(f"Nothing is called {name}.")
 
 
 LISTED = [("Emma, by Jane Austen", "emma"), ("Persuasion", "persuasion")]
@@ -28,7 +28,7 @@ LISTED = [("Emma, by Jane Austen", "emma"), ("Persuasion", "persuasion")]
 
 def chosen(typed: str, given: str | None = None) -> tuple[str, str]:
     out = Terminal()
-    chooser = Chooser(Keyboard(Terminal(typed), out), Screen(out, {"NO_COLOR": "1"}))
+    chooser = ChoicePrompt(Keyboard(Terminal(typed), out), Screen(out, {"NO_COLOR": "1"}))
     return chooser.one("Which?", "--which", LISTED, named, given), out.getvalue()
 
 
@@ -49,7 +49,7 @@ def test_what_is_nothing_is_complained_about_and_asked_again() -> None:
 def test_what_was_given_is_not_asked_for() -> None:
     assert chosen("", given="2") == ("persuasion", "")
     assert chosen("", given="1984") == ("1984", "")
-    with pytest.raises(UnknownName):
+    with pytest.raises(NameNotFound):
         chosen("", given="0")
 
 
@@ -59,7 +59,7 @@ def test_where_nothing_more_is_typed_nothing_is_chosen() -> None:
 
 
 def test_a_pipe_can_not_be_asked_unless_there_is_no_choice() -> None:
-    chooser = Chooser(Keyboard(StringIO("1\n"), StringIO()), Screen(StringIO()))
+    chooser = ChoicePrompt(Keyboard(StringIO("1\n"), StringIO()), Screen(StringIO()))
     with pytest.raises(UserInputError, match="--which"):
         chooser.one("Which?", "--which", LISTED, named, None)
     assert chooser.one("Which?", "--which", LISTED[:1], named, None) == "emma"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.terminal.loop_thread import Backstage
+from bot.terminal.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ def test_work_is_done_and_its_result_handed_over() -> None:
         await asyncio.sleep(0)
         return threading.current_thread().name
 
-    with Backstage() as backstage:
+    with LoopThread() as backstage:
         assert backstage.run(work()) == "backstage"
 
 
@@ -29,7 +29,7 @@ def test_what_work_raises_is_raised() -> None:
     async def work() -> None:
         raise LookupError("gone")
 
-    with Backstage() as backstage, pytest.raises(LookupError, match="gone"):
+    with LoopThread() as backstage, pytest.raises(LookupError, match="gone"):
         backstage.run(work())
 
 
@@ -44,7 +44,7 @@ def test_ctrl_c_cancels_the_work_and_waits_for_its_end() -> None:
             await asyncio.sleep(0.05)
             ended.append("work")
 
-    with Backstage() as backstage:
+    with LoopThread() as backstage:
         with pytest.raises(KeyboardInterrupt):
             backstage.run(work())
         assert ended == ["work"]
@@ -60,7 +60,7 @@ def test_what_was_entered_is_left_though_ctrl_c_comes_again() -> None:
         await asyncio.sleep(0.05)
         left.append("left")
 
-    with Backstage() as backstage:
+    with LoopThread() as backstage:
         with pytest.raises(KeyboardInterrupt), backstage.entered(something()):
             signal.raise_signal(signal.SIGINT)
         assert left == ["left"]
@@ -70,7 +70,7 @@ def test_nothing_goes_on_when_the_backstage_is_left() -> None:
     async def work() -> asyncio.Task[None]:
         return asyncio.create_task(asyncio.sleep(60))
 
-    with Backstage() as backstage:
+    with LoopThread() as backstage:
         task = backstage.run(work())
     assert task.cancelled()
     assert "backstage" not in [thread.name for thread in threading.enumerate()]

@@ -40,7 +40,10 @@ async def chatting(
 
 
 async def test_who_says_nothing_chooses_from_lists_and_plays(tmp_path: Path) -> None:
-    async with chatting(tmp_path, answers=[BENNET, MADAM], TERM="xterm-256color", NO_COLOR="1") as (typist, server):
+    async with chatting(tmp_path, answers=[BENNET, MADAM], TERM="xterm-256color", NO_COLOR="1") as (
+        typist,
+        server,
+    ):
         assert "Mr Bennet's study" in await typist.reads("> ")
         typist.types("study")
         await typist.reads("> ")
@@ -64,7 +67,10 @@ async def test_who_says_nothing_chooses_from_lists_and_plays(tmp_path: Path) -> 
 
 
 async def test_words_appear_as_they_come(tmp_path: Path) -> None:
-    slow = Answer(reply("Mr Bennet", says="One word, <role_action>waits</role_action> and another."), pause=0.05)
+    slow = Answer(
+        reply("Mr Bennet", says="One word, <role_action>waits</role_action> and another."),
+        pause=0.05,
+    )
     async with chatting(tmp_path, *STUDY, answers=[slow]) as (typist, _):
         await typist.reads(PROMPT)
         typist.types("Papa?")
@@ -94,7 +100,10 @@ async def test_lines_are_edited_and_remembered(tmp_path: Path) -> None:
 @pytest.mark.parametrize("moment", ["choosing", "typing", "a reply"])
 async def test_ctrl_c_ends_it_at_any_time(tmp_path: Path, moment: str) -> None:
     slow = Answer(BENNET * 20, pause=0.2)
-    async with chatting(tmp_path, *(() if moment == "choosing" else STUDY), answers=[slow]) as (typist, server):
+    async with chatting(tmp_path, *(() if moment == "choosing" else STUDY), answers=[slow]) as (
+        typist,
+        server,
+    ):
         await typist.reads("> ")
         if moment == "typing":
             typist.types("Half a li", end="")
@@ -162,7 +171,9 @@ async def test_what_is_kept_goes_on(tmp_path: Path) -> None:
     assert "Not at all." in (tmp_path / "story.md").read_text()
 
 
-async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part_is_offered(tmp_path: Path) -> None:
+async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part_is_offered(
+    tmp_path: Path,
+) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.theatre.join(await house.begin(), GM, "Elizabeth Bennet")
         await house.theatre.join(scene, ALICE, "Mrs Bennet")

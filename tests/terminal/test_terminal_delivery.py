@@ -12,7 +12,7 @@ from bot.her.beats import BeatKind, action, planning, speech, thought
 from bot.scenes.scene import AT_TERMINAL, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.terminal.screen import Screen
-from bot.terminal.terminal_delivery import TerminalStage
+from bot.terminal.terminal_delivery import TerminalDelivery
 from tests.scenes.harness import STUDY
 
 if TYPE_CHECKING:
@@ -32,15 +32,17 @@ def out() -> StringIO:
 
 
 @pytest.fixture
-def stage(out: StringIO) -> TerminalStage:
-    return TerminalStage(Screen(out))
+def stage(out: StringIO) -> TerminalDelivery:
+    return TerminalDelivery(Screen(out))
 
 
 def take(*beats: Beat) -> Take:
     return Take(1, 1, beats, "raw")
 
 
-async def test_a_reply_is_written_once_however_it_grows(stage: TerminalStage, out: StringIO) -> None:
+async def test_a_reply_is_written_once_however_it_grows(
+    stage: TerminalDelivery, out: StringIO
+) -> None:
     reply = (action("smiles"), speech("You refuse him?"), action("turns a page"))
     async with stage.thinking(SCENE, turn()):
         await stage.progress(SCENE, turn(), (action("smi"),))
@@ -52,7 +54,9 @@ async def test_a_reply_is_written_once_however_it_grows(stage: TerminalStage, ou
     assert out.getvalue() == "Mr Bennet: *smiles* You refuse him? *turns a page*\n"
 
 
-async def test_a_reply_that_became_another_is_written_anew(stage: TerminalStage, out: StringIO) -> None:
+async def test_a_reply_that_became_another_is_written_anew(
+    stage: TerminalDelivery, out: StringIO
+) -> None:
     async with stage.thinking(SCENE, turn()):
         await stage.progress(SCENE, turn(), (speech("You ref"),))
         await stage.progress(SCENE, turn(), (action("nods"),))
@@ -60,7 +64,9 @@ async def test_a_reply_that_became_another_is_written_anew(stage: TerminalStage,
     assert out.getvalue() == "Mr Bennet: You ref\n(begins anew)\nMr Bennet: *nods* So.\n"
 
 
-async def test_only_the_thoughts_that_were_asked_for_are_shown(stage: TerminalStage, out: StringIO) -> None:
+async def test_only_the_thoughts_that_were_asked_for_are_shown(
+    stage: TerminalDelivery, out: StringIO
+) -> None:
     secretive = take(planning("PLAN"), thought("SECRET"), speech("Well."))
     await stage.deliver(SCENE, turn(), secretive)
     assert out.getvalue() == "Mr Bennet: Well.\n"
@@ -69,7 +75,9 @@ async def test_only_the_thoughts_that_were_asked_for_are_shown(stage: TerminalSt
     assert out.getvalue() == "Mr Bennet: Well.\nMr Bennet: Well.\n  💭 SECRET\n"
 
 
-async def test_what_goes_wrong_begins_on_a_line_of_its_own(stage: TerminalStage, out: StringIO) -> None:
+async def test_what_goes_wrong_begins_on_a_line_of_its_own(
+    stage: TerminalDelivery, out: StringIO
+) -> None:
     async with stage.thinking(SCENE, turn()):
         await stage.progress(SCENE, turn(), (speech("You ref"),))
     await stage.fail(SCENE, turn(), "The model is gone.")
@@ -85,7 +93,7 @@ async def test_what_goes_wrong_begins_on_a_line_of_its_own(stage: TerminalStage,
     ]
 
 
-def test_what_was_whispered_is_not_told_again(stage: TerminalStage, out: StringIO) -> None:
+def test_what_was_whispered_is_not_told_again(stage: TerminalDelivery, out: StringIO) -> None:
     stage.retell(turn(speech("Trust nobody."), kind=TurnKind.WHISPER))
     stage.retell(turn(speech("Good morning."), kind=TurnKind.LINE))
     assert out.getvalue() == "Mr Bennet: Good morning.\n"

@@ -17,7 +17,9 @@ STORY = [
 
 def test_it_holds_what_was_public_in_order() -> None:
     text = transcript(STUDY, STORY, ())
-    assert text.startswith("# The study\n\n*Pride and Prejudice*\n\nA library at Longbourn, the door shut.\n\n---\n\n")
+    assert text.startswith(
+        "# The study\n\n*Pride and Prejudice*\n\nA library at Longbourn, the door shut.\n\n---\n\n"
+    )
     assert text.endswith("**Mr Bennet**: The door opens.\n\n**Mr Bennet**: *smiles* Well.\n")
     for private in ("PLAN", "SECRET", "WHISPERED"):
         assert private not in text

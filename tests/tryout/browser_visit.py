@@ -29,7 +29,9 @@ class Newcomer:
     async def become(self, person: str) -> None:
         """Take somebody's place."""
         await self.page.click(f"#people [data-person={person}]")
-        await self.page.until(f"document.querySelector('#people [data-person={person}]').ariaChecked === 'true'")
+        await self.page.until(
+            f"document.querySelector('#people [data-person={person}]').ariaChecked === 'true'"
+        )
         await self._ready()
 
     async def go_to(self, place: str) -> None:
@@ -51,10 +53,14 @@ class Newcomer:
         await self.page.write(f"/{command}")
         await self.page.until(_offered(f"/{command}"), within=WINDOW)
         await self.page.press("Enter")
-        await self.page.until("document.querySelector('.command-row')?.checkVisibility()", within=WINDOW)
+        await self.page.until(
+            "document.querySelector('.command-row')?.checkVisibility()", within=WINDOW
+        )
         if choice is not None:
             await self.page.write(choice)
-            await self.page.until(f"{PICKER}.autocomplete.state !== 'loading' && {_offered(choice)}", within=WINDOW)
+            await self.page.until(
+                f"{PICKER}.autocomplete.state !== 'loading' && {_offered(choice)}", within=WINDOW
+            )
             await self.page.press("Enter")
         await self.page.press("Enter")
         await self._ready()
@@ -77,7 +83,9 @@ class Newcomer:
 
     async def _ready(self) -> None:
         seen = f"document.querySelector('{BOX}')?.checkVisibility()"
-        await self.page.until(f"document.defaultView.simcordPreview?.ready && {seen}", within=WINDOW)
+        await self.page.until(
+            f"document.defaultView.simcordPreview?.ready && {seen}", within=WINDOW
+        )
 
 
 def _offered(text: str) -> str:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PROGRAM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 _OPTIONS = (
     "--headless",
     "--no-sandbox",
@@ -65,25 +67,39 @@ class Page:
 
     async def evaluate(self, script: str) -> Any:
         """Return what a script comes to."""
-        answer = await self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = await self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    async def until(self, script: str, *, within: str | None = None, patience: float = _PATIENCE) -> Any:
+    async def until(
+        self, script: str, *, within: str | None = None, patience: float = _PATIENCE
+    ) -> Any:
         """Return what a script comes to as soon as that is true; `document` in it is the frame's."""
         end = asyncio.get_running_loop().time() + patience
         while not (value := await self.evaluate(_in(within, script))):
             if asyncio.get_running_loop().time() > end:
                 text = await self.evaluate(_in(within, "document.body.innerText"))
-                raise AssertionError(f"{script} did not come true in {patience} s. The page says:\n{text}")
+                raise AssertionError(
+                    f"{script} did not come true in {patience} s. The page says:\n{text}"
+                )
             await asyncio.sleep(0.05)
         return value
 
-    async def reads(self, text: str, *, within: str | None = None, patience: float = _PATIENCE) -> None:
+    async def reads(
+        self, text: str, *, within: str | None = None, patience: float = _PATIENCE
+    ) -> None:
         """Wait until this text is to be read."""
-        await self.until(f"document.body.innerText.includes({json.dumps(text)})", within=within, patience=patience)
+        await self.until(
+            f"document.body.innerText.includes({json.dumps(text)})",
+            within=within,
+            patience=patience,
+        )
 
-    async def click(self, selector: str, *, within: str | None = None, button: str = "left") -> None:
+    async def click(
+        self, selector: str, *, within: str | None = None, button: str = "left"
+    ) -> None:
         """Click in the middle of the last element that the selector finds."""
         script = f"""(() => {{
             const found = [...document.querySelectorAll({json.dumps(selector)})].filter((one) => one.checkVisibility());
@@ -96,7 +112,9 @@ class Page:
             frame = await self.evaluate(offset)
             spot = {axis: spot[axis] + frame[axis] for axis in "xy"}
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            await self.call("Input.dispatchMouseEvent", type=kind, button=button, clickCount=1, **spot)
+            await self.call(
+                "Input.dispatchMouseEvent", type=kind, button=button, clickCount=1, **spot
+            )
 
     async def write(self, text: str) -> None:
         """Type text where the focus is."""
@@ -108,7 +126,12 @@ class Page:
         for kind in ("keyDown", "keyUp"):
             text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
             await self.call(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=_KEYS[key], **text
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=_KEYS[key],
+                **text,
             )
 
     async def picture(self, path: Path) -> None:
@@ -138,7 +161,11 @@ async def browser(folder: Path, *, width: int = 1280, height: int = 800) -> Asyn
             page = Page(socket)
             listening = asyncio.create_task(page.listen())
             await page.call(
-                "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+                "Emulation.setDeviceMetricsOverride",
+                width=width,
+                height=height,
+                deviceScaleFactor=1,
+                mobile=False,
             )
             yield page
             listening.cancel()

@@ -9,7 +9,7 @@ import discord
 from discord.ext import commands
 
 from bot.tryout.bridge.server import LiveDiscord, online
-from bot.tryout.demo_server import Town
+from bot.tryout.demo_server import DemoServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -39,7 +39,7 @@ class SmallBot(commands.Bot):
 class World:
     """A Discord, the town on it, and its bot."""
 
-    def __init__(self, live: LiveDiscord, town: Town, bot: commands.Bot) -> None:
+    def __init__(self, live: LiveDiscord, town: DemoServer, bot: commands.Bot) -> None:
         self.live = live
         self.town = town
         self.bot = bot
@@ -53,7 +53,10 @@ class World:
 
     def said(self, place: int | None = None) -> list[str]:
         """Return what stands in a place."""
-        return [message.content for message in self.live.backend.messages[place or self.town.stage.id].values()]
+        return [
+            message.content
+            for message in self.live.backend.messages[place or self.town.stage.id].values()
+        ]
 
     @property
     def thread(self) -> int:
@@ -65,7 +68,7 @@ class World:
 async def world(bot: commands.Bot) -> AsyncIterator[World]:
     """Have this bot on a town's Discord."""
     live = LiveDiscord(bot)
-    town = Town(live, "stage", "A stage")
+    town = DemoServer(live, "stage", "A stage")
     async with online(live):
         try:
             yield World(live, town, bot)

@@ -21,7 +21,9 @@ class Visitor:
     async def ask(self, what: str, body: object) -> tuple[int, Any]:
         """Ask our own interface; return the status and the answer."""
         headers = {"X-Aside-Key": self._key}
-        async with self._session.post(f"{self._root}aside/{what}", json=body, headers=headers) as answer:
+        async with self._session.post(
+            f"{self._root}aside/{what}", json=body, headers=headers
+        ) as answer:
             return answer.status, await answer.json()
 
     async def news(self, person: str = "ada") -> Any:
@@ -37,13 +39,20 @@ class Visitor:
         headers = {"X-Simcord-Capability": answer["address"].partition("#")[2]}
         async with self._session.post(f"{self._root}api/pages", json={}, headers=headers) as opened:
             state = await opened.json()
-        return Pane(self._session, self._root, headers | {"X-Simcord-Context": state["context"]["id"]}, state)
+        return Pane(
+            self._session,
+            self._root,
+            headers | {"X-Simcord-Context": state["context"]["id"]},
+            state,
+        )
 
 
 class Pane:
     """One window on one page."""
 
-    def __init__(self, session: aiohttp.ClientSession, root: str, headers: dict[str, str], state: Any) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, root: str, headers: dict[str, str], state: Any
+    ) -> None:
         self._session = session
         self._root = root
         self._headers = headers
@@ -72,7 +81,9 @@ class Pane:
             "published_revision": self._first["publishedRevision"],
             "kind": kind,
         }
-        async with self._session.post(f"{self._root}api/action", json=body | what, headers=self._headers) as answer:
+        async with self._session.post(
+            f"{self._root}api/action", json=body | what, headers=self._headers
+        ) as answer:
             return await answer.json()
 
     async def commands(self) -> dict[str, Any]:

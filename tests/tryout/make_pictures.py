@@ -12,7 +12,7 @@ from PIL import Image
 from bot.app import create_bot
 from bot.engine_factory import create_engine
 from bot.library.library import Library
-from bot.package_data import shipped
+from bot.package_data import shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
@@ -27,12 +27,14 @@ _IDLE = "!document.querySelector('#status').innerText"
 async def main(folder: Path) -> None:
     """Play the beginning of a scene, and take pictures on the way."""
     settings = Settings(store=StoreSettings(path=folder / "aside.db"))
-    scenario = Library([shipped("personas")]).scenario("pride-and-prejudice")
+    scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
     engine = create_engine(settings)
     await engine.start()
     try:
         with listen(None) as server:
-            playing = played(lambda mine: create_bot(settings, engine=mine), engine, server, scenario)
+            playing = played(
+                lambda mine: create_bot(settings, engine=mine), engine, server, scenario
+            )
             async with playing as site, browser(folder / "browser", width=1200, height=720) as page:
                 await _visit(Newcomer(page), site.address)
     finally:

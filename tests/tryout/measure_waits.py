@@ -25,7 +25,13 @@ async def main(folder: Path, clone: Path) -> None:
     """Run the try-out of a clone, speak to a character, and print what was waited for."""
     began = time.perf_counter()
     trying = await asyncio.create_subprocess_exec(
-        sys.executable, "dev.py", "aside", "try", "--no-browser", cwd=clone, stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        "dev.py",
+        "aside",
+        "try",
+        "--no-browser",
+        cwd=clone,
+        stdout=asyncio.subprocess.PIPE,
     )
     try:
         link = await _link(trying)
@@ -64,4 +70,6 @@ if __name__ == "__main__":
     if PROGRAM is None:
         sys.exit("Chromium is needed (Debian: apt install chromium).")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
-        asyncio.run(main(Path(temporary), Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else _ROOT))
+        asyncio.run(
+            main(Path(temporary), Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else _ROOT)
+        )

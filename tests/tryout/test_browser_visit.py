@@ -15,12 +15,20 @@ from tests.tryout.test_page_session import house
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed (Debian: apt install chromium)")
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None, reason="no Chromium is installed (Debian: apt install chromium)"
+)
 
 FIRST = reply(
-    "Mr Bennet", plan="He hides behind wit.", thinks="My dear Lizzy.", does="smiles", says="I hear you refused."
+    "Mr Bennet",
+    plan="He hides behind wit.",
+    thinks="My dear Lizzy.",
+    does="smiles",
+    says="I hear you refused.",
 )
-SECOND = reply("Mr Bennet", plan="He is pleased.", thinks="Thank heaven.", does="nods", says="I am glad of it.")
+SECOND = reply(
+    "Mr Bennet", plan="He is pleased.", thinks="Thank heaven.", does="nods", says="I am glad of it."
+)
 
 
 async def test_a_newcomer_plays_a_scene_in_the_browser(tmp_path: Path) -> None:
@@ -32,7 +40,9 @@ async def test_a_newcomer_plays_a_scene_in_the_browser(tmp_path: Path) -> None:
 
         await newcomer.commands("scene start", choice="Mr Bennet")
         await newcomer.reads("Rain runs down the library window")
-        assert "-#" not in await page.evaluate(f"document.querySelector('{WINDOW}').contentDocument.body.innerText")
+        assert "-#" not in await page.evaluate(
+            f"document.querySelector('{WINDOW}').contentDocument.body.innerText"
+        )
 
         await newcomer.become("ada")
         await newcomer.commands("cast join", choice="Elizabeth Bennet")
@@ -55,5 +65,7 @@ async def test_a_newcomer_plays_a_scene_in_the_browser(tmp_path: Path) -> None:
         await newcomer.reads("I am glad of it.")
         await newcomer.uncovers("Thank heaven.")
 
-        steps = "[...document.querySelectorAll('#steps li.done')].map((one) => one.dataset.step).join()"
+        steps = (
+            "[...document.querySelectorAll('#steps li.done')].map((one) => one.dataset.step).join()"
+        )
         await page.until(f"{steps} === 'start,join,speak,answer,talk,reveal,spoiler'")

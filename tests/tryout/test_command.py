@@ -31,7 +31,11 @@ COMMAND = (sys.executable, "-m", "bot", "try", "--no-browser")
 @contextmanager
 def trying(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     """Run the command in an empty folder, as from a terminal of its own."""
-    quiet = {name: value for name, value in os.environ.items() if not name.startswith(("ASIDE_", "DISCORD_"))}
+    quiet = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ASIDE_", "DISCORD_"))
+    }
     process = subprocess.Popen(
         [*COMMAND, *options],
         cwd=folder,
@@ -113,7 +117,9 @@ def test_without_its_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         try_()
 
 
-def test_a_port_that_is_taken_is_the_user_s_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_taken_is_the_user_s_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -125,7 +131,9 @@ def test_a_port_that_is_taken_is_the_user_s_fault(tmp_path: Path, monkeypatch: p
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_scenario_that_isn_t_there_is_the_user_s_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scenario_that_isn_t_there_is_the_user_s_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["try", "--scenario", "pride"])
     assert result.exit_code == 2

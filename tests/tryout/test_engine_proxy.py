@@ -11,7 +11,7 @@ import pytest
 from bot.engine.protocol import Request
 from bot.errors import EngineDied
 from bot.her.prompt import Prompt, Text
-from bot.tryout.engine_proxy import Offstage
+from bot.tryout.engine_proxy import EngineProxy
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.tryout.conftest import SmallBot, world
 from tests.wait_until import until
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 ASKED = Request(Prompt((Text("Papa?"),)), "7/Mr Bennet")
 
 
-async def started(engine: ScriptedEngine) -> Offstage:
+async def started(engine: ScriptedEngine) -> EngineProxy:
     await engine.start()
-    return Offstage(engine)
+    return EngineProxy(engine)
 
 
 async def test_a_reply_comes_as_the_engine_gives_it() -> None:
@@ -82,7 +82,9 @@ async def test_a_person_may_speak_while_the_model_thinks() -> None:
 
     async def answer(message: discord.Message) -> None:
         if message.content == "Papa?":
-            await message.channel.send("".join([chunk.text async for chunk in offstage.generate(ASKED)]))
+            await message.channel.send(
+                "".join([chunk.text async for chunk in offstage.generate(ASKED)])
+            )
 
     async with world(SmallBot(answer)) as town:
         offstage.declare = town.live.external_wait

@@ -6,21 +6,21 @@ import pytest
 
 from bot.library.library import Library
 from bot.library.scenario import Character, Scenario
-from bot.package_data import shipped
-from bot.tryout.guided_tour import Path
+from bot.package_data import shipped_folder
+from bot.tryout.guided_tour import GuidedTour
 
 
 def test_it_begins_with_the_line_that_the_readme_shows() -> None:
-    path = Path.through(Library([shipped("personas")]).scenario("pride-and-prejudice"))
+    path = GuidedTour.through(Library([shipped_folder("personas")]).scenario("pride-and-prejudice"))
     assert path.line == "@Mr Bennet You sent for me, Papa?"
     assert path.part == "Elizabeth Bennet"
     assert path.channel == "mr-bennets-study"
 
 
 def test_its_people_are_in_the_scene() -> None:
-    library = Library([shipped("personas")])
+    library = Library([shipped_folder("personas")])
     for summary in library.summaries():
-        path = Path.through(library.scenario(summary.id))
+        path = GuidedTour.through(library.scenario(summary.id))
         assert path.part in summary.characters
         assert any(path.line.startswith(f"@{name} ") for name in summary.characters)
 
@@ -37,4 +37,4 @@ def test_its_people_are_in_the_scene() -> None:
 def test_its_channel_is_called_as_discord_calls_channels(title: str, channel: str) -> None:
     people = (Character(name="Jane"), Character(name="Rochester"))
     scenario = Scenario(id="x", title=title, book="B", summary="S", setting="T", characters=people)
-    assert Path.through(scenario).channel == channel
+    assert GuidedTour.through(scenario).channel == channel

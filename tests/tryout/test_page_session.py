@@ -11,7 +11,7 @@ import aiohttp
 
 from bot.app import create_bot
 from bot.library.library import Library
-from bot.package_data import shipped
+from bot.package_data import shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
 from bot.tryout.session import played
@@ -26,17 +26,25 @@ if TYPE_CHECKING:
 
     from bot.tryout.site import Site
 
-BENNET = reply("Mr Bennet", plan="PLAN he stays dry.", thinks="SECRET dear Lizzy.", does="smiles", says="Well, well.")
+BENNET = reply(
+    "Mr Bennet",
+    plan="PLAN he stays dry.",
+    thinks="SECRET dear Lizzy.",
+    does="smiles",
+    says="Well, well.",
+)
 
 
 @asynccontextmanager
 async def house(folder: Path, engine: ScriptedEngine) -> AsyncIterator[Site]:
     """Have the real bot play with this engine, all it keeps in `folder`."""
     settings = Settings(store=StoreSettings(path=folder / "aside.db"))
-    scenario = Library([shipped("personas")]).scenario("pride-and-prejudice")
+    scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
     await engine.start()
     with listen(None) as server:
-        async with played(lambda mine: create_bot(settings, engine=mine), engine, server, scenario) as site:
+        async with played(
+            lambda mine: create_bot(settings, engine=mine), engine, server, scenario
+        ) as site:
             yield site
 
 
@@ -51,7 +59,9 @@ async def visited(folder: Path, engine: ScriptedEngine | None = None) -> AsyncIt
 async def place(visitor: Visitor, person: str, name: str) -> Pane:
     """Open a person's window onto the place of that name."""
     places = (await visitor.news(person))["places"]
-    return await visitor.window(person, next(int(one["id"]) for one in places if one["name"] == name))
+    return await visitor.window(
+        person, next(int(one["id"]) for one in places if one["name"] == name)
+    )
 
 
 async def run(pane: Pane, command: str, **options: str) -> None:
@@ -128,7 +138,9 @@ async def test_a_scene_in_the_thread_stays_in_the_thread(tmp_path: Path) -> None
         assert await stage.messages() == []
 
 
-async def test_the_menu_of_a_message_shows_its_thoughts_to_the_game_master_alone(tmp_path: Path) -> None:
+async def test_the_menu_of_a_message_shows_its_thoughts_to_the_game_master_alone(
+    tmp_path: Path,
+) -> None:
     async with visited(tmp_path) as visitor:
         stage = await place(visitor, "grace", "mr-bennets-study")
         adas = await place(visitor, "ada", "mr-bennets-study")

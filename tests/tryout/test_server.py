@@ -79,7 +79,9 @@ async def test_two_people_who_speak_at_once_are_both_heard() -> None:
         assert heard == ["I first!", "No, I!"]
 
 
-async def test_a_failure_of_the_bots_ends_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_of_the_bots_ends_nothing_and_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def hear(_message: discord.Message) -> None:
         raise RuntimeError("a slip")
 

@@ -42,7 +42,10 @@ async def site_of(bot: SmallBot) -> AsyncIterator[tuple[Site, Visitor]]:
     engine = ScriptedEngine(["Well?"])
     await engine.start()
     with listen(None) as server:
-        async with played(lambda _: bot, engine, server, SCENARIO) as site, aiohttp.ClientSession() as session:
+        async with (
+            played(lambda _: bot, engine, server, SCENARIO) as site,
+            aiohttp.ClientSession() as session,
+        ):
             yield site, Visitor(session, site)
 
 
@@ -81,7 +84,9 @@ async def test_what_was_shown_a_moment_ago_is_good_enough_to_act_on() -> None:
         stage = stage_of(await visitor.news())
         ada, ben = await visitor.window("ada", stage), await visitor.window("ben", stage)
         await ada.act("send_message", content="Hello?")
-        await until(lambda: ben.says("You said: Hello?"))  # Ben's page has changed since he opened it
+        await until(
+            lambda: ben.says("You said: Hello?")
+        )  # Ben's page has changed since he opened it
         assert (await ben.act("send_message", content="Hello, Ada!"))["settlement"] == "settled"
 
 
@@ -108,7 +113,10 @@ async def test_a_direct_message_shows_to_its_reader_alone() -> None:
     async with site_of(SmallBot(whisper)) as (_, visitor):
         ada = await visitor.window("ada", stage_of(await visitor.news()))
         await ada.act("send_message", content="Psst!")
-        talks = {person: int((await visitor.news(person))["places"][-1]["id"]) for person in ("ada", "ben")}
+        talks = {
+            person: int((await visitor.news(person))["places"][-1]["id"])
+            for person in ("ada", "ben")
+        }
         talk = await visitor.window("ada", talks["ada"])
         await until(lambda: talk.says("Between us."))
         assert (await visitor.news("ada"))["places"][-1]["messages"] == 1

@@ -19,12 +19,16 @@ FACE = avatars.initial("Mr Bennet", "#336699")
 
 
 async def hook_of(message: discord.Message) -> discord.Webhook:
-    channel = message.channel.parent if isinstance(message.channel, discord.Thread) else message.channel
+    channel = (
+        message.channel.parent if isinstance(message.channel, discord.Thread) else message.channel
+    )
     assert isinstance(channel, discord.TextChannel)
     return await channel.create_webhook(name="Mr Bennet", avatar=FACE)
 
 
-async def heard(act: Callable[[discord.Message], Awaitable[None]], *, in_thread: bool = False) -> World:
+async def heard(
+    act: Callable[[discord.Message], Awaitable[None]], *, in_thread: bool = False
+) -> World:
     """Return the world after a person said something to a bot that does `act`."""
     async with world(SmallBot(act)) as town:
         await town.say("Papa?", place=town.thread if in_thread else None)
@@ -89,7 +93,9 @@ async def test_buttons_come_with_files_too_and_go_again() -> None:
         for view in (Door(timeout=None), None):
             edited = await hook.edit_message(post.id, content="Look.", view=view)
             fetched = await message.channel.fetch_message(post.id)
-            kept.append([edited.content, *(str(len(each.components)) for each in (edited, fetched))])
+            kept.append(
+                [edited.content, *(str(len(each.components)) for each in (edited, fetched))]
+            )
 
     town = await heard(speak)
     assert town.said() == ["Papa?", "Look."]
@@ -111,5 +117,7 @@ async def test_a_webhook_s_picture_is_the_face_of_what_it_posts() -> None:
 
 class Door(discord.ui.View):
     @discord.ui.button(label="Knock", custom_id="knock")
-    async def knock(self, interaction: discord.Interaction, _button: discord.ui.Button[Door]) -> None:
+    async def knock(
+        self, interaction: discord.Interaction, _button: discord.ui.Button[Door]
+    ) -> None:
         await interaction.response.send_message("Who is there?")

@@ -19,7 +19,9 @@ class Llama:
 
     def __init__(self, path: Path) -> None:
         self.said: list[str] = []
-        self._hear = lib.llama_log_callback(lambda _level, text, _data: self.said.append(text.decode()))
+        self._hear = lib.llama_log_callback(
+            lambda _level, text, _data: self.said.append(text.decode())
+        )
         lib.llama_log_set(self._hear, ctypes.c_void_p(0))
         params = lib.llama_model_default_params()
         params.n_gpu_layers = 0
@@ -38,7 +40,9 @@ class Llama:
         """Tokens of a text, nothing put before it."""
         data = text.encode()
         buffer = (ctypes.c_int32 * (len(data) + 8))()
-        count = lib.llama_tokenize(self.vocabulary, data, len(data), buffer, len(buffer), False, special)
+        count = lib.llama_tokenize(
+            self.vocabulary, data, len(data), buffer, len(buffer), False, special
+        )
         return list(buffer[:count])
 
     def logits(self, tokens: list[int]) -> npt.NDArray[np.float32]:
@@ -58,7 +62,8 @@ class Llama:
             assert lib.llama_decode(context, batch) == 0
             size = lib.llama_vocab_n_tokens(self.vocabulary)
             rows = [
-                np.ctypeslib.as_array(lib.llama_get_logits_ith(context, i), (size,)).copy() for i in range(len(tokens))
+                np.ctypeslib.as_array(lib.llama_get_logits_ith(context, i), (size,)).copy()
+                for i in range(len(tokens))
             ]
             return np.stack(rows)
         finally:

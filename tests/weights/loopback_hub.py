@@ -37,8 +37,12 @@ class LoopbackHub:
     tokens_at_storage: list[str] = field(default_factory=list)
     url: str = ""
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    promised: dict[str, int] = field(default_factory=dict)  # sizes that are listed in place of the true ones
-    spoilt: dict[str, bytes] = field(default_factory=dict)  # what is sent in place of what is listed
+    promised: dict[str, int] = field(
+        default_factory=dict
+    )  # sizes that are listed in place of the true ones
+    spoilt: dict[str, bytes] = field(
+        default_factory=dict
+    )  # what is sent in place of what is listed
     before_sending: Callable[[], None] = lambda: None
 
     def put(self, repo: str, name: str, content: bytes) -> None:
@@ -76,19 +80,27 @@ class LoopbackHub:
 
     async def _listed(self, request: web.Request) -> web.Response:
         if self.answers_html:
-            return web.Response(text="<!DOCTYPE html><html>Room number?</html>", content_type="text/html")
+            return web.Response(
+                text="<!DOCTYPE html><html>Room number?</html>", content_type="text/html"
+            )
         repo = _repo(request)
         if refusal := self._refused(request, listing=True):
             return refusal
         files = [self._sibling(name, content) for name, content in self.files[repo].items()]
-        return web.json_response({"id": repo, "sha": self.commit, "siblings": files, "gated": repo in self.gated})
+        return web.json_response(
+            {"id": repo, "sha": self.commit, "siblings": files, "gated": repo in self.gated}
+        )
 
     def _sibling(self, name: str, content: bytes) -> dict[str, Any]:
         size = self.promised.get(name, len(content))
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
         sibling: dict[str, Any] = {"rfilename": name, "size": size, "blobId": blob}
         if len(content) > _SMALL:
-            sibling["lfs"] = {"sha256": hashlib.sha256(content).hexdigest(), "size": size, "pointerSize": 130}
+            sibling["lfs"] = {
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "size": size,
+                "pointerSize": 130,
+            }
         return sibling
 
     async def _resolve(self, request: web.Request) -> web.Response:
@@ -100,18 +112,28 @@ class LoopbackHub:
             return web.Response(status=404, headers={"X-Error-Code": "EntryNotFound"})
         content = self.files[repo][name]
         etag = hashlib.sha256(content).hexdigest()
-        headers = {"X-Repo-Commit": self.commit, "X-Linked-Etag": f'"{etag}"', "X-Linked-Size": str(len(content))}
+        headers = {
+            "X-Repo-Commit": self.commit,
+            "X-Linked-Etag": f'"{etag}"',
+            "X-Linked-Size": str(len(content)),
+        }
         address = self.url.replace("127.0.0.1", "localhost")  # another host, as the real storage is
-        return web.Response(status=302, headers=headers | {"Location": f"{address}/storage/{repo}/{name}"})
+        return web.Response(
+            status=302, headers=headers | {"Location": f"{address}/storage/{repo}/{name}"}
+        )
 
     async def _store(self, request: web.Request) -> web.StreamResponse:
         repo, name = _repo(request), request.match_info["name"]
         self.tokens_at_storage.append(request.headers.get("Authorization", ""))
         self.ranges.append(request.headers.get("Range", ""))
         content = self.spoilt.get(name, self.files[repo][name])
-        start = int(self.ranges[-1].removeprefix("bytes=").split("-")[0] or 0) if self.ranges[-1] else 0
+        start = (
+            int(self.ranges[-1].removeprefix("bytes=").split("-")[0] or 0) if self.ranges[-1] else 0
+        )
         status, headers = (
-            (206, {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"}) if start else (200, {})
+            (206, {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"})
+            if start
+            else (200, {})
         )
         response = web.StreamResponse(status=status, headers=headers)
         response.content_length = len(content) - start

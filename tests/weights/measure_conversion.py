@@ -53,7 +53,14 @@ def main(folder: Path) -> None:
     copying, converting, memory = [], [], 0.0
     for _ in range(_ROUNDS):
         copying.append(_copy(shards, folder / "copy"))
-        command = [sys.executable, "-m", __spec__.name, "build", str(made), str(folder / "built.gguf")]
+        command = [
+            sys.executable,
+            "-m",
+            __spec__.name,
+            "build",
+            str(made),
+            str(folder / "built.gguf"),
+        ]
         out = subprocess.run(command, check=True, capture_output=True, text=True)
         seconds, peak = map(float, out.stdout.split())
         converting.append(seconds)
@@ -94,7 +101,9 @@ if __name__ == "__main__":
             make_checkpoint(Path(folder), **_SHAPE)
         case ["build", checkpoint, target]:
             seconds = _build(Path(checkpoint), Path(target))
-            sys.stdout.write(f"{seconds} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}")
+            sys.stdout.write(
+                f"{seconds} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}"
+            )
         case rest:
             with tempfile.TemporaryDirectory(dir=rest[0] if rest else None) as temporary:
                 main(Path(temporary))

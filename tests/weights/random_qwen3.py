@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = npt.NDArray[np.float32]
 
-CUTS: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+CUTS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 SPECIAL: Final = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_pad|>")
 WHOLE: Final = ("<tool_call>", "</tool_call>", "<think>", "</think>")
-TEMPLATE: Final = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+TEMPLATE: Final = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+)
 READING: Final = (
     "It is a truth universally acknowledged, that a single man in possession of a fortune, must be in want of a wife.",
     "“My dear Mr. Bennet,” said his lady to him one day, “have you heard that Netherfield Park is let at last?”",
@@ -89,7 +89,9 @@ class Checkpoint:
     folder: Path
     config: dict[str, Any]
     tokenizer: Tokenizer
-    tensors: dict[str, Array] = field(default_factory=dict)  # as they read back: rounded to what is stored
+    tensors: dict[str, Array] = field(
+        default_factory=dict
+    )  # as they read back: rounded to what is stored
 
     def logits(self, tokens: list[int]) -> Array:
         """What the model answers after each of `tokens`: one row of logits for each."""
@@ -97,7 +99,9 @@ class Checkpoint:
         for layer in range(self.config["num_hidden_layers"]):
             block = f"model.layers.{layer}"
             hidden = hidden + self._attention(block, self._norm(hidden, f"{block}.input_layernorm"))
-            hidden = hidden + self._feed_forward(block, self._norm(hidden, f"{block}.post_attention_layernorm"))
+            hidden = hidden + self._feed_forward(
+                block, self._norm(hidden, f"{block}.post_attention_layernorm")
+            )
         tied = self.config["tie_word_embeddings"]
         output = self.tensors["model.embed_tokens.weight" if tied else "lm_head.weight"]
         return self._norm(hidden, "model.norm") @ output.T
@@ -107,13 +111,20 @@ class Checkpoint:
         return np.asarray(x / scale * self.tensors[f"{name}.weight"], np.float32)
 
     def _attention(self, block: str, x: Array) -> Array:
-        size, group = self.config["head_dim"], self.config["num_attention_heads"] // self.config["num_key_value_heads"]
+        size, group = (
+            self.config["head_dim"],
+            self.config["num_attention_heads"] // self.config["num_key_value_heads"],
+        )
         heads = {
-            part: (x @ self.tensors[f"{block}.self_attn.{part}_proj.weight"].T).reshape(len(x), -1, size)
+            part: (x @ self.tensors[f"{block}.self_attn.{part}_proj.weight"].T).reshape(
+                len(x), -1, size
+            )
             for part in "qkv"
         }
         queries = self._turned(self._norm(heads["q"], f"{block}.self_attn.q_norm"))
-        keys = np.repeat(self._turned(self._norm(heads["k"], f"{block}.self_attn.k_norm")), group, axis=1)
+        keys = np.repeat(
+            self._turned(self._norm(heads["k"], f"{block}.self_attn.k_norm")), group, axis=1
+        )
         values = np.repeat(heads["v"], group, axis=1)
         scores = np.einsum("qhd,khd->hqk", queries, keys) / np.sqrt(size)
         scores = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
@@ -125,9 +136,14 @@ class Checkpoint:
     def _turned(self, x: Array) -> Array:
         """Positions, by rotating the first half of each head against the second."""
         half = self.config["head_dim"] // 2
-        angles = np.outer(np.arange(len(x)), self.config["rope_theta"] ** (-np.arange(half) / half))[:, None, :]
+        angles = np.outer(
+            np.arange(len(x)), self.config["rope_theta"] ** (-np.arange(half) / half)
+        )[:, None, :]
         first, second = x[..., :half], x[..., half:]
-        turned = (first * np.cos(angles) - second * np.sin(angles), second * np.cos(angles) + first * np.sin(angles))
+        turned = (
+            first * np.cos(angles) - second * np.sin(angles),
+            second * np.cos(angles) + first * np.sin(angles),
+        )
         return np.concatenate(turned, -1).astype(np.float32)
 
     def _feed_forward(self, block: str, x: Array) -> Array:
@@ -137,19 +153,30 @@ class Checkpoint:
         return np.asarray((gate / (1 + np.exp(-gate)) * up) @ down.T, np.float32)
 
 
-def make_checkpoint(folder: Path, *, dtype: str = "BF16", shards: int = 2, seed: int = 7, **changes: Any) -> Checkpoint:
+def make_checkpoint(
+    folder: Path, *, dtype: str = "BF16", shards: int = 2, seed: int = 7, **changes: Any
+) -> Checkpoint:
     """Write a checkpoint of random numbers into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     made = Checkpoint(folder, CONFIG | changes, make_tokenizer())
     (folder / "config.json").write_text(json.dumps(made.config), encoding="utf-8")
     made.tokenizer.save(str(folder / "tokenizer.json"))
-    settings = {"add_bos_token": False, "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "bos_token": None}
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": TEMPLATE}), encoding="utf-8")
+    settings = {
+        "add_bos_token": False,
+        "eos_token": "<|im_end|>",
+        "pad_token": "<|endoftext|>",
+        "bos_token": None,
+    }
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps(settings | {"chat_template": TEMPLATE}), encoding="utf-8"
+    )
     random = np.random.default_rng(seed)
     stored = {}
     for name, shape in _shapes(made.config):
         norm = len(shape) == 1
-        numbers = random.normal(1 if norm else 0, 0.1 if norm else shape[-1] ** -0.5, shape).astype(np.float32)
+        numbers = random.normal(1 if norm else 0, 0.1 if norm else shape[-1] ** -0.5, shape).astype(
+            np.float32
+        )
         stored[name] = rounded(numbers, dtype)
         made.tensors[name] = widened(stored[name], dtype).reshape(shape)
     _write_shards(folder, stored, dtype, shards)
@@ -159,20 +186,30 @@ def make_checkpoint(folder: Path, *, dtype: str = "BF16", shards: int = 2, seed:
 def rounded(numbers: Array, dtype: str) -> npt.NDArray[Any]:
     """Numbers as they are stored."""
     if dtype == "BF16":
-        return (numbers.view(np.uint32) >> 16).astype("<u2")  # cut off rather than rounded: any bits will do
+        return (numbers.view(np.uint32) >> 16).astype(
+            "<u2"
+        )  # cut off rather than rounded: any bits will do
     return numbers.astype("<f2" if dtype == "F16" else "<f4")
 
 
 def widened(stored: npt.NDArray[Any], dtype: str) -> Array:
     """Stored numbers as numbers."""
-    return (stored.astype(np.uint32) << 16).view(np.float32) if dtype == "BF16" else stored.astype(np.float32)
+    return (
+        (stored.astype(np.uint32) << 16).view(np.float32)
+        if dtype == "BF16"
+        else stored.astype(np.float32)
+    )
 
 
 def write_safetensors(path: Path, tensors: dict[str, npt.NDArray[Any]], dtype: str) -> None:
     """Write one safetensors file: the length of the header, the header, the numbers."""
     header, at = {}, 0
     for name, numbers in tensors.items():
-        header[name] = {"dtype": dtype, "shape": numbers.shape, "data_offsets": [at, at + numbers.nbytes]}
+        header[name] = {
+            "dtype": dtype,
+            "shape": numbers.shape,
+            "data_offsets": [at, at + numbers.nbytes],
+        }
         at += numbers.nbytes
     front = json.dumps({"__metadata__": {"format": "pt"}, **header}).encode()
     with path.open("wb") as file:
@@ -181,7 +218,9 @@ def write_safetensors(path: Path, tensors: dict[str, npt.NDArray[Any]], dtype: s
             file.write(numbers.tobytes())
 
 
-def _write_shards(folder: Path, stored: dict[str, npt.NDArray[Any]], dtype: str, shards: int) -> None:
+def _write_shards(
+    folder: Path, stored: dict[str, npt.NDArray[Any]], dtype: str, shards: int
+) -> None:
     if shards == 1:
         write_safetensors(folder / "model.safetensors", stored, dtype)
         return
@@ -199,7 +238,9 @@ def _write_shards(folder: Path, stored: dict[str, npt.NDArray[Any]], dtype: str,
 def _shapes(config: dict[str, Any]) -> list[tuple[str, tuple[int, ...]]]:
     hidden, inner, size = config["hidden_size"], config["intermediate_size"], config["head_dim"]
     queries, keys = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
-    shapes: list[tuple[str, tuple[int, ...]]] = [("model.embed_tokens.weight", (config["vocab_size"], hidden))]
+    shapes: list[tuple[str, tuple[int, ...]]] = [
+        ("model.embed_tokens.weight", (config["vocab_size"], hidden))
+    ]
     for layer in range(config["num_hidden_layers"]):
         parts = {
             "input_layernorm": (hidden,),

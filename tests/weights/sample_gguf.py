@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def make_gguf(path: Path, *, architecture: str = "qwen3", tensors: int = 3, name: str = "Tiny") -> Path:
+def make_gguf(
+    path: Path, *, architecture: str = "qwen3", tensors: int = 3, name: str = "Tiny"
+) -> Path:
     """Write a GGUF with a header as a Qwen3 has it, and a few tensors of 64 numbers each."""
     writer = GGUFWriter(path, architecture)
     writer.add_name(name)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def spoilt_index(folder: Path) -> None:
-    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../etc/passwd"}}')
+    (folder / "model.safetensors.index.json").write_text(
+        '{"weight_map": {"a": "../../etc/passwd"}}'
+    )
 
 
 def truncated_shard(folder: Path) -> None:
@@ -41,7 +43,9 @@ def another_architecture(folder: Path) -> None:
 
 
 def stranger_in_the_shard(folder: Path) -> None:
-    write_safetensors(folder / "model-00002-of-00002.safetensors", {"visual.patch": np.zeros(4, "<u2")}, "BF16")
+    write_safetensors(
+        folder / "model-00002-of-00002.safetensors", {"visual.patch": np.zeros(4, "<u2")}, "BF16"
+    )
 
 
 def eight_bits(folder: Path) -> None:
@@ -67,7 +71,9 @@ def no_config(folder: Path) -> None:
 
 
 def poor_config(folder: Path) -> None:
-    (folder / "config.json").write_text('{"architectures": ["Qwen3ForCausalLM"], "hidden_size": "many"}')
+    (folder / "config.json").write_text(
+        '{"architectures": ["Qwen3ForCausalLM"], "hidden_size": "many"}'
+    )
 
 
 def other_tokenizer(folder: Path) -> None:
@@ -99,6 +105,8 @@ def test_what_cannot_be_converted_is_told_in_one_sentence(
     made = make_checkpoint(tmp_path / "c")
     spoil(made.folder)
     with pytest.raises(WeightsError, match=says) as caught:
-        Build(LocalSource(made.folder), tmp_path / "o" / "Tiny-BF16.gguf", "BF16", title="Tiny").run(Steps())
+        Build(
+            LocalSource(made.folder), tmp_path / "o" / "Tiny-BF16.gguf", "BF16", title="Tiny"
+        ).run(Steps())
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "o" / "Tiny-BF16.gguf").exists()

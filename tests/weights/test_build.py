@@ -60,8 +60,12 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
     return make_checkpoint(tmp_path_factory.mktemp("tiny") / "Tiny")
 
 
-@pytest.mark.parametrize("changes", [{}, {"tie_word_embeddings": True}, {"rope_theta": 5e6, "head_dim": 64}])
-def test_llama_cpp_answers_what_the_checkpoint_answers(tmp_path: Path, changes: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "changes", [{}, {"tie_word_embeddings": True}, {"rope_theta": 5e6, "head_dim": 64}]
+)
+def test_llama_cpp_answers_what_the_checkpoint_answers(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
     made = make_checkpoint(tmp_path / "Tiny", dtype="F32", **changes)
     tokens = made.tokenizer.encode("".join(HARD[:4]), add_special_tokens=False).ids
     with Llama(built(made, tmp_path / "Tiny-F32.gguf", "F32")) as llama:
@@ -90,7 +94,9 @@ def test_every_number_is_the_one_in_the_checkpoint(tiny: Checkpoint, whole: Path
     assert len(stored) == len(tiny.tensors)
     query = stored["blk.1.attn_q.weight"]
     bits = query.data.view(np.uint16).astype(np.uint32) << 16
-    assert np.array_equal(bits.view(np.float32), tiny.tensors["model.layers.1.self_attn.q_proj.weight"])
+    assert np.array_equal(
+        bits.view(np.float32), tiny.tensors["model.layers.1.self_attn.q_proj.weight"]
+    )
     norm = stored["blk.2.ffn_norm.weight"].data
     assert norm.dtype == np.float32
     assert np.array_equal(norm, tiny.tensors["model.layers.2.post_attention_layernorm.weight"])
@@ -98,9 +104,14 @@ def test_every_number_is_the_one_in_the_checkpoint(tiny: Checkpoint, whole: Path
 
 @pytest.mark.parametrize("wanted", ["BF16", "F16", "F32"])
 @pytest.mark.parametrize("given", ["F32", "BF16", "F16"])
-def test_numbers_of_another_type_are_rounded_to_the_nearest(tmp_path: Path, given: str, wanted: str) -> None:
+def test_numbers_of_another_type_are_rounded_to_the_nearest(
+    tmp_path: Path, given: str, wanted: str
+) -> None:
     made = make_checkpoint(tmp_path / "c", dtype=given, shards=1, num_hidden_layers=1)
-    stored = {one.name: one.data for one in GGUFReader(built(made, tmp_path / f"o-{wanted}.gguf", wanted)).tensors}
+    stored = {
+        one.name: one.data
+        for one in GGUFReader(built(made, tmp_path / f"o-{wanted}.gguf", wanted)).tensors
+    }
     numbers = made.tensors["model.layers.0.mlp.down_proj.weight"]
     expected = quantize(numbers, GGMLQuantizationType[wanted])
     assert stored["blk.0.ffn_down.weight"].tobytes() == expected.tobytes()
@@ -138,7 +149,9 @@ def test_the_header_says_all_that_llama_cpp_wants_to_know(whole: Path) -> None:
 
 def test_a_context_stretched_by_yarn_is_told(tmp_path: Path) -> None:
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
-    reader = GGUFReader(built(make_checkpoint(tmp_path / "c", rope_scaling=yarn), tmp_path / "Tiny-BF16.gguf"))
+    reader = GGUFReader(
+        built(make_checkpoint(tmp_path / "c", rope_scaling=yarn), tmp_path / "Tiny-BF16.gguf")
+    )
     said = {name: field.contents() for name, field in reader.fields.items()}
     assert said["qwen3.rope.scaling.type"] == "yarn"
     assert said["qwen3.rope.scaling.factor"] == 4.0
@@ -149,8 +162,15 @@ def test_a_vocabulary_in_two_files_reads_the_same(tiny: Checkpoint, tmp_path: Pa
     made = make_checkpoint(tmp_path / "c")
     made.tokenizer.model.save(str(made.folder))
     (made.folder / "tokenizer.json").unlink()
-    added = {str(560 + n): {"content": one, "special": n < len(SPECIAL)} for n, one in enumerate(SPECIAL + WHOLE)}
-    settings = {"tokenizer_class": "Qwen2Tokenizer", "add_bos_token": False, "added_tokens_decoder": added}
+    added = {
+        str(560 + n): {"content": one, "special": n < len(SPECIAL)}
+        for n, one in enumerate(SPECIAL + WHOLE)
+    }
+    settings = {
+        "tokenizer_class": "Qwen2Tokenizer",
+        "add_bos_token": False,
+        "added_tokens_decoder": added,
+    }
     (made.folder / "tokenizer_config.json").write_text(
         str(settings).replace("'", '"').replace("True", "true").replace("False", "false")
     )
@@ -168,7 +188,9 @@ def straight(tiny: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Path
     assert build.run(steps := Steps()) == target
     assert hashes.noted(target) == hashes.sha256(target)
     front = gguf_reader.read_header(target).data_start
-    assert needs.result <= target.stat().st_size - front <= needs.result + 32 * 40  # each tensor is padded
+    assert (
+        needs.result <= target.stat().st_size - front <= needs.result + 32 * 40
+    )  # each tensor is padded
     assert needs.disk >= needs.fetched + needs.result
     assert all(there == total for there, total in steps.most.values())
     return target
@@ -198,8 +220,12 @@ def test_a_quantised_model_still_answers_much_the_same(tiny: Checkpoint, straigh
     assert 0.001 < np.sqrt(np.mean(error**2)) < 0.6
 
 
-def test_a_full_disk_is_told_and_nothing_half_gets_the_name(tiny: Checkpoint, tmp_path: Path) -> None:
-    said = in_a_process(tiny.folder, tmp_path, "resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))")
+def test_a_full_disk_is_told_and_nothing_half_gets_the_name(
+    tiny: Checkpoint, tmp_path: Path
+) -> None:
+    said = in_a_process(
+        tiny.folder, tmp_path, "resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))"
+    )
     assert said.returncode == 1
     assert "WeightsError" in said.stderr
     assert "is the disk full?" in said.stderr.splitlines()[-1]
@@ -221,7 +247,10 @@ def test_two_processes_do_not_build_the_same(tiny: Checkpoint, tmp_path: Path) -
 
 def test_ctrl_c_ends_the_quantiser_too(tiny: Checkpoint, tmp_path: Path) -> None:
     program = subprocess.Popen(
-        script(tiny.folder, tmp_path, "", "Q8_0", loops=50), cwd=ROOT, start_new_session=True, stderr=-3
+        script(tiny.folder, tmp_path, "", "Q8_0", loops=50),
+        cwd=ROOT,
+        start_new_session=True,
+        stderr=-3,
     )
     deadline = time.monotonic() + 30
     while not list(tmp_path.glob("*.unquantised.gguf")) and time.monotonic() < deadline:
@@ -259,12 +288,18 @@ def script(folder: Path, out: Path, before: str, kind: str = "BF16", loops: int 
 
 
 def in_a_process(folder: Path, out: Path, before: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(script(folder, out, before), cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        script(folder, out, before), cwd=ROOT, capture_output=True, text=True, check=False
+    )
 
 
 def test_measures_are_read_from_newer_configs_too(tmp_path: Path) -> None:
     rope = {"rope_parameters": {"rope_type": "default", "rope_theta": 3e6}, "dtype": "bfloat16"}
-    config = {key: value for key, value in CONFIG.items() if key not in ("rope_theta", "rope_scaling", "torch_dtype")}
+    config = {
+        key: value
+        for key, value in CONFIG.items()
+        if key not in ("rope_theta", "rope_scaling", "torch_dtype")
+    }
     made = make_checkpoint(tmp_path / "c")
     (made.folder / "config.json").write_text(json.dumps(config | rope))
     build = Build(LocalSource(made.folder), tmp_path / "o.gguf", "Q8_0")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import DocumentError, ModelFileError, UnknownName, UserInputError
-from bot.package_data import shipped
+from bot.errors import DocumentError, ModelFileError, NameNotFound, UserInputError
+from bot.package_data import shipped_folder
 from bot.weights.catalogue import catalogue
 from bot.weights.find_model import resolve, weights_folder
 from bot.weights.paths import HubFile
@@ -22,7 +22,11 @@ def test_the_demo_model_is_found_in_its_package_without_importing_it() -> None:
     assert demo.path.is_file()
     assert demo.stand_in
     assert demo.dialect == "stand-in"
-    assert (demo.sampling.temperature, demo.sampling.min_p, demo.sampling.repeat_penalty) == (0.5, 0.1, 1.15)
+    assert (demo.sampling.temperature, demo.sampling.min_p, demo.sampling.repeat_penalty) == (
+        0.5,
+        0.1,
+        1.15,
+    )
 
 
 def test_a_model_is_found_by_its_path(tmp_path: Path) -> None:
@@ -49,14 +53,15 @@ def test_weights_that_are_not_published_as_gguf_are_told_with_what_to_do() -> No
 
 
 def test_an_unknown_name_gets_the_nearest_ones() -> None:
-    with pytest.raises(UnknownName, match=r"No model is called 'dmo'.*demo"):
+    with pytest.raises(NameNotFound, match=r"No model is called 'dmo'.*demo"):
         resolve("dmo")
     with pytest.raises(ModelFileError, match="There is no model file"):
         resolve("some/where.gguf")
 
 
 @pytest.mark.parametrize(
-    "text", ["owner", "owner/repo", "owner/repo/", "owner/../x.gguf", "owner/repo/model.safetensors"]
+    "text",
+    ["owner", "owner/repo", "owner/repo/", "owner/../x.gguf", "owner/repo/model.safetensors"],
 )
 def test_what_is_no_file_of_the_hub_is_told(text: str) -> None:
     with pytest.raises(UserInputError, match="hf:"):
@@ -71,11 +76,13 @@ def test_the_catalogue_that_ships_is_sound() -> None:
     entries = catalogue()
     assert {"demo", "HER-32B", "HER-RM-32B", "Qwen3-0.6B", "Qwen3-32B"} <= set(entries)
     assert all(entry.checkpoint is None or entry.dimensions for entry in entries.values())
-    assert shipped("models").name == "models"
-    assert weights_folder() == shipped("models")
+    assert shipped_folder("models").name == "models"
+    assert weights_folder() == shipped_folder("models")
 
 
 def test_a_broken_entry_of_the_catalogue_is_told_by_file(tmp_path: Path) -> None:
-    (tmp_path / "broken.yaml").write_text("name: x\ntitle: X\nsource: nowhere\nlicence: MIT\n", encoding="utf-8")
+    (tmp_path / "broken.yaml").write_text(
+        "name: x\ntitle: X\nsource: nowhere\nlicence: MIT\n", encoding="utf-8"
+    )
     with pytest.raises(DocumentError, match=r"broken\.yaml"):
         catalogue(tmp_path)

@@ -15,7 +15,7 @@ from bot.weights import gguf_reader
 from bot.weights.catalogue import catalogue
 from bot.weights.fit import Memory, fits, layouts_of
 from bot.weights.installed import weights_folder
-from bot.weights.memory_plan import CacheType, Wishes, plans
+from bot.weights.memory_plan import CacheType, PlanRequest, plans
 from bot.weights.model_headers import measure
 from tests.weights.loopback_hub import LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GIB = 2**30
-NOTHING = Wishes()
+NOTHING = PlanRequest()
 
 
 @pytest.fixture(scope="module", params=["demo", "tiny", "tied"])
@@ -35,18 +35,31 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
         return resolve("demo").path
     folder = tmp_path_factory.mktemp("fitting")
-    made = make_checkpoint(folder / "c", tie_word_embeddings=request.param == "tied", num_hidden_layers=5)
+    made = make_checkpoint(
+        folder / "c", tie_word_embeddings=request.param == "tied", num_hidden_layers=5
+    )
     return built(made, folder / "Tiny-BF16.gguf")
 
 
-@pytest.mark.parametrize(("context", "minds", "cache"), [(512, 1, "f16"), (2048, 4, "f16"), (4096, 2, "q8_0")])
-def test_the_plan_says_what_llama_cpp_takes(model: Path, context: int, minds: int, cache: CacheType) -> None:
-    plan = plans(gguf_reader.check(model), [], None, Wishes(context=context, minds=minds, cache_type=cache))[0]
+@pytest.mark.parametrize(
+    ("context", "minds", "cache"), [(512, 1, "f16"), (2048, 4, "f16"), (4096, 2, "q8_0")]
+)
+def test_the_plan_says_what_llama_cpp_takes(
+    model: Path, context: int, minds: int, cache: CacheType
+) -> None:
+    plan = plans(
+        gguf_reader.check(model),
+        [],
+        None,
+        PlanRequest(context=context, minds=minds, cache_type=cache),
+    )[0]
     taken = taken_by_llama_cpp(model, ContextPlan(context, minds, 1, 512, cache, "auto"))
     mib = 2**20
     assert plan.cache_bytes / mib == pytest.approx(taken["KV"], abs=0.01)
     assert plan.weights_bytes / mib == pytest.approx(taken["model"], rel=0.02)
-    assert taken["compute"] <= plan.work_bytes / mib <= taken["compute"] * 1.5 + 32  # rather too much than too little
+    assert (
+        taken["compute"] <= plan.work_bytes / mib <= taken["compute"] * 1.5 + 32
+    )  # rather too much than too little
     assert plan.main_bytes == plan.weights_bytes + plan.cache_bytes + plan.work_bytes
 
 
@@ -58,7 +71,9 @@ def taken_by_llama_cpp(path: Path, measures: ContextPlan) -> dict[str, float]:
     loaded = Model(path, 0)
     context = Context(loaded, measures)
     sizes: dict[str, float] = {}
-    for kind, size in re.findall(r"CPU\S* +(model|KV|compute) buffer size *= *([\d.]+) MiB", "".join(said)):
+    for kind, size in re.findall(
+        r"CPU\S* +(model|KV|compute) buffer size *= *([\d.]+) MiB", "".join(said)
+    ):
         sizes[kind] = sizes.get(kind, 0.0) + float(size)
     lib.llama_free(context.handle)
     loaded.free()
@@ -99,7 +114,10 @@ def test_sizes_are_those_that_were_seen_for_models_of_that_size(
      ((), 32, "Q4_K_M"), ((), 14, "Q2_K"), ((24, 24), 64, "Q8_0"), ((), 8, None)],
 )  # fmt: skip
 def test_the_best_choice_for_a_machine(
-    her: dict[str, tuple[gguf_reader.GgufFile, ...]], gpus: tuple[int, ...], main: int, best: str | None
+    her: dict[str, tuple[gguf_reader.GgufFile, ...]],
+    gpus: tuple[int, ...],
+    main: int,
+    best: str | None,
 ) -> None:
     found = fits(her, Memory(tuple(one * GIB for one in gpus), main * GIB), NOTHING)
     marked = [one.quantisation for one in found if one.best]

@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 
 def test_a_header_tells_the_model_s_measures(tmp_path: Path) -> None:
     header = read_header(make_gguf(tmp_path / "tiny.gguf"))
-    assert (header.architecture, header.name, header.layers, header.context) == ("qwen3", "Tiny", 64, 32768)
-    assert (header.heads, header.kv_heads, header.head_size, header.vocabulary) == (64, 8, (128, 128), 500)
+    assert (header.architecture, header.name, header.layers, header.context) == (
+        "qwen3",
+        "Tiny",
+        64,
+        32768,
+    )
+    assert (header.heads, header.kv_heads, header.head_size, header.vocabulary) == (
+        64,
+        8,
+        (128, 128),
+        500,
+    )
     assert [tensor.layer for tensor in header.tensors] == [0, 1, 2]
     assert header.tensors[0].size == 256
     assert header.complete
@@ -55,7 +65,9 @@ def test_a_file_that_was_cut_off_is_told_by_its_size(tmp_path: Path) -> None:
         (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "broken"),
     ],
 )
-def test_a_file_that_is_no_model_is_told_by_what_it_is(tmp_path: Path, content: bytes, says: str) -> None:
+def test_a_file_that_is_no_model_is_told_by_what_it_is(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
     file = tmp_path / "model.gguf"
     file.write_bytes(content)
     with pytest.raises(ModelFileError, match=says) as caught:
@@ -70,7 +82,9 @@ def test_a_file_that_is_not_there_or_is_a_folder_is_told(tmp_path: Path) -> None
         check(tmp_path)
 
 
-def test_a_vocabulary_without_weights_and_an_encoder_are_no_models_for_a_play(tmp_path: Path) -> None:
+def test_a_vocabulary_without_weights_and_an_encoder_are_no_models_for_a_play(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(ModelFileError, match="no weights"):
         check(make_gguf(tmp_path / "vocab.gguf", tensors=0))
     with pytest.raises(ModelFileError, match="can't write text"):
@@ -79,16 +93,23 @@ def test_a_vocabulary_without_weights_and_an_encoder_are_no_models_for_a_play(tm
 
 def test_a_split_model_needs_all_its_parts(tmp_path: Path) -> None:
     first = make_gguf(tmp_path / "big-00001-of-00002.gguf")
-    assert [part.name for part in parts(first)] == ["big-00001-of-00002.gguf", "big-00002-of-00002.gguf"]
+    assert [part.name for part in parts(first)] == [
+        "big-00001-of-00002.gguf",
+        "big-00002-of-00002.gguf",
+    ]
     with pytest.raises(ModelFileError, match="00002-of-00002"):
         check(first)
     make_gguf(tmp_path / "big-00002-of-00002.gguf")
     assert len(check(first)) == 2
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+)
 @given(at=st.integers(0, 600), junk=st.binary(min_size=1, max_size=16))
-def test_a_damaged_header_is_an_error_and_never_a_crash(tmp_path: Path, at: int, junk: bytes) -> None:
+def test_a_damaged_header_is_an_error_and_never_a_crash(
+    tmp_path: Path, at: int, junk: bytes
+) -> None:
     file = tmp_path / "tiny.gguf"
     if not file.exists():
         make_gguf(file)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.weights.gguf_reader import GgufFile, Tensor, Value
-from bot.weights.memory_plan import Wishes, plans, smallest
+from bot.weights.memory_plan import PlanRequest, plans, smallest
 
 GIB = 2**30
 
@@ -19,7 +19,10 @@ def qwen32(gigabytes: float = 19.8) -> tuple[GgufFile, ...]:
     each = int(gigabytes * 1e9 * 0.95 / 64)
     outer = int(gigabytes * 1e9 * 0.025)
     tensors = [Tensor(f"blk.{layer}.all.weight", layer * each, each) for layer in range(64)]
-    tensors += [Tensor("token_embd.weight", 64 * each, outer), Tensor("output.weight", 64 * each + outer, outer)]
+    tensors += [
+        Tensor("token_embd.weight", 64 * each, outer),
+        Tensor("output.weight", 64 * each + outer, outer),
+    ]
     values: dict[str, Value] = {
         "general.architecture": "qwen3",
         "qwen3.block_count": 64,
@@ -30,7 +33,9 @@ def qwen32(gigabytes: float = 19.8) -> tuple[GgufFile, ...]:
         "qwen3.attention.key_length": 128,
         "qwen3.attention.value_length": 128,
     }
-    header = GgufFile(Path("qwen.gguf"), 0, 0, values, {"tokenizer.ggml.tokens": 151936}, tuple(tensors))
+    header = GgufFile(
+        Path("qwen.gguf"), 0, 0, values, {"tokenizer.ggml.tokens": 151936}, tuple(tensors)
+    )
     return (header,)
 
 
@@ -39,45 +44,47 @@ def qwen32(gigabytes: float = 19.8) -> tuple[GgufFile, ...]:
     [(80, 16384, 8, "f16"), (48, 16384, 8, "q8_0"), (32, 8192, 8, "q8_0"), (24, 8192, 4, "q8_0")],
 )
 def test_a_32b_model_on_usual_cards(gpu: int, context: int, minds: int, cache: str) -> None:
-    best = plans(qwen32(), [gpu * GIB], 64 * GIB, Wishes())[0]
+    best = plans(qwen32(), [gpu * GIB], 64 * GIB, PlanRequest())[0]
     assert (best.gpu_layers, best.layers) == (65, 65)
     assert (best.context, best.minds, best.cache_type) == (context, minds, cache)
     assert best.gpu_bytes <= gpu * GIB
 
 
 def test_what_does_not_fit_on_the_card_goes_there_in_part() -> None:
-    best = plans(qwen32(), [16 * GIB], 64 * GIB, Wishes())[0]
+    best = plans(qwen32(), [16 * GIB], 64 * GIB, PlanRequest())[0]
     assert 10 < best.gpu_layers < 65
     assert "of 65 layers on the GPU" in str(best)
 
 
 def test_several_cards_are_one_room() -> None:
-    best = plans(qwen32(), [24 * GIB, 24 * GIB], 64 * GIB, Wishes())[0]
+    best = plans(qwen32(), [24 * GIB, 24 * GIB], 64 * GIB, PlanRequest())[0]
     assert (best.gpu_layers, best.minds) == (65, 8)
 
 
 def test_without_a_card_all_is_on_the_cpu() -> None:
-    best = plans(qwen32(), [], 64 * GIB, Wishes())[0]
+    best = plans(qwen32(), [], 64 * GIB, PlanRequest())[0]
     assert best.gpu_layers == 0
     assert str(best).startswith("on the CPU")
-    assert not plans(qwen32(), [], 16 * GIB, Wishes())
+    assert not plans(qwen32(), [], 16 * GIB, PlanRequest())
 
 
 def test_what_the_settings_fix_is_kept() -> None:
-    wishes = Wishes(context=4096, minds=3, cache_type="f16", gpu_layers=20)
+    wishes = PlanRequest(context=4096, minds=3, cache_type="f16", gpu_layers=20)
     fitting = plans(qwen32(), [24 * GIB], 64 * GIB, wishes)
-    assert [(plan.context, plan.minds, plan.cache_type, plan.gpu_layers) for plan in fitting] == [(4096, 3, "f16", 20)]
+    assert [(plan.context, plan.minds, plan.cache_type, plan.gpu_layers) for plan in fitting] == [
+        (4096, 3, "f16", 20)
+    ]
 
 
 def test_without_flash_attention_the_cache_is_not_quantised() -> None:
-    fitting = plans(qwen32(), [48 * GIB], 64 * GIB, Wishes(flash_attention=False))
+    fitting = plans(qwen32(), [48 * GIB], 64 * GIB, PlanRequest(flash_attention=False))
     assert {plan.cache_type for plan in fitting} == {"f16"}
 
 
 def test_no_more_context_than_the_model_was_trained_with() -> None:
     (header,) = qwen32()
     header.values["qwen3.context_length"] = 2048
-    assert {plan.context for plan in plans((header,), [80 * GIB], None, Wishes())} == {2048}
+    assert {plan.context for plan in plans((header,), [80 * GIB], None, PlanRequest())} == {2048}
 
 
 @settings(deadline=None, max_examples=60)
@@ -92,7 +99,7 @@ def test_no_plan_takes_more_than_there_is_and_each_is_no_larger_than_the_one_bef
     gpus: list[int], main: int, size: float, minds: int | None, context: int | None
 ) -> None:
     headers = qwen32(size)
-    wishes = Wishes(context=context, minds=minds)
+    wishes = PlanRequest(context=context, minds=minds)
     fitting = plans(headers, [gpu * GIB for gpu in gpus], main * GIB, wishes)
     for plan in fitting:
         assert plan.gpu_bytes <= sum(gpus) * GIB

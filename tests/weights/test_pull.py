@@ -58,10 +58,16 @@ def refused(folder: Path, file: HubFile = FILE) -> str:
 
 
 def left(folder: Path) -> set[str]:
-    return {path.name for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock")}
+    return {
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.endswith(".lock")
+    }
 
 
-def test_a_file_comes_whole_with_its_progress_and_its_hash(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+def test_a_file_comes_whole_with_its_progress_and_its_hash(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
     heard: list[tuple[int, int]] = []
     path = fetch(FILE, tmp_path, lambda there, total: heard.append((there, total)))
     assert path == tmp_path / "Qwen--Tiny-GGUF" / FILE.name
@@ -74,7 +80,9 @@ def test_a_file_comes_whole_with_its_progress_and_its_hash(hub: LoopbackHub, con
     assert len(hub.ranges) == asked  # it was there
 
 
-def test_a_transfer_that_breaks_off_goes_on_where_it_was(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+def test_a_transfer_that_breaks_off_goes_on_where_it_was(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
     hub.breaks = [11 * MB]
     assert fetch(FILE, tmp_path).read_bytes() == content
     assert hub.ranges[0] == ""
@@ -105,7 +113,9 @@ def test_ctrl_c_keeps_what_has_come(hub: LoopbackHub, content: bytes, tmp_path: 
     assert int(hub.ranges[-1][6:-1]) >= 10 * MB
 
 
-def test_a_network_that_is_gone_is_told_and_the_part_stays(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+def test_a_network_that_is_gone_is_told_and_the_part_stays(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
     hub.breaks = [11 * MB]
     hub.before_sending = lambda: threading.Timer(0.5, hub.close).start()
     said = refused(tmp_path)
@@ -114,7 +124,9 @@ def test_a_network_that_is_gone_is_told_and_the_part_stays(hub: LoopbackHub, con
     assert "can't be reached" in refused(tmp_path)
 
 
-def test_what_is_not_what_the_hub_promised_is_thrown_away(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+def test_what_is_not_what_the_hub_promised_is_thrown_away(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
     hub.spoilt[FILE.name] = content[:-1] + b"!"
     assert "its hash is another" in refused(tmp_path)
     assert left(tmp_path) == set()
@@ -139,19 +151,31 @@ def test_what_is_no_gguf_is_refused_whatever_its_name(hub: LoopbackHub, tmp_path
     assert left(tmp_path) == set()
 
 
-def test_a_split_model_comes_in_all_its_parts(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+def test_a_split_model_comes_in_all_its_parts(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
     for part in ("big-00001-of-00002.gguf", "big-00002-of-00002.gguf"):
         hub.put(REPO, f"Q8_0/{part}", content)
     heard: list[tuple[int, int]] = []
-    path = fetch(HubFile(REPO, "Q8_0/big-00001-of-00002.gguf"), tmp_path, lambda *told: heard.append(told))
+    path = fetch(
+        HubFile(REPO, "Q8_0/big-00001-of-00002.gguf"), tmp_path, lambda *told: heard.append(told)
+    )
     assert path.with_name("big-00002-of-00002.gguf").read_bytes() == content
     assert heard[-1] == (2 * len(content), 2 * len(content))
     del hub.files[REPO]["Q8_0/big-00002-of-00002.gguf"]
-    assert "big-00002-of-00002.gguf" in refused(tmp_path / "b", HubFile(REPO, "Q8_0/big-00001-of-00002.gguf"))
+    assert "big-00002-of-00002.gguf" in refused(
+        tmp_path / "b", HubFile(REPO, "Q8_0/big-00001-of-00002.gguf")
+    )
 
 
-def test_a_quantisation_is_found_and_a_missing_one_answered_with_those_there_are(hub: LoopbackHub) -> None:
-    for name in ("other-Q8_0.gguf", "Q4/Tiny-Q4_K_M-00002-of-00002.gguf", "Q4/Tiny-Q4_K_M-00001-of-00002.gguf"):
+def test_a_quantisation_is_found_and_a_missing_one_answered_with_those_there_are(
+    hub: LoopbackHub,
+) -> None:
+    for name in (
+        "other-Q8_0.gguf",
+        "Q4/Tiny-Q4_K_M-00002-of-00002.gguf",
+        "Q4/Tiny-Q4_K_M-00001-of-00002.gguf",
+    ):
         hub.put(REPO, name, b"")
     listed = Hub().repository(REPO)
     assert quantised(listed, "Q8_0", "Tiny") == FILE
@@ -168,7 +192,10 @@ def test_files_and_repositories_that_are_not_there_are_told(tmp_path: Path) -> N
 
 
 def test_a_gated_repository_is_explained_and_the_token_opens_it_and_goes_nowhere_else(
-    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    hub: LoopbackHub,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     hub.gated, hub.private, hub.token = {REPO}, {"Qwen/Secret"}, "hf_" + "s" * 30
     hub.put("Qwen/Secret", FILE.name, hub.files[REPO][FILE.name])
@@ -185,7 +212,9 @@ def test_a_gated_repository_is_explained_and_the_token_opens_it_and_goes_nowhere
     assert "hf_s" not in caplog.text
 
 
-def test_a_disk_without_room_is_told_before_anything_is_fetched(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_a_disk_without_room_is_told_before_anything_is_fetched(
+    hub: LoopbackHub, tmp_path: Path
+) -> None:
     hub.promised[FILE.name] = 2**60
     assert "are free in" in refused(tmp_path)
     assert hub.ranges == []
@@ -200,12 +229,18 @@ def test_an_unwritable_folder_is_told(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fills_up_on_the_way_is_told(hub: LoopbackHub, tmp_path: Path) -> None:
-    said = in_a_process(hub, tmp_path, "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))")
+    said = in_a_process(
+        hub,
+        tmp_path,
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))",
+    )
     assert "the disk is full" in said.communicate()[1].splitlines()[-1]
     assert said.returncode == 1
 
 
-def test_two_processes_that_want_the_same_file_fetch_it_once(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+def test_two_processes_that_want_the_same_file_fetch_it_once(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
     both = threading.Barrier(2)
     waiting = threading.Event()
     notices: list[str] = []
@@ -254,13 +289,18 @@ def test_a_checkpoint_is_built_straight_from_the_hub_and_leaves_nothing_but_the_
     assert left(out) == {path.name, f"{path.name}.sha256"}
 
 
-def test_shards_of_two_versions_of_a_checkpoint_are_never_mixed(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_shards_of_two_versions_of_a_checkpoint_are_never_mixed(
+    hub: LoopbackHub, tmp_path: Path
+) -> None:
     publish(hub, make_checkpoint(tmp_path / "old", seed=1).folder)
     with pytest.raises(KeyboardInterrupt):
         built_in(tmp_path / "out", Steps("Converting shard 2"))
     publish(hub, make_checkpoint(tmp_path / "new", seed=2).folder)
     hub.commit = "beef" * 10
-    assert built_in(tmp_path / "out", Steps()).read_bytes() == built_in(tmp_path / "other", Steps()).read_bytes()
+    assert (
+        built_in(tmp_path / "out", Steps()).read_bytes()
+        == built_in(tmp_path / "other", Steps()).read_bytes()
+    )
 
 
 def in_a_process(hub: LoopbackHub, folder: Path, before: str) -> subprocess.Popen[str]:
@@ -273,4 +313,6 @@ def in_a_process(hub: LoopbackHub, folder: Path, before: str) -> subprocess.Pope
     )
     environ = os.environ | {"HF_ENDPOINT": hub.url, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", "\n".join(lines)]
-    return subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )

@@ -24,31 +24,46 @@ def chat(
         str | None, typer.Option(metavar="N|NAME", help="Who answers where you address nobody.")
     ] = None,
     person: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Who you are: a character, or your own name.")
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Who you are: a character, or your own name."),
     ] = None,
-    show_think: Annotated[bool, typer.Option("--show-think", help="Show the model's planning.")] = False,
-    show_rolethink: Annotated[bool, typer.Option("--show-rolethink", help="Show what characters think.")] = False,
+    show_think: Annotated[
+        bool, typer.Option("--show-think", help="Show the model's planning.")
+    ] = False,
+    show_rolethink: Annotated[
+        bool, typer.Option("--show-rolethink", help="Show what characters think.")
+    ] = False,
     model: Annotated[str | None, typer.Option(help="A model's name, file or hf:… address.")] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=_LARGEST_SEED, help="With the same one the same is said.")
+        int | None,
+        typer.Option(min=0, max=_LARGEST_SEED, help="With the same one the same is said."),
     ] = None,
     store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the scene in this database; left out, nothing is kept.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep the scene in this database; left out, nothing is kept."
+        ),
     ] = None,
     scene: Annotated[
-        int | None, typer.Option("--continue", metavar="SCENE", help="Go on with this scene of the database.")
+        int | None,
+        typer.Option("--continue", metavar="SCENE", help="Go on with this scene of the database."),
     ] = None,
     config: Config = None,
 ) -> None:
     """Play a scene at the terminal, with the characters, minds and rules it would have on Discord."""
-    from bot.cli.chat.session import Wishes, play
+    from bot.cli.chat.session import ChatOptions, play
     from bot.her.beats import BeatKind
 
     if scene is not None and scenario is not None:
-        raise UserInputError("A scene that goes on has its scenario already: leave out --scenario, or --continue.")
+        raise UserInputError(
+            "A scene that goes on has its scenario already: leave out --scenario, or --continue."
+        )
     kinds = ((BeatKind.THOUGHT, show_rolethink), (BeatKind.PLANNING, show_think))
     showing = frozenset(kind for kind, wanted in kinds if wanted)
-    play(_for_chatting(settings_of(config), model), Wishes(scenario, character, person, showing, seed, store, scene))
+    play(
+        _for_chatting(settings_of(config), model),
+        ChatOptions(scenario, character, person, showing, seed, store, scene),
+    )
 
 
 def _for_chatting(settings: Settings, model: str | None) -> Settings:
@@ -56,7 +71,9 @@ def _for_chatting(settings: Settings, model: str | None) -> Settings:
     changes: dict[str, object] = {"logging": settings.logging.model_copy(update={"level": "ERROR"})}
     if model is not None:
         plain = (
-            {"model": model, "dialect": None, "sampling": None} if settings.engine.kind == "local" else {"model": model}
+            {"model": model, "dialect": None, "sampling": None}
+            if settings.engine.kind == "local"
+            else {"model": model}
         )
         changes["engine"] = settings.engine.model_copy(update=plain)
     return settings.model_copy(update=changes)

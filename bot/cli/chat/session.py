@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from bot import logs
 from bot.cli.chat import prompts
 from bot.cli.console.shared_options import library_of
-from bot.engine_factory import cautioned, create_engine
+from bot.engine_factory import create_engine, engine_warning
 from bot.scenes import cast
-from bot.scenes.player_lines import Hearing
-from bot.scenes.reply_generation import Limits, Performance
+from bot.scenes.player_lines import PlayerLines
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import AT_TERMINAL, Place
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.store.store import Store
 from bot.terminal import help_pages
-from bot.terminal.chat import Chat, House, Seat
-from bot.terminal.choice_prompt import Chooser, NothingMoreTyped
+from bot.terminal.chat import Chat, ChatSeat, ChatServices
+from bot.terminal.choice_prompt import ChoicePrompt, NothingMoreTyped
 from bot.terminal.keyboard import Keyboard
-from bot.terminal.loop_thread import Backstage, undisturbed
+from bot.terminal.loop_thread import LoopThread, undisturbed
 from bot.terminal.screen import FAULT, QUIET, Screen
-from bot.terminal.terminal_delivery import TerminalStage
+from bot.terminal.terminal_delivery import TerminalDelivery
 from bot.terminal.typed_commands import HELP
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _TOLD_AGAIN = 6  # turns of an earlier story that are shown when it goes on
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ChatOptions:
     """What a person asked for when they began to chat; None: not said."""
 
     scenario: str | None
@@ -70,7 +70,7 @@ class Wishes:
         return self.store is not None or self.scene_id is not None
 
 
-def play(settings: Settings, wishes: Wishes) -> None:
+def play(settings: Settings, wishes: ChatOptions) -> None:
     """Play at standard input and output until the person leaves.
 
     Raises AsideError; KeyboardInterrupt and SystemExit where a signal asks to end, when everything has ended.
@@ -81,36 +81,49 @@ def play(settings: Settings, wishes: Wishes) -> None:
         stack.callback(screen.end_line)
         stack.enter_context(_ended_by_signals())
         path = (wishes.store or settings.store.path) if wishes.kept else _passing(stack)
-        backstage = stack.enter_context(Backstage())
+        backstage = stack.enter_context(LoopThread())
         engine = create_engine(settings)
-        stage = TerminalStage(screen, wishes.showing)
-        house = stack.enter_context(backstage.entered(_house(settings, wishes, engine, path, stage, screen)))
+        stage = TerminalDelivery(screen, wishes.showing)
+        house = stack.enter_context(
+            backstage.entered(_house(settings, wishes, engine, path, stage, screen))
+        )
         try:
             seat = _seated(backstage, house, settings, wishes, keyboard)
         except NothingMoreTyped:
             return
-        screen.line(f"Loading the model ({settings.engine.model or 'the one that the server has'}) …", QUIET)
+        screen.line(
+            f"Loading the model ({settings.engine.model or 'the one that the server has'}) …", QUIET
+        )
         stack.enter_context(backstage.entered(_started(engine)))
-        if caution := cautioned(engine.info):
+        if caution := engine_warning(engine.info):
             screen.line(caution, FAULT)
         _talk(backstage, Chat(house, seat), house, seat, keyboard)
         if screen.gone:
             raise BrokenPipeError(errno.EPIPE, "nobody reads what is written")
         if wishes.kept:
             again = f"aside chat --store {shlex.quote(str(path))} --continue {seat.scene_id}"
-            screen.line(f"Kept in {path}: `{again}` goes on, and on Discord `/scene continue`.", QUIET)
+            screen.line(
+                f"Kept in {path}: `{again}` goes on, and on Discord `/scene continue`.", QUIET
+            )
 
 
 @asynccontextmanager
 async def _house(
-    settings: Settings, wishes: Wishes, engine: Engine, path: Path, stage: TerminalStage, screen: Screen
-) -> AsyncIterator[House]:
+    settings: Settings,
+    wishes: ChatOptions,
+    engine: Engine,
+    path: Path,
+    stage: TerminalDelivery,
+    screen: Screen,
+) -> AsyncIterator[ChatServices]:
     async with await Store.open(path) as store:
-        performance = Performance(engine, Limits(**settings.play.limits()), _seeds(wishes.seed))
+        performance = ReplyGenerator(
+            engine, ReplyLimits(**settings.play.limits()), _seeds(wishes.seed)
+        )
         theatre = Theatre(store, stage, performance, _now)
         try:
-            hearing, takes = Hearing(theatre, store, store, _now), Takes(theatre, store, stage)
-            yield House(theatre, hearing, takes, store, stage, screen)
+            hearing, takes = PlayerLines(theatre, store, store, _now), Takes(theatre, store, stage)
+            yield ChatServices(theatre, hearing, takes, store, stage, screen)
         finally:
             await theatre.close()
 
@@ -124,9 +137,15 @@ async def _started(engine: Engine) -> AsyncIterator[None]:
         await engine.close()
 
 
-def _seated(backstage: Backstage, house: House, settings: Settings, wishes: Wishes, keyboard: Keyboard) -> Seat:
+def _seated(
+    backstage: LoopThread,
+    house: ChatServices,
+    settings: Settings,
+    wishes: ChatOptions,
+    keyboard: Keyboard,
+) -> ChatSeat:
     """Begin the scene or open it, with the person in the part they chose."""
-    chooser, theatre = Chooser(keyboard, house.screen), house.theatre
+    chooser, theatre = ChoicePrompt(keyboard, house.screen), house.theatre
     terminal, own = Place(AT_TERMINAL, -time.time_ns()), None
     if wishes.scene_id is None:
         scenario = prompts.scenario_of(chooser, library_of(settings), wishes.scenario)
@@ -135,15 +154,19 @@ def _seated(backstage: Backstage, house: House, settings: Settings, wishes: Wish
         scene = backstage.run(theatre.visit(wishes.scene_id, terminal))
         scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
         free = [part.character for part in scene.parts if part.answers]
-        taken = [part.character for part in scene.parts if part.player_id not in (None, scene.gm_ids[0])]
+        taken = [
+            part.character for part in scene.parts if part.player_id not in (None, scene.gm_ids[0])
+        ]
     partner = prompts.partner_of(chooser, scenario, free, wishes.partner)
     kept = own.character if own and wishes.person is None else None
-    person = kept or prompts.person_of(chooser, keyboard, scenario, (partner, *taken), wishes.person)
+    person = kept or prompts.person_of(
+        chooser, keyboard, scenario, (partner, *taken), wishes.person
+    )
     if wishes.scene_id is None:
         scene = backstage.run(theatre.start(terminal, scenario, AT_TERMINAL))
     if backstage.run(_take_part(theatre, scene, person)):
         house.screen.line(f"{person} comes on stage.", QUIET)
-    return Seat(scene.id, scene.gm_ids[0], person, partner)
+    return ChatSeat(scene.id, scene.gm_ids[0], person, partner)
 
 
 async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
@@ -153,7 +176,9 @@ async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
     own = scene.part_of(user_id)
     if own is not None and own.character != person:
         await theatre.leave(scene, user_id)
-    if any(part.character == person for part in scene.parts) and (own is None or own.character != person):
+    if any(part.character == person for part in scene.parts) and (
+        own is None or own.character != person
+    ):
         scene = await theatre.join(scene, user_id, person)
     own = scene.part_of(user_id)
     absent = own is not None and own.absent
@@ -162,7 +187,9 @@ async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
     return absent
 
 
-def _talk(backstage: Backstage, chat: Chat, house: House, seat: Seat, keyboard: Keyboard) -> None:
+def _talk(
+    backstage: LoopThread, chat: Chat, house: ChatServices, seat: ChatSeat, keyboard: Keyboard
+) -> None:
     """Take one line after the other until the person leaves."""
     scene, screen = chat.scene, house.screen
     help_pages.opening(screen, scene)
@@ -209,7 +236,8 @@ def _ended_by_signals() -> Iterator[None]:
         raise SystemExit(128 + number)
 
     before = {
-        number: signal.signal(number, end) for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+        number: signal.signal(number, end)
+        for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
     }
     try:
         yield

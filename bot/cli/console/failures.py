@@ -45,10 +45,15 @@ def _tell(error: Exception, *, debug: bool) -> int:
         typer.echo(f"aside: {error}", err=True)
         return USERS_FAULT if isinstance(error, UserInputError) else OWN_FAULT
     if isinstance(error, OSError) and error.errno in _FULL:
-        typer.echo("aside: there is no room left where this is written to: free some, then try again.", err=True)
+        typer.echo(
+            "aside: there is no room left where this is written to: free some, then try again.",
+            err=True,
+        )
         return OWN_FAULT
     where = "the traceback stands above" if debug else _recorded(error)
-    typer.echo(f"aside: something went wrong inside Aside ({type(error).__name__}): {where}.", err=True)
+    typer.echo(
+        f"aside: something went wrong inside Aside ({type(error).__name__}): {where}.", err=True
+    )
     return OWN_FAULT
 
 
@@ -73,5 +78,7 @@ def _as_logged(error: Exception) -> str:
     from bot.logs import Redacted
 
     trace = (type(error), error, error.__traceback__)
-    record = logging.LogRecord("aside", logging.ERROR, __file__, 0, " ".join(sys.argv[:2]), None, trace)
+    record = logging.LogRecord(
+        "aside", logging.ERROR, __file__, 0, " ".join(sys.argv[:2]), None, trace
+    )
     return Redacted("%(asctime)s %(message)s").format(record)

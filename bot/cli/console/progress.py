@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-class Bars:
+class ProgressBars:
     """One bar at a time. `with Bars() as bars:`, then `bars.step("Fetching")` and `bars.progress(there, total)`."""
 
     def __init__(self) -> None:
@@ -26,7 +26,12 @@ class Bars:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self._end()
 
     def step(self, what: str, unit: str = "bytes") -> None:
@@ -48,7 +53,10 @@ class Bars:
     def _drawn(self, unit: str) -> Progress:
         from rich import progress
 
-        columns: list[progress.ProgressColumn] = [progress.TextColumn("{task.description}"), progress.BarColumn()]
+        columns: list[progress.ProgressColumn] = [
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+        ]
         if unit == "bytes":
             columns += [progress.DownloadColumn(binary_units=True), progress.TransferSpeedColumn()]
         else:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 Config: TypeAlias = Annotated[
-    Path | None, typer.Option("--config", metavar="FILE", help="Settings file; ./aside.yaml where there is one.")
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", help="Settings file; ./aside.yaml where there is one."
+    ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
 
@@ -32,9 +35,9 @@ def settings_of(config: Path | None) -> Settings:
 def library_of(settings: Settings) -> Library:
     """Return the library that the bot has with these settings."""
     from bot.library.library import Library
-    from bot.package_data import shipped
+    from bot.package_data import shipped_folder
 
-    return Library([*settings.library.folders, shipped("personas")])
+    return Library([*settings.library.folders, shipped_folder("personas")])
 
 
 def write(text: str) -> None:

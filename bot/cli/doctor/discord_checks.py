@@ -25,17 +25,33 @@ async def of_discord(settings: Settings) -> list[Check]:
     if token is None:
         return [Check("Discord", State.BAD, "there is no token", NO_LOGIN)]
     intents = discord.Intents(guilds=True, guild_messages=True, message_content=True)
-    client = discord.Client(intents=intents, proxy=settings.discord.proxy, chunk_guilds_at_startup=False)
+    client = discord.Client(
+        intents=intents, proxy=settings.discord.proxy, chunk_guilds_at_startup=False
+    )
     try:
         async with client:
             await client.login(token.get_secret_value())
             return [_account(client), *await _online(client)]
     except discord.LoginFailure:
-        return [Check("Discord", State.BAD, "the token is not accepted", "copy it anew from the developer portal")]
+        return [
+            Check(
+                "Discord",
+                State.BAD,
+                "the token is not accepted",
+                "copy it anew from the developer portal",
+            )
+        ]
     except discord.PrivilegedIntentsRequired:
         return [_account(client), Check("Intents", State.BAD, "message content is off", NO_INTENT)]
     except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
-        return [Check("Discord", State.BAD, f"can't be reached ({type(error).__name__})", "check the network")]
+        return [
+            Check(
+                "Discord",
+                State.BAD,
+                f"can't be reached ({type(error).__name__})",
+                "check the network",
+            )
+        ]
 
 
 def _account(client: discord.Client) -> Check:
@@ -47,11 +63,17 @@ async def _online(client: discord.Client) -> list[Check]:
     connection = asyncio.create_task(client.connect())
     ready = asyncio.create_task(client.wait_until_ready())
     try:
-        await asyncio.wait((connection, ready), timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            (connection, ready), timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED
+        )
         if connection.done():
             connection.result()
         if not ready.done():
-            return [Check("Gateway", State.BAD, f"Discord did not answer within {_PATIENCE:.0f} seconds")]
+            return [
+                Check(
+                    "Gateway", State.BAD, f"Discord did not answer within {_PATIENCE:.0f} seconds"
+                )
+            ]
         return [Check("Intents", State.GOOD, "message content is on"), *_servers(client)]
     finally:
         await client.close()
@@ -61,7 +83,11 @@ async def _online(client: discord.Client) -> list[Check]:
 
 def _servers(client: discord.Client) -> list[Check]:
     if not client.guilds:
-        return [Check("Servers", State.NOTE, "the bot is on no server yet", "open the invite link above")]
+        return [
+            Check(
+                "Servers", State.NOTE, "the bot is on no server yet", "open the invite link above"
+            )
+        ]
     return [check for guild in client.guilds for check in _server(guild)]
 
 
@@ -69,7 +95,12 @@ def _server(guild: discord.Guild) -> list[Check]:
     where = f"Server {guild.name}"
     lacking = {channel: missing(channel, guild.me) for channel in guild.text_channels}
     checks = [
-        Check(where, State.NOTE, f"#{channel.name} lacks {', '.join(names)}", "allow it in the channel's settings")
+        Check(
+            where,
+            State.NOTE,
+            f"#{channel.name} lacks {', '.join(names)}",
+            "allow it in the channel's settings",
+        )
         for channel, names in list(lacking.items())
         if names
     ]
@@ -77,5 +108,11 @@ def _server(guild: discord.Guild) -> list[Check]:
     if more > 0:
         shown.append(Check(where, State.NOTE, f"{more} more channels lack something"))
     if not guild.me.guild_permissions.manage_roles:
-        shown.append(Check(where, State.NOTE, "without Manage Roles characters can't be picked after typing @"))
-    return shown or [Check(where, State.GOOD, f"everything needed is allowed in {len(lacking)} channels")]
+        shown.append(
+            Check(
+                where, State.NOTE, "without Manage Roles characters can't be picked after typing @"
+            )
+        )
+    return shown or [
+        Check(where, State.GOOD, f"everything needed is allowed in {len(lacking)} channels")
+    ]

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from bot.settings import LocalEngineSettings, RemoteEngineSettings, Settings
 
-_GPU_BUILD = (
-    'reinstall llama-cpp-python for your card, such as with CMAKE_ARGS="-DGGML_CUDA=on" (see the README, “A GPU”)'
-)
+_GPU_BUILD = 'reinstall llama-cpp-python for your card, such as with CMAKE_ARGS="-DGGML_CUDA=on" (see the README, “A GPU”)'
 
 
 class State(StrEnum):
@@ -43,8 +41,14 @@ class Check:
 
 def of_machine(settings: Settings, config: Path | None) -> Iterator[Check]:
     """Look at everything on this machine, cheap things first. Loads no model."""
-    yield Check("Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}")
-    yield Check("Settings", State.GOOD, f"{config or 'aside.yaml where there is one, and ASIDE_* variables'}")
+    yield Check(
+        "Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}"
+    )
+    yield Check(
+        "Settings",
+        State.GOOD,
+        f"{config or 'aside.yaml where there is one, and ASIDE_* variables'}",
+    )
     yield from _library(settings)
     yield _database(settings.store.path)
     engine = settings.engine
@@ -76,7 +80,9 @@ def _database(path: Path) -> Check:
     folder = path.absolute().parent
     if not os.access(folder, os.W_OK):
         remedy = "make it writable, or set another `store.path`"
-        return Check("Database", State.BAD, f"{path} can't be made: {folder} is not writable", remedy)
+        return Check(
+            "Database", State.BAD, f"{path} can't be made: {folder} is not writable", remedy
+        )
     return Check("Database", State.GOOD, f"{path} will be made at the first start")
 
 
@@ -92,9 +98,18 @@ def _local(engine: LocalEngineSettings) -> Iterator[Check]:
         yield Check("Model", State.BAD, str(error))
         return
     size = sum(header.bytes_there for header in headers) / 2**30
-    yield Check("Model", State.GOOD, f"{engine.model}: {source.path.name}, {headers[0].architecture}, {size:.1f} GiB")
+    yield Check(
+        "Model",
+        State.GOOD,
+        f"{engine.model}: {source.path.name}, {headers[0].architecture}, {size:.1f} GiB",
+    )
     if source.stand_in:
-        yield Check("Model", State.NOTE, "this is a stand-in to try Aside with, not HER", "set `engine.model`")
+        yield Check(
+            "Model",
+            State.NOTE,
+            "this is a stand-in to try Aside with, not HER",
+            "set `engine.model`",
+        )
 
 
 def _devices() -> Iterator[Check]:
@@ -105,7 +120,12 @@ def _devices() -> Iterator[Check]:
         memory = f"{device.free / 2**30:.1f} of {device.total / 2**30:.1f} GiB free"
         yield Check("Device", State.GOOD, f"{device}, {memory}")
     for card in devices.unused_cards(found):
-        yield Check("Device", State.BAD, f"{card} is in this machine, and the installed build can't use it", _GPU_BUILD)
+        yield Check(
+            "Device",
+            State.BAD,
+            f"{card} is in this machine, and the installed build can't use it",
+            _GPU_BUILD,
+        )
     if not any(device.gpu for device in found):
         yield Check("Device", State.NOTE, "no GPU: replies are written by the CPU")
 
@@ -113,13 +133,13 @@ def _devices() -> Iterator[Check]:
 def _remote(engine: RemoteEngineSettings) -> Check:
     import asyncio
 
-    from bot.engine_factory import described, engine_of
+    from bot.engine_factory import create_engine_from, describe_engine
 
     async def ask() -> str:
-        asked = engine_of(engine)
+        asked = create_engine_from(engine)
         try:
             await asked.start()
-            return described(asked.info)
+            return describe_engine(asked.info)
         finally:
             await asked.close()
 

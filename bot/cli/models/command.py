@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.fit import Fit
-    from bot.weights.installed import Stored
+    from bot.weights.installed import InstalledModel
 
 models = typer.Typer(help="Show, measure, fetch, build and keep models.", no_args_is_help=True)
 for command in (pull, build, add, remove, verify):
@@ -78,14 +78,19 @@ def show(
 @models.command()
 def fit(
     model: Annotated[
-        str | None, typer.Argument(help="A name, file, or hf:… address; left out: the configured one, or all.")
+        str | None,
+        typer.Argument(help="A name, file, or hf:… address; left out: the configured one, or all."),
     ] = None,
     vram: VRam = None,
     context: Annotated[
         int | None, typer.Option(min=512, help="Tokens of one mind that there must be room for.")
     ] = None,
-    minds: Annotated[int | None, typer.Option(min=1, help="Replies at once that there must be room for.")] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Don't ask the hub for the model's dimensions.")] = False,
+    minds: Annotated[
+        int | None, typer.Option(min=1, help="Replies at once that there must be room for.")
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Don't ask the hub for the model's dimensions.")
+    ] = False,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
@@ -94,7 +99,9 @@ def fit(
     from bot.weights.model_headers import PATIENCE, measure
 
     settings = settings_of(config)
-    chosen = model or (settings.engine.model if settings.engine_named and settings.engine.kind == "local" else None)
+    chosen = model or (
+        settings.engine.model if settings.engine_named and settings.engine.kind == "local" else None
+    )
     if chosen is None:
         list_(vram, config, as_json)
         return
@@ -102,7 +109,9 @@ def fit(
     found = fits(measured.layouts, memory_here(vram), wishes_in(settings, context, minds))
     if as_json:
         fitted = [_fit_listed(one) for one in found]
-        write_json({"model": measured.name, "measured_by": measured.source, "quantisations": fitted})
+        write_json(
+            {"model": measured.name, "measured_by": measured.source, "quantisations": fitted}
+        )
         return
     typer.echo(f"{measured.name}, measured by {measured.source}")
     _print_fits(found)
@@ -124,7 +133,9 @@ def _fits_of(
     return {name: fits(one, memory, wishes) for name, one in layouts.items()}
 
 
-def _listed(entry: CatalogueEntry, here: Sequence[Stored], found: Sequence[Fit]) -> dict[str, Any]:
+def _listed(
+    entry: CatalogueEntry, here: Sequence[InstalledModel], found: Sequence[Fit]
+) -> dict[str, Any]:
     there = [
         {"quantisation": one.quantisation, "path": str(one.path), "bytes": one.size}
         for one in here
@@ -138,7 +149,11 @@ def _fit_listed(one: Fit) -> dict[str, Any]:
     return asdict(one) | {"on_gpu": one.whole, "plan_in_words": str(one.plan) if one.plan else None}
 
 
-def _print_list(entries: Iterable[CatalogueEntry], here: Sequence[Stored], found: dict[str, tuple[Fit, ...]]) -> None:
+def _print_list(
+    entries: Iterable[CatalogueEntry],
+    here: Sequence[InstalledModel],
+    found: dict[str, tuple[Fit, ...]],
+) -> None:
     from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
@@ -152,9 +167,19 @@ def _print_list(entries: Iterable[CatalogueEntry], here: Sequence[Stored], found
         box=None,
     )
     for entry in entries:
-        there = [f"{one.quantisation or 'a file'} ({gib(one.size)})" for one in here if one.entry == entry]
+        there = [
+            f"{one.quantisation or 'a file'} ({gib(one.size)})"
+            for one in here
+            if one.entry == entry
+        ]
         plays = ("a stand-in" if entry.stand_in else "HER") if entry.acts else "(a judge)"
-        cells = (entry.name, entry.licence, plays, ", ".join(there) or "-", _best_told(found.get(entry.name, ())))
+        cells = (
+            entry.name,
+            entry.licence,
+            plays,
+            ", ".join(there) or "-",
+            _best_told(found.get(entry.name, ())),
+        )
         table.add_row(*(Text(cell) for cell in cells))
     Console(highlight=False).print(table)
 
@@ -177,7 +202,9 @@ def _runs(one: Fit) -> str:
 def _where(one: Fit) -> str:
     if one.plan is None or not one.plan.gpu_layers:
         return "on the CPU"
-    return "all on the GPU" if one.whole else f"{one.plan.gpu_layers} of {one.plan.layers} on the GPU"
+    return (
+        "all on the GPU" if one.whole else f"{one.plan.gpu_layers} of {one.plan.layers} on the GPU"
+    )
 
 
 def _print_fits(found: Sequence[Fit]) -> None:
@@ -187,10 +214,16 @@ def _print_fits(found: Sequence[Fit]) -> None:
 
     names = ("Weights", "Cache", "Work", "Left", "Minds", "Tokens")
     numbers = [Column(name, justify="right", no_wrap=True) for name in names]
-    table = Table("", Column("GiB", no_wrap=True), *numbers, Column("How it runs", no_wrap=True), box=None)
+    table = Table(
+        "", Column("GiB", no_wrap=True), *numbers, Column("How it runs", no_wrap=True), box=None
+    )
     for one in found:
         plan = one.plan
-        taken = (plan.weights_bytes, plan.cache_bytes, plan.work_bytes, one.left) if plan else (one.size,)
+        taken = (
+            (plan.weights_bytes, plan.cache_bytes, plan.work_bytes, one.left)
+            if plan
+            else (one.size,)
+        )
         cells = [f"{size / 2**30:.1f}" for size in taken] + ["-"] * (4 - len(taken))
         cells += (
             [str(plan.minds), f"{plan.context:,}", f"{_where(one)}, {plan.cache_type}"]
@@ -201,7 +234,7 @@ def _print_fits(found: Sequence[Fit]) -> None:
     Console(highlight=False).print(table)
 
 
-def _told(entry: CatalogueEntry, here: Sequence[Stored]) -> Iterator[str]:
+def _told(entry: CatalogueEntry, here: Sequence[InstalledModel]) -> Iterator[str]:
     yield f"{entry.title} ({entry.name}), {entry.licence}"
     if entry.source:
         yield f"GGUF: {entry.source}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.progress import Bars
+from bot.cli.console.progress import ProgressBars
 from bot.cli.console.shared_options import Config, settings_of
 from bot.cli.models.machine import gib, weights_in
 from bot.errors import UserInputError
@@ -16,14 +16,19 @@ from bot.errors import UserInputError
 if TYPE_CHECKING:
     from bot.weights.build import Build
     from bot.weights.catalogue import CatalogueEntry
-    from bot.weights.hub import Hub, Repository
+    from bot.weights.hub import Hub, HubRepository
     from bot.weights.paths import HubFile
 
-Quant = Annotated[str | None, typer.Option("--quant", help="Quantisation; left out, the model's usual one.")]
+Quant = Annotated[
+    str | None, typer.Option("--quant", help="Quantisation; left out, the model's usual one.")
+]
 
 
 def pull(
-    model: Annotated[str, typer.Argument(help="A name of the catalogue, hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO.")],
+    model: Annotated[
+        str,
+        typer.Argument(help="A name of the catalogue, hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO."),
+    ],
     quant: Quant = None,
     config: Config = None,
 ) -> None:
@@ -54,16 +59,23 @@ def fetched(model: str, quant: str | None, folder: Path) -> tuple[Path, str]:
         repository = hub.repository(repo)
         file = HubFile(repo, given) if given else pulling.quantised(repository, wanted, entry.name)
         name = entry.name if given or wanted == entry.quantisation else f"{entry.name}:{wanted}"
-    with Bars() as bars:
+    with ProgressBars() as bars:
         bars.step(f"Fetching {file.name}")
         path = pulling.fetch(file, folder, bars.progress, hub=hub, repository=repository)
     return path, name
 
 
 def build(
-    model: Annotated[str, typer.Argument(help="A name of the catalogue, hf:OWNER/REPO, or a folder with safetensors.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A name of the catalogue, hf:OWNER/REPO, or a folder with safetensors."
+        ),
+    ],
     quant: Quant = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the unquantised file, to quantise it otherwise.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the unquantised file, to quantise it otherwise.")
+    ] = False,
     config: Config = None,
 ) -> None:
     """Make a GGUF file from safetensors: fetch, convert, quantise. Goes on where an earlier attempt was broken off."""
@@ -76,13 +88,15 @@ def built(model: str, quant: str | None, folder: Path, *, keep: bool = False) ->
     """Build what `model` names, with bars; return its path and what the settings call it. Raises AsideError."""
     made, name = _ordered(model, quant, folder, keep=keep)
     needs = made.needs
-    free = shutil.disk_usage(next(one for one in (folder, *folder.absolute().parents) if one.exists())).free
+    free = shutil.disk_usage(
+        next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    ).free
     typer.echo(
         f"{gib(needs.fetched)} of safetensors become a file of {gib(needs.result)}. At the worst moment "
         f"{gib(needs.disk)} of disk are needed; {gib(free)} are free in {folder}.",
         err=True,
     )
-    with Bars() as bars:
+    with ProgressBars() as bars:
         return made.run(bars), name
 
 
@@ -105,8 +119,14 @@ def _ordered(model: str, quant: str | None, folder: Path, *, keep: bool) -> tupl
     else:
         entry, after_colon = entry_named(model, folder)
         if entry.checkpoint is None:
-            raise UserInputError(f"{entry.name} has no safetensors to build from: `aside models pull` or add its file.")
-        repo, title, wanted = entry.checkpoint, entry.name, wanted or after_colon or entry.quantisation
+            raise UserInputError(
+                f"{entry.name} has no safetensors to build from: `aside models pull` or add its file."
+            )
+        repo, title, wanted = (
+            entry.checkpoint,
+            entry.name,
+            wanted or after_colon or entry.quantisation,
+        )
         name = entry.name if wanted == entry.quantisation else f"{entry.name}:{wanted}"
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
     place = home(repo, folder)
@@ -114,7 +134,7 @@ def _ordered(model: str, quant: str | None, folder: Path, *, keep: bool) -> tupl
     return Build(remote, place / f"{title}-{wanted}.gguf", wanted, title=title, keep=keep), name
 
 
-def _named_on_the_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, Repository]:
+def _named_on_the_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, HubRepository]:
     from bot.weights.paths import HubFile
     from bot.weights.pull import quantised
 
@@ -122,7 +142,9 @@ def _named_on_the_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile
         file = HubFile.parse(model[3:])
         return file, hub.repository(file.repo)
     if model.count("/") != 1:
-        raise UserInputError(f"{model} is no GGUF file of the hub: write hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO.")
+        raise UserInputError(
+            f"{model} is no GGUF file of the hub: write hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO."
+        )
     repository = hub.repository(model[3:])
     return quantised(repository, wanted or "Q4_K_M"), repository
 

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
     from bot.weights.fit import Memory
-    from bot.weights.memory_plan import Wishes
+    from bot.weights.memory_plan import PlanRequest
 
 VRam: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--vram", metavar="SIZE", help="As if there were a GPU with so much free, such as 24GiB; 0: none."),
+    typer.Option(
+        "--vram",
+        metavar="SIZE",
+        help="As if there were a GPU with so much free, such as 24GiB; 0: none.",
+    ),
 ]
 _UNITS = {"": 2**30, "g": 2**30, "gib": 2**30, "gb": 10**9, "m": 2**20, "mib": 2**20, "mb": 10**6}
 
@@ -46,19 +50,25 @@ def memory_here(vram: Sequence[str] | None = None) -> Memory:
     return Memory(gpus, free_memory())
 
 
-def wishes_in(settings: Settings, context: int | None = None, minds: int | None = None) -> Wishes:
+def wishes_in(
+    settings: Settings, context: int | None = None, minds: int | None = None
+) -> PlanRequest:
     """Return what the settings fix about the engine's memory, with what was asked for in its place."""
     from bot.settings import LocalEngineSettings
-    from bot.weights.memory_plan import Wishes
+    from bot.weights.memory_plan import PlanRequest
 
     engine = settings.engine
     if not isinstance(engine, LocalEngineSettings):
-        return Wishes(context, minds)
+        return PlanRequest(context, minds)
     layers = (
-        {"auto": None, "all": -1}.get(engine.gpu_layers) if isinstance(engine.gpu_layers, str) else engine.gpu_layers
+        {"auto": None, "all": -1}.get(engine.gpu_layers)
+        if isinstance(engine.gpu_layers, str)
+        else engine.gpu_layers
     )
     flash = engine.flash_attention != "off"
-    return Wishes(context or engine.context, minds or engine.minds, engine.cache_type, layers, flash)
+    return PlanRequest(
+        context or engine.context, minds or engine.minds, engine.cache_type, layers, flash
+    )
 
 
 def size_of(text: str) -> int:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.progress import Bars
+from bot.cli.console.progress import ProgressBars
 from bot.cli.console.shared_options import Config, settings_of
 from bot.cli.models.machine import gib, weights_in
 from bot.errors import AsideError, ModelFileError, UserInputError, WeightsError
 
 if TYPE_CHECKING:
-    from bot.weights.installed import Stored
+    from bot.weights.installed import InstalledModel
 
 
 class Spoilt(AsideError):
@@ -22,7 +22,9 @@ class Spoilt(AsideError):
 
 def add(
     path: Annotated[Path, typer.Argument(help="A GGUF file; of a split one the first part.")],
-    name: Annotated[str | None, typer.Option(help="What to call it; left out, as its file.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="What to call it; left out, as its file.")
+    ] = None,
     dialect: Annotated[
         str, typer.Option(help="`her`, or `stand-in` for one too small for HER's instructions.")
     ] = "her",
@@ -48,7 +50,9 @@ def add(
     file = place / f"{called}.yaml"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(yaml.safe_dump(entry, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        file.write_text(
+            yaml.safe_dump(entry, allow_unicode=True, sort_keys=False), encoding="utf-8"
+        )
         read_document(file, CatalogueEntry, DocumentError)
     except OSError as error:
         raise WeightsError(f"{file} couldn't be written ({error.strerror or error}).") from error
@@ -57,12 +61,17 @@ def add(
         raise UserInputError(
             f"{called} can't be added: choose a --name of letters and digits, and a --dialect."
         ) from error
-    typer.echo(f"{called} is in the catalogue: set `engine: {{model: {called}}}` in aside.yaml.", err=True)
+    typer.echo(
+        f"{called} is in the catalogue: set `engine: {{model: {called}}}` in aside.yaml.", err=True
+    )
 
 
 def remove(
     model: Annotated[
-        str, typer.Argument(help="A name of the catalogue, NAME:QUANTISATION, or hf:OWNER/REPO/FILE.gguf.")
+        str,
+        typer.Argument(
+            help="A name of the catalogue, NAME:QUANTISATION, or hf:OWNER/REPO/FILE.gguf."
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
     config: Config = None,
@@ -81,7 +90,9 @@ def remove(
         return
     deletable = [one for one in meant if one.entry is None or one.entry.origin[0] != "package"]
     if not deletable:
-        raise UserInputError(f"Nothing of {model} is on this machine that could be deleted (`aside models list`).")
+        raise UserInputError(
+            f"Nothing of {model} is on this machine that could be deleted (`aside models list`)."
+        )
     size = sum(one.size for one in deletable)
     if not yes and not typer.confirm(
         f"Delete {', '.join(one.path.name for one in deletable)} ({gib(size)})?", err=True
@@ -96,7 +107,9 @@ def remove(
 
 
 def verify(
-    model: Annotated[str | None, typer.Argument(help="A name or hf:… address; left out, everything here.")] = None,
+    model: Annotated[
+        str | None, typer.Argument(help="A name or hf:… address; left out, everything here.")
+    ] = None,
     config: Config = None,
 ) -> None:
     """Check files on this machine: whole, a GGUF, and of the hash they had when they came. Status 1 where any isn't."""
@@ -104,7 +117,7 @@ def verify(
     checked = _meant(model, folder) if model else _everything(folder)
     if model and not checked:
         raise UserInputError(f"Nothing of {model} is on this machine (`aside models list`).")
-    with Bars() as bars:
+    with ProgressBars() as bars:
         told = [(one, _verified(one, bars)) for one in checked]
     for one, fault in told:
         typer.echo(f"{one.name} {one.quantisation}: {fault or 'whole'}")
@@ -112,7 +125,7 @@ def verify(
         raise Spoilt(f"{bad} of {len(told)} models are spoilt: remove them and fetch them again.")
 
 
-def _verified(one: Stored, bars: Bars) -> str | None:
+def _verified(one: InstalledModel, bars: ProgressBars) -> str | None:
     """What is wrong with a model's files, if anything."""
     from bot.weights import gguf_reader, hashes
 
@@ -129,14 +142,14 @@ def _verified(one: Stored, bars: Bars) -> str | None:
     return None
 
 
-def _everything(folder: Path) -> list[Stored]:
+def _everything(folder: Path) -> list[InstalledModel]:
     from bot.weights.catalogue import catalogue
     from bot.weights.installed import added_folder, stock
 
     return list(stock(catalogue(added=added_folder(folder)), folder))
 
 
-def _meant(model: str, folder: Path) -> list[Stored]:
+def _meant(model: str, folder: Path) -> list[InstalledModel]:
     """The files that `model` names."""
     from bot.weights.find_model import entry_named
 
@@ -147,7 +160,7 @@ def _meant(model: str, folder: Path) -> list[Stored]:
     return [one for one in here if quantisation in (None, one.quantisation)]
 
 
-def _hub_name(one: Stored, folder: Path) -> str:
+def _hub_name(one: InstalledModel, folder: Path) -> str:
     """What a file is called by the repository it is kept for, whether or not the catalogue has a name for it."""
     if not one.path.is_relative_to(folder):
         return one.name

@@ -32,7 +32,11 @@ class DiscordUnreachable(AsideError):
 
 Healthy: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--healthy", metavar="FILE", help="Touch this file while all is well: for whoever watches the bot."),
+    typer.Option(
+        "--healthy",
+        metavar="FILE",
+        help="Touch this file while all is well: for whoever watches the bot.",
+    ),
 ]
 
 
@@ -70,4 +74,6 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
     except discord.PrivilegedIntentsRequired as error:
         raise DiscordUnreachable(NO_INTENT) from error
     except (aiohttp.ClientConnectionError, OSError) as error:
-        raise DiscordUnreachable(f"Discord can't be reached ({type(error).__name__}): check the network.") from error
+        raise DiscordUnreachable(
+            f"Discord can't be reached ({type(error).__name__}): check the network."
+        ) from error

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from discord.ext import commands
 
 _EVERY = 10.0  # seconds between two looks
-_PATIENCE = 30.0  # seconds in which the engine must count a word: it may be in the middle of a long step
+_PATIENCE = (
+    30.0  # seconds in which the engine must count a word: it may be in the middle of a long step
+)
 _WORD = Prompt((Text("well"),))
 
 

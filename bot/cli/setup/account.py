@@ -30,7 +30,9 @@ async def account_of(token: str, proxy: str | None = None) -> Account:
     try:
         async with client:
             await client.login(token)
-            link = discord.utils.oauth_url(client.application_id or 0, permissions=INVITE_PERMISSIONS)
+            link = discord.utils.oauth_url(
+                client.application_id or 0, permissions=INVITE_PERMISSIONS
+            )
             flags = client.application_flags
             reads = flags.gateway_message_content or flags.gateway_message_content_limited
             return Account(str(client.user), link, reads)

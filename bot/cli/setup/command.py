@@ -23,29 +23,52 @@ _PORTAL = "https://discord.com/developers/applications"
 def setup(
     token: Annotated[
         str | None,
-        typer.Option("--token", metavar="TOKEN|-", help="The bot's token; -: read it from standard input."),
+        typer.Option(
+            "--token", metavar="TOKEN|-", help="The bot's token; -: read it from standard input."
+        ),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="A name, file or hf:… address; `none`: the demo for now.")] = None,
-    get: Annotated[bool | None, typer.Option("--get/--no-get", help="Fetch or build the model now.")] = None,
-    guild: Annotated[list[int] | None, typer.Option(help="Id of a server to play on; left out: all.")] = None,
-    proxy: Annotated[str | None, typer.Option(metavar="URL", help="Proxy for everything that goes to Discord.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A name, file or hf:… address; `none`: the demo for now.")
+    ] = None,
+    get: Annotated[
+        bool | None, typer.Option("--get/--no-get", help="Fetch or build the model now.")
+    ] = None,
+    guild: Annotated[
+        list[int] | None, typer.Option(help="Id of a server to play on; left out: all.")
+    ] = None,
+    proxy: Annotated[
+        str | None, typer.Option(metavar="URL", help="Proxy for everything that goes to Discord.")
+    ] = None,
     vram: VRam = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Ask nothing: take what is proposed, and fetch only with --get.")
+        bool,
+        typer.Option(
+            "--yes", help="Ask nothing: take what is proposed, and fetch only with --get."
+        ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write aside.yaml anew where there is one.")] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Don't ask Discord about the token.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write aside.yaml anew where there is one.")
+    ] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Don't ask Discord about the token.")
+    ] = False,
 ) -> None:
     """Set Aside up here: the token into .env, a commented aside.yaml, and a model that fits this machine."""
     from bot.cli.setup.initial_files import write_settings
 
     _set_token(token, proxy, asking=not yes, offline=offline)
     chosen = _model(model, vram, asking=not yes)
-    if not _YAML.exists() or force or (not yes and typer.confirm(f"Write {_YAML} anew?", default=False, err=True)):
+    if (
+        not _YAML.exists()
+        or force
+        or (not yes and typer.confirm(f"Write {_YAML} anew?", default=False, err=True))
+    ):
         write_settings(_YAML, model=chosen, proxy=proxy, guilds=guild or ())
         typer.echo(f"{_YAML} is written; every setting is explained in it.")
     else:
-        typer.echo(f"{_YAML} is left as it is: set `engine: {{model: {chosen or 'demo'}}}` in it yourself.")
+        typer.echo(
+            f"{_YAML} is left as it is: set `engine: {{model: {chosen or 'demo'}}}` in it yourself."
+        )
     if chosen is not None:
         _get(chosen, get, asking=not yes)
     typer.echo("Next: `aside doctor` looks everything over, `aside run` brings the bot online.")
@@ -62,12 +85,18 @@ def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: b
     write_token(_ENV, TOKEN, token)
     typer.echo(f"The token is in {_ENV}, which only you can read.")
     if account is None:
-        typer.echo("`aside doctor` prints the link that invites the bot, once Discord can be asked.")
+        typer.echo(
+            "`aside doctor` prints the link that invites the bot, once Discord can be asked."
+        )
         return
-    typer.echo(f"It is {account.name}'s. This link invites it with the permissions it needs, and no more:")
+    typer.echo(
+        f"It is {account.name}'s. This link invites it with the permissions it needs, and no more:"
+    )
     typer.echo(f"    {account.invitation}")
     if account.message_content:
-        typer.echo("The Message Content intent is on, so it can read what players say. No other intent is needed.")
+        typer.echo(
+            "The Message Content intent is on, so it can read what players say. No other intent is needed."
+        )
     else:
         typer.echo(
             f"Switch on “Message Content Intent” for it (under Bot, at {_PORTAL}): without that it can't read what "
@@ -80,16 +109,24 @@ def _token(given: str | None, *, asking: bool) -> str:
     from bot.settings import TOKEN
     from bot.settings.value_types import clean_secret
 
-    text = typer.get_text_stream("stdin").readline() if given == "-" else given or os.environ.get(TOKEN, "")
+    text = (
+        typer.get_text_stream("stdin").readline()
+        if given == "-"
+        else given or os.environ.get(TOKEN, "")
+    )
     if not text and asking:
-        typer.echo(f"Make an application at {_PORTAL}; under Bot, reset and copy its token.", err=True)
+        typer.echo(
+            f"Make an application at {_PORTAL}; under Bot, reset and copy its token.", err=True
+        )
         text = typer.prompt("The bot's token (it is not shown)", hide_input=True, err=True)
     try:
         token = clean_secret(text)
     except ValueError as error:
         raise UserInputError(f"This is no token: {error}.") from None
     if not token:
-        raise UserInputError(f"There is no token: give it with --token - on standard input, or as {TOKEN}.")
+        raise UserInputError(
+            f"There is no token: give it with --token - on standard input, or as {TOKEN}."
+        )
     return token
 
 
@@ -99,7 +136,9 @@ def _model(given: str | None, vram: list[str] | None, *, asking: bool) -> str | 
         return _known(given)
     proposal = _proposal(vram)
     if proposal is None:
-        typer.echo("No model but the demo fits this machine well: it is a stand-in that shows how Aside works.")
+        typer.echo(
+            "No model but the demo fits this machine well: it is a stand-in that shows how Aside works."
+        )
         return None
     entry, fit = proposal
     quantisation = "" if fit.quantisation == entry.quantisation else f":{fit.quantisation}"
@@ -113,11 +152,14 @@ def _proposal(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
     from bot.weights.catalogue import catalogue
     from bot.weights.fit import fits, layouts_of, proposed
     from bot.weights.installed import added_folder
-    from bot.weights.memory_plan import Wishes
+    from bot.weights.memory_plan import PlanRequest
 
     entries = catalogue(added=added_folder(weights_in(load_settings())))
     memory = memory_here(vram)
-    found = {name: fits(one, memory, Wishes()) for name, one in layouts_of(list(entries.values())).items()}
+    found = {
+        name: fits(one, memory, PlanRequest())
+        for name, one in layouts_of(list(entries.values())).items()
+    }
     return proposed(found, entries)
 
 

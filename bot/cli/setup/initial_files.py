@@ -55,11 +55,15 @@ def write_token(path: Path, variable: str, token: str) -> None:
     lines = []
     with contextlib.suppress(FileNotFoundError):
         lines = path.read_text(encoding="utf-8").splitlines()
-    kept = [line for line in lines if line.split("=")[0].removeprefix("export ").strip() != variable]
+    kept = [
+        line for line in lines if line.split("=")[0].removeprefix("export ").strip() != variable
+    ]
     _write(path, "\n".join([*kept, f"{variable}={token}", ""]), 0o600)
 
 
-def write_settings(path: Path, *, model: str | None, proxy: str | None, guilds: Sequence[int]) -> None:
+def write_settings(
+    path: Path, *, model: str | None, proxy: str | None, guilds: Sequence[int]
+) -> None:
     """Write a commented settings file that says what was chosen. Raises Unwritable."""
     text = _SETTINGS.format(
         model=f"model: {_quoted(model)}" if model else "# model: HER-32B",
@@ -74,7 +78,9 @@ def _write(path: Path, text: str, mode: int) -> None:
     new = path.with_name(f"{path.name}.new")
     try:
         new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        with os.fdopen(
+            os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8"
+        ) as file:
             file.write(text)
         new.replace(path)
     except OSError as error:

@@ -11,7 +11,9 @@ import numpy as np
 Logits: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
 Tokens: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
 
-_CANDIDATE: Final = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama_token_data
+_CANDIDATE: Final = np.dtype(
+    [("id", np.int32), ("logit", np.float32), ("p", np.float32)]
+)  # llama_token_data
 _ROOM: Final = 2048  # tokens, at first
 
 

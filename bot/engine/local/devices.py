@@ -41,7 +41,9 @@ def devices() -> list[Device]:
 
 def device_handles(*, gpus: bool) -> list[int]:
     """Return llama.cpp's own handles of the GPUs, or of the CPU."""
-    return [handle for handle in _handles() if _kind(handle) in (_GPU_KINDS if gpus else (_CPU_KIND,))]
+    return [
+        handle for handle in _handles() if _kind(handle) in (_GPU_KINDS if gpus else (_CPU_KIND,))
+    ]
 
 
 def unused_cards(found: list[Device]) -> list[str]:
@@ -61,7 +63,9 @@ def free_memory() -> int | None:
     """Return the bytes of main memory that are free for use, or None where this system doesn't say."""
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+        return next(
+            int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")
+        )
     return None
 
 
@@ -84,7 +88,13 @@ def _device(handle: int) -> Device:
     memory(handle, ctypes.byref(free), ctypes.byref(total))
     name = function("ggml_backend_dev_name", text, ctypes.c_void_p)(handle) or b"?"
     description = function("ggml_backend_dev_description", text, ctypes.c_void_p)(handle) or b""
-    return Device(name.decode(), description.decode().strip(), _kind(handle) in _GPU_KINDS, free.value, total.value)
+    return Device(
+        name.decode(),
+        description.decode().strip(),
+        _kind(handle) in _GPU_KINDS,
+        free.value,
+        total.value,
+    )
 
 
 def _nvidia_cards() -> list[str]:
@@ -93,7 +103,9 @@ def _nvidia_cards() -> list[str]:
     except pynvml.NVMLError:
         return []
     try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+        handles = [
+            pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())
+        ]
         return [str(pynvml.nvmlDeviceGetName(handle)) for handle in handles]
     except pynvml.NVMLError:
         return []

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bot.engine.local.sequence import Reply
+    from bot.engine.local.sequence import ReplySequence
 
 
-class Line:
+class FairQueue:
     """A fair queue."""
 
     def __init__(self) -> None:
-        self._waiting: list[Reply] = []
+        self._waiting: list[ReplySequence] = []
         self._told: dict[int, int] = {}
         self._served: dict[str, int] = {}  # when each guild that waits was served last, in replies
         self._clock = 0
@@ -27,19 +27,19 @@ class Line:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def __iter__(self) -> Iterator[Reply]:
+    def __iter__(self) -> Iterator[ReplySequence]:
         return iter(self._waiting)
 
-    def join(self, reply: Reply) -> None:
+    def join(self, reply: ReplySequence) -> None:
         """Put a reply at the end."""
         self._waiting.append(reply)
 
-    def leave(self, reply: Reply) -> None:
+    def leave(self, reply: ReplySequence) -> None:
         """Take a reply out."""
         self._waiting.remove(reply)
         self._told.pop(reply.id, None)
 
-    def next(self, busy: Iterable[str]) -> Reply:
+    def next(self, busy: Iterable[str]) -> ReplySequence:
         """Take out whose turn it is. `busy`: the guild of each reply that is under way."""
         reply = _first(self._waiting, Counter(busy), self._served)
         self.leave(reply)
@@ -49,7 +49,7 @@ class Line:
         self._served = {guild: when for guild, when in self._served.items() if guild in waiting}
         return reply
 
-    def moved(self, busy: Iterable[str]) -> Iterator[tuple[Reply, int]]:
+    def moved(self, busy: Iterable[str]) -> Iterator[tuple[ReplySequence, int]]:
         """Yield those whose place has changed since the last call, with it: how many come before."""
         counts, served, waiting = Counter(busy), dict(self._served), list(self._waiting)
         for place in range(len(waiting)):
@@ -61,5 +61,7 @@ class Line:
                 yield reply, place
 
 
-def _first(waiting: list[Reply], busy: Counter[str], served: dict[str, int]) -> Reply:
+def _first(
+    waiting: list[ReplySequence], busy: Counter[str], served: dict[str, int]
+) -> ReplySequence:
     return min(waiting, key=lambda reply: (busy[reply.guild], served.get(reply.guild, 0)))

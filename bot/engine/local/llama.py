@@ -76,7 +76,9 @@ class Model:
     @property
     def writes_text(self) -> bool:
         """False for encoders."""
-        return lib.llama_model_has_decoder(self.handle) and not lib.llama_model_has_encoder(self.handle)
+        return lib.llama_model_has_decoder(self.handle) and not lib.llama_model_has_encoder(
+            self.handle
+        )
 
     def free(self) -> None:
         """Give the memory back; the model must not be used after that."""
@@ -89,7 +91,9 @@ class Model:
         tokens: list[int] = []
         for part in parts:
             control = isinstance(part, Control)
-            tokens += self.encode(part.token if isinstance(part, Control) else part.text, control=control)
+            tokens += self.encode(
+                part.token if isinstance(part, Control) else part.text, control=control
+            )
         if lib.llama_vocab_get_add_bos(self.vocabulary):
             start = lib.llama_vocab_bos(self.vocabulary)
             if tokens[:1] != [start]:
@@ -105,7 +109,9 @@ class Model:
         if count < 0:
             room = -count
             buffer = (ctypes.c_int32 * room)()
-            count = lib.llama_tokenize(self.vocabulary, data, len(data), buffer, room, False, control)
+            count = lib.llama_tokenize(
+                self.vocabulary, data, len(data), buffer, room, False, control
+            )
         return list(buffer[:count])
 
     def piece(self, token: int) -> bytes:
@@ -123,7 +129,9 @@ class Model:
         """Whether a reply is over when this was drawn: an end-of-turn token, or any other control token."""
         if token not in self._ends:
             v = self.vocabulary
-            self._ends[token] = bool(lib.llama_vocab_is_eog(v, token) or lib.llama_vocab_is_control(v, token))
+            self._ends[token] = bool(
+                lib.llama_vocab_is_eog(v, token) or lib.llama_vocab_is_control(v, token)
+            )
         return self._ends[token]
 
     def knows_control(self, spelling: str) -> bool:
@@ -183,7 +191,9 @@ class Context:
         `draw`: its logits are wanted. Raises DecodeError where there is no room for them.
         """
         if not 0 < len(tokens) <= self.room:
-            raise DecodeError(f"{len(tokens)} tokens don't fit into a step that has room for {self.room}")
+            raise DecodeError(
+                f"{len(tokens)} tokens don't fit into a step that has room for {self.room}"
+            )
         index = self._filled
         for index, token in enumerate(tokens, self._filled):
             self._tokens[index] = token
@@ -206,7 +216,9 @@ class Context:
     def logits(self, index: int) -> npt.NDArray[np.float32]:
         """The logits at an index that `add` returned. Valid until the next step."""
         address = _logits_at(self.handle, index)
-        if address not in self._logits:  # making an array takes longer than all else that is done to draw a token
+        if (
+            address not in self._logits
+        ):  # making an array takes longer than all else that is done to draw a token
             row = (ctypes.c_float * self._model.size).from_address(address)
             self._logits[address] = np.frombuffer(row, np.float32)
         return self._logits[address]
@@ -219,7 +231,9 @@ class Context:
         """All that the cache holds of a sequence."""
         size = self.state_size(sequence)
         buffer = (ctypes.c_uint8 * size)()
-        return bytes(memoryview(buffer)[: lib.llama_state_seq_get_data(self.handle, buffer, size, sequence)])
+        return bytes(
+            memoryview(buffer)[: lib.llama_state_seq_get_data(self.handle, buffer, size, sequence)]
+        )
 
     def restore(self, sequence: int, state: bytes) -> bool:
         """Put back what `state` returned, into any empty sequence, which stays empty where it can't be done: False."""

@@ -13,7 +13,7 @@ _DEBUG = 1  # ggml's own level
 _TELLING = "assigned to device"  # said at that level, but needed: which layer went where
 
 
-class Chatter:
+class LlamaLog:
     """Receives llama.cpp's log and keeps the latest of it. Keep a reference while llama.cpp runs."""
 
     def __init__(self) -> None:

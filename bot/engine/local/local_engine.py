@@ -11,20 +11,20 @@ import itertools
 from typing import TYPE_CHECKING
 
 from bot.engine.local.local_options import LocalOptions
-from bot.engine.local.reply_stream import Stream
+from bot.engine.local.reply_stream import ReplyStream
 from bot.engine.local.supervisor import Supervisor
 from bot.engine.local.worker_messages import (
-    Began,
     Cancel,
     Count,
     Counted,
-    Expect,
     Failed,
     Finished,
     Generate,
+    Generated,
     Load,
-    Place,
-    Wrote,
+    Prefetch,
+    QueuePosition,
+    Started,
 )
 from bot.engine.protocol import Dialect, EngineInfo, Sampling
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError
@@ -48,11 +48,13 @@ class LocalEngine:
     `progress` hears of weights being fetched, from another thread.
     """
 
-    def __init__(self, options: LocalOptions | None = None, *, progress: Progress | None = None) -> None:
+    def __init__(
+        self, options: LocalOptions | None = None, *, progress: Progress | None = None
+    ) -> None:
         self._options = options or LocalOptions()
         self._progress = progress
         self._ids = itertools.count(1)
-        self._streams: dict[int, Stream] = {}
+        self._streams: dict[int, ReplyStream] = {}
         self._counts: dict[int, tuple[Count, asyncio.Future[int]]] = {}
         self._supervisor: Supervisor | None = None
         self._starting = asyncio.Lock()
@@ -85,7 +87,10 @@ class LocalEngine:
             )
             await asyncio.to_thread(gguf_reader.check, source.path)
             supervisor = Supervisor(
-                self._load(source), self, hung_after=self._options.hung_after, step_limit=self._options.step_limit
+                self._load(source),
+                self,
+                hung_after=self._options.hung_after,
+                step_limit=self._options.step_limit,
             )
             self._source = source
             await supervisor.start()
@@ -115,7 +120,7 @@ class LocalEngine:
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply; see Engine."""
         self._refuse(request)
-        stream = Stream(self._order(request), request.told_place)
+        stream = ReplyStream(self._order(request), request.told_place)
         self._streams[stream.order.id] = stream
         try:
             self._send(stream)
@@ -129,7 +134,7 @@ class LocalEngine:
     def expect(self, mind: str, prompt: Prompt) -> None:
         """Have the worker read, when it is idle, what a mind's next prompt will be; see Anticipating."""
         if self._supervisor:
-            self._supervisor.send(Expect(mind=_clean(mind), parts=_parts(prompt)))
+            self._supervisor.send(Prefetch(mind=_clean(mind), parts=_parts(prompt)))
 
     # What the supervisor tells
 
@@ -149,7 +154,7 @@ class LocalEngine:
             case Counted():
                 if (count := self._counts.get(event.id)) and not count[1].done():
                     count[1].set_result(event.tokens)
-            case Began() | Place() | Wrote() | Finished() | Failed():
+            case Started() | QueuePosition() | Generated() | Finished() | Failed():
                 if stream := self._streams.get(event.id):
                     stream.put(event)
 
@@ -162,7 +167,9 @@ class LocalEngine:
         if self._given_up:
             self._give_up()
         elif not self._patience:
-            self._patience = asyncio.get_running_loop().call_later(self._options.ready_within, self._give_up)
+            self._patience = asyncio.get_running_loop().call_later(
+                self._options.ready_within, self._give_up
+            )
 
     def _give_up(self) -> None:
         """The next worker takes too long: nobody shall wait for it any more."""
@@ -192,15 +199,19 @@ class LocalEngine:
     def _refuse(self, request: Request) -> None:
         self._running()
         if not 0 <= request.seed <= _LARGEST_SEED:
-            raise EngineError(f"A seed is a whole number from 0 to {_LARGEST_SEED}, not {request.seed}.")
+            raise EngineError(
+                f"A seed is a whole number from 0 to {_LARGEST_SEED}, not {request.seed}."
+            )
         if request.max_tokens < 1:
             raise EngineError("A reply needs room for one token at least.")
         full = len(self._streams) >= self.info.minds + self._options.queue
         asks = {stream.order.guild for stream in self._streams.values()}
         if full and _clean(request.guild) in asks:  # one server's flood keeps no other server out
-            raise EngineBusy(f"{len(self._streams)} replies are being written or wait already; try again later.")
+            raise EngineBusy(
+                f"{len(self._streams)} replies are being written or wait already; try again later."
+            )
 
-    def _send(self, stream: Stream) -> None:
+    def _send(self, stream: ReplyStream) -> None:
         if self._supervisor and self._supervisor.up and not stream.sent:
             stream.sent = True
             self._supervisor.send(stream.order)
@@ -258,7 +269,9 @@ class LocalEngine:
 
 
 def _parts(prompt: Prompt) -> tuple[Control | Text, ...]:
-    return tuple(Text(_clean(part.text)) if isinstance(part, Text) else part for part in prompt.parts)
+    return tuple(
+        Text(_clean(part.text)) if isinstance(part, Text) else part for part in prompt.parts
+    )
 
 
 def _clean(text: str) -> str:

@@ -12,24 +12,26 @@ from bot.engine.local.rpc import borrow
 from bot.engine.local.worker_messages import Ready
 from bot.errors import EngineStartError, ModelFileError
 from bot.weights import gguf_reader
-from bot.weights.memory_plan import BATCH, Plan, Wishes, plans, smallest
+from bot.weights.memory_plan import BATCH, Plan, PlanRequest, plans, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.engine.local.llama_log import Chatter
+    from bot.engine.local.llama_log import LlamaLog
     from bot.engine.local.worker_messages import Load
 
 _CHATML = "<|im_start|>"
 _BUILD_HINT = 'build llama-cpp-python for it (CMAKE_ARGS="-DGGML_CUDA=on"), or set gpu_layers to 0'
 _STRANGE = re.compile(r"unknown model architecture: '([^']+)'")
-_NO_MEMORY = re.compile(r"out of memory|failed to allocate|unable to allocate|cudaMalloc failed", re.IGNORECASE)
+_NO_MEMORY = re.compile(
+    r"out of memory|failed to allocate|unable to allocate|cudaMalloc failed", re.IGNORECASE
+)
 
 
-class Loader:
+class ModelLoader:
     """Loads what one order names."""
 
-    def __init__(self, order: Load, chatter: Chatter) -> None:
+    def __init__(self, order: Load, chatter: LlamaLog) -> None:
         self._order = order
         self._chatter = chatter
         self._path = Path(order.path)
@@ -55,13 +57,19 @@ class Loader:
                 self._chatter.forget()
                 continue
             first = attempt + self._order.smaller == 0
-            return model, context, self._describe(headers[0], found, plan, model, context, as_planned=first)
+            return (
+                model,
+                context,
+                self._describe(headers[0], found, plan, model, context, as_planned=first),
+            )
         raise AssertionError("there is a plan at least")
 
-    def _plans(self, headers: Sequence[gguf_reader.GgufFile], gpus: Sequence[Device]) -> Sequence[Plan]:
+    def _plans(
+        self, headers: Sequence[gguf_reader.GgufFile], gpus: Sequence[Device]
+    ) -> Sequence[Plan]:
         """The plans to try. Without a check of memory only the first counts, as if everything fitted."""
         order = self._order
-        wishes = Wishes(
+        wishes = PlanRequest(
             context=order.context,
             minds=order.minds,
             cache_type=order.cache_type,
@@ -137,11 +145,15 @@ class Loader:
         said = []
         if asked not in ("auto", 0) and not offloaded:
             card = f" (there is the {cards[0]})" if cards else ""
-            said.append(f"A GPU was asked for{card}, but the installed llama.cpp can use none: {_BUILD_HINT}.")
+            said.append(
+                f"A GPU was asked for{card}, but the installed llama.cpp can use none: {_BUILD_HINT}."
+            )
         elif asked == "auto" and cards:
             said.append(f"The {cards[0]} is not used: {_BUILD_HINT}.")
         elif offloaded and offloaded < model.layers and asked in ("auto", "all"):
-            said.append(f"Only {offloaded} of {model.layers} layers fit on the GPU, so replies are slow.")
+            said.append(
+                f"Only {offloaded} of {model.layers} layers fit on the GPU, so replies are slow."
+            )
         if not as_planned:
             said.append(f"Memory ran out, so a smaller plan was taken: {plan}.")
         if not model.knows_control(_CHATML):
@@ -163,7 +175,9 @@ def _layers_asked(order: Load) -> int | None:
 def _does_not_fit(least: Plan, gpus: Sequence[Device]) -> str:
     free = free_memory() or 0
     on_gpus = sum(device.free for device in gpus)
-    there = f"{free / 2**30:.1f} GiB of memory are free" + (f", {on_gpus / 2**30:.1f} on the GPU" if gpus else "")
+    there = f"{free / 2**30:.1f} GiB of memory are free" + (
+        f", {on_gpus / 2**30:.1f} on the GPU" if gpus else ""
+    )
     return (
         f"The model needs {least.main_bytes / 2**30:.1f} GiB at least, but {there}: "
         "choose a smaller model, fewer minds, a smaller context or fewer gpu_layers."

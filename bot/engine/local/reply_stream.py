@@ -7,7 +7,7 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.engine.local.worker_messages import Began, Failed, Finished, Place, Wrote
+from bot.engine.local.worker_messages import Failed, Finished, Generated, QueuePosition, Started
 from bot.engine.protocol import Chunk
 from bot.errors import EngineError, PromptTooLong
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-News: TypeAlias = Began | Place | Wrote | Finished | Failed
+News: TypeAlias = Started | QueuePosition | Generated | Finished | Failed
 
 
-class Stream:
+class ReplyStream:
     """A reply's order, and what has come of it so far."""
 
     def __init__(self, order: Generate, told_place: Callable[[int], None] | None = None) -> None:
@@ -30,7 +30,7 @@ class Stream:
         self._told_place = told_place
         self.sent = False  # whether the worker there is knows of it
         self.over = False
-        self._news: deque[Wrote | Finished | Failed] = deque()
+        self._news: deque[Generated | Finished | Failed] = deque()
         self._something = asyncio.Event()
         self._error: EngineDied | None = None
         self._began = False
@@ -40,9 +40,9 @@ class Stream:
     def put(self, news: News) -> None:
         """Take an event from the worker."""
         match news:
-            case Began():
+            case Started():
                 self._began = True
-            case Place():
+            case QueuePosition():
                 self._tell_place(news.place)
             case _:
                 self._news.append(news)
@@ -57,7 +57,7 @@ class Stream:
 
     def survive(self, died: EngineDied) -> None:
         """The worker is gone: wait for the next one, or end with `died` where text was shown or it was tried before."""
-        if self.over or not self.sent or (self._news and not isinstance(self._news[-1], Wrote)):
+        if self.over or not self.sent or (self._news and not isinstance(self._news[-1], Generated)):
             return  # it ended, knows nothing of the worker, or is there to its end
         self._news.clear()
         if self._shown or (self._began and not self._tries_left):
@@ -83,9 +83,9 @@ class Stream:
             while self._news:
                 yield self._chunk(self._news.popleft())
 
-    def _chunk(self, news: Wrote | Finished | Failed) -> Chunk:
+    def _chunk(self, news: Generated | Finished | Failed) -> Chunk:
         match news:
-            case Wrote():
+            case Generated():
                 self._shown = True
                 return Chunk(news.text)
             case Finished():

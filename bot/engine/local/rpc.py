@@ -27,7 +27,7 @@ _NO_RPC = 'The installed llama.cpp was built without RPC: build it with CMAKE_AR
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class RpcAddress:
     """Where a machine lends its devices."""
 
     host: str
@@ -37,13 +37,15 @@ class Address:
         return f"{self.host}:{self.port}"
 
     @classmethod
-    def parse(cls, text: str) -> Address:
+    def parse(cls, text: str) -> RpcAddress:
         """Read `host:port` or `host`. Raises UserInputError."""
         host, colon, port = text.strip().rpartition(":")
         if not colon:
             host, port = port, str(USUAL_PORT)
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-            raise UserInputError(f"{text!r} is no address: write host:port, such as 127.0.0.1:{USUAL_PORT}.")
+            raise UserInputError(
+                f"{text!r} is no address: write host:port, such as 127.0.0.1:{USUAL_PORT}."
+            )
         return cls(host, int(port))
 
     @property
@@ -62,7 +64,7 @@ def borrow(addresses: tuple[str, ...]) -> None:
 
     A machine that does not answer is found out before llama.cpp is told of it, which would abort.
     """
-    for address in map(Address.parse, addresses):
+    for address in map(RpcAddress.parse, addresses):
         add = rpc_function("ggml_backend_rpc_add_server", ctypes.c_void_p, ctypes.c_char_p)
         try:
             socket.create_connection((address.host, address.port), timeout=_PATIENCE).close()
@@ -73,11 +75,13 @@ def borrow(addresses: tuple[str, ...]) -> None:
             ) from error
         added = add(str(address).encode())
         if not added:
-            raise EngineStartError(f"What answers at {address} lends no devices: start `aside lend` there.")
+            raise EngineStartError(
+                f"What answers at {address} lends no devices: start `aside lend` there."
+            )
         rpc_function("ggml_backend_register", None, ctypes.c_void_p)(added)
 
 
-def check_lending(address: Address, *, to_network: bool) -> str | None:
+def check_lending(address: RpcAddress, *, to_network: bool) -> str | None:
     """Return the warning that lending at `address` needs, if any. Raises UserInputError where it was not asked for."""
     if address.is_loopback:
         return None
@@ -86,11 +90,13 @@ def check_lending(address: Address, *, to_network: bool) -> str | None:
             f"Lending at {address.host} opens this machine's devices, without any password, to everyone who can reach "
             "it: say so with --to-network, or lend at 127.0.0.1."
         )
-    return f"Everyone who can reach {address} can use this machine's devices and crash this program."
+    return (
+        f"Everyone who can reach {address} can use this machine's devices and crash this program."
+    )
 
 
 def lend(
-    address: Address,
+    address: RpcAddress,
     *,
     to_network: bool = False,
     threads: int | None = None,
@@ -105,12 +111,24 @@ def lend(
     start = rpc_function(
         "ggml_backend_rpc_start_server",
         None,
-        *(ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)),
+        *(
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.POINTER(ctypes.c_void_p),
+        ),
     )
     handles = device_handles(gpus=True) or device_handles(gpus=False)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     told([device for device in devices() if device.gpu] or devices())
-    start(str(address).encode(), None, threads or cores(), len(handles), (ctypes.c_void_p * len(handles))(*handles))
+    start(
+        str(address).encode(),
+        None,
+        threads or cores(),
+        len(handles),
+        (ctypes.c_void_p * len(handles))(*handles),
+    )
     raise EngineStartError(f"Nothing can be lent at {address}: is the port taken?")
 
 

@@ -42,11 +42,15 @@ class Grammar:
     """The state of a grammar within one reply."""
 
     def __init__(self, model: Model, text: str) -> None:
-        self._sampler: Any = lib.llama_sampler_init_grammar(model.vocabulary, text.encode(), b"root")
+        self._sampler: Any = lib.llama_sampler_init_grammar(
+            model.vocabulary, text.encode(), b"root"
+        )
         if not self._sampler:
             raise GrammarError("the grammar doesn't parse")
         self._one: Any = lib.llama_token_data(0, 0.0, 0.0)
-        self._array = ctypes.pointer(lib.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False))
+        self._array = ctypes.pointer(
+            lib.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
+        )
 
     def allows(self, token: int) -> bool:
         """Whether `token` may come next."""
@@ -83,7 +87,7 @@ class Grammar:
         return math.isfinite(self._one.logit)
 
 
-class Draw:
+class Sampler:
     """Draws the tokens of one reply. `free` must be called when it has ended.
 
     Native samplers take milliseconds for a whole vocabulary, and next to nothing for the few tokens that have a chance.
@@ -157,7 +161,11 @@ class Draw:
 
     def _again(self, grammar: Grammar, logits: Logits) -> int:
         """Draw from what the grammar lets come next: of the likeliest tokens, or of all where none of those may."""
-        likely = np.argpartition(logits, -_LIKELY)[-_LIKELY:] if len(logits) > _LIKELY else np.arange(len(logits))
+        likely = (
+            np.argpartition(logits, -_LIKELY)[-_LIKELY:]
+            if len(logits) > _LIKELY
+            else np.arange(len(logits))
+        )
         self._consider(likely, logits)
         if not grammar.mask(self._candidates):
             self._consider(np.arange(len(logits)), logits)
@@ -190,7 +198,11 @@ def _penalties(model: Model, sampling: Sampling) -> list[Any]:
     """Samplers that hold back what was said before. They come first, as in llama.cpp's own order."""
     samplers = []
     if sampling.repeat_penalty != 1.0:
-        samplers.append(lib.llama_sampler_init_penalties(model.size, _PENALISED, sampling.repeat_penalty, 0.0, 0.0))
+        samplers.append(
+            lib.llama_sampler_init_penalties(
+                model.size, _PENALISED, sampling.repeat_penalty, 0.0, 0.0
+            )
+        )
     return samplers
 
 
@@ -201,7 +213,13 @@ def _dry(model: Model, sampling: Sampling) -> list[Any]:
     breakers = (ctypes.c_char_p * len(_DRY_BREAKERS))(*_DRY_BREAKERS)
     return [
         lib.llama_sampler_init_dry(
-            model.vocabulary, sampling.dry, _DRY_BASE, _DRY_LENGTH, _DRY_LOOKS_BACK, breakers, len(_DRY_BREAKERS)
+            model.vocabulary,
+            sampling.dry,
+            _DRY_BASE,
+            _DRY_LENGTH,
+            _DRY_LOOKS_BACK,
+            breakers,
+            len(_DRY_BREAKERS),
         )
     ]
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Finish, FinishReason
-from bot.engine.text_decoder import Characters, Planning, Stops
+from bot.engine.text_decoder import Characters, PlanningTracker, Stops
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from bot.engine.local.llama import Model
-    from bot.engine.local.sampler import Draw
+    from bot.engine.local.sampler import Sampler
     from bot.engine.local.worker_messages import Generate
 
-_GRAMMAR_PATIENCE = 32  # tokens that planning may go on over its limit until the grammar lets it be closed
+_GRAMMAR_PATIENCE = (
+    32  # tokens that planning may go on over its limit until the grammar lets it be closed
+)
 
 
-class Reply:
+class ReplySequence:
     """Its tokens, read and to be read, and the text that has come out of it."""
 
-    def __init__(self, order: Generate, prompt: list[int], draw: Draw, model: Model, context: int) -> None:
+    def __init__(
+        self, order: Generate, prompt: list[int], draw: Sampler, model: Model, context: int
+    ) -> None:
         self.id = order.id
         self.mind = order.mind
         self.guild = order.guild
@@ -38,7 +42,9 @@ class Reply:
         self._forced = False
         self._characters = Characters()
         self._stops = Stops(order.stop)
-        self._planning = Planning(order.prefill, order.planning_closer, order.planning_tokens)
+        self._planning = PlanningTracker(
+            order.prefill, order.planning_closer, order.planning_tokens
+        )
         self._closer = model.encode(order.planning_closer)
 
     def begin(self, remembered: int) -> None:

@@ -9,7 +9,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from bot.engine.local.worker_messages import Beat, LoadFailed, Ready
+from bot.engine.local.worker_messages import Heartbeat, LoadFailed, Ready
 from bot.engine.local.worker_process import WorkerProcess
 from bot.errors import EngineError, EngineStartError, ModelFileError
 
@@ -25,7 +25,7 @@ _LONGEST_PAUSE = 30.0
 _SOUND_LIFE = 60.0  # seconds after which a worker's death is no longer held against the next one
 
 
-class Audience(Protocol):
+class WorkerListener(Protocol):
     """Who hears what happens to the workers. Called on the event loop, never to wait."""
 
     def came_up(self, ready: Ready) -> None:
@@ -44,7 +44,9 @@ class Audience(Protocol):
 class Supervisor:
     """Owns the worker process and the task that reads from it. `start` and `close` are called once each."""
 
-    def __init__(self, load: Load, audience: Audience, *, hung_after: float, step_limit: float) -> None:
+    def __init__(
+        self, load: Load, audience: WorkerListener, *, hung_after: float, step_limit: float
+    ) -> None:
         self._load = load
         self._audience = audience
         self._hung_after = hung_after
@@ -108,7 +110,9 @@ class Supervisor:
         try:
             worker = await WorkerProcess.spawn()
         except OSError as error:
-            return EngineStartError(f"The model's worker process can't be started ({error.strerror or error}).")
+            return EngineStartError(
+                f"The model's worker process can't be started ({error.strerror or error})."
+            )
         self._worker, self._silent, self._kill_reason = worker, -_BIRTH, ""
         watching = asyncio.create_task(self._watch(worker), name="watch over the worker")
         failure: EngineError | None = None
@@ -118,7 +122,9 @@ class Supervisor:
                 async for event in events:
                     failure = self._hear(event) or failure
         except ValueError:
-            failure = EngineStartError("The model's worker said what can't be understood: reinstall Aside.")
+            failure = EngineStartError(
+                "The model's worker said what can't be understood: reinstall Aside."
+            )
         finally:
             self._worker, self._up = None, False
             watching.cancel()
@@ -133,7 +139,7 @@ class Supervisor:
     def _hear(self, event: Event) -> EngineError | None:
         self._silent = 0.0
         match event:
-            case Beat():
+            case Heartbeat():
                 if event.step_seconds > self._step_limit:
                     self._kill(f"took more than {self._step_limit:g} seconds for one step")
             case Ready():

@@ -16,15 +16,15 @@ import traceback
 from typing import TYPE_CHECKING, NoReturn
 
 from bot.engine.local.worker_messages import (
-    Beat,
     Cancel,
     Count,
     Counted,
-    Expect,
     Failed,
     Generate,
+    Heartbeat,
     Load,
     LoadFailed,
+    Prefetch,
     pack,
     read_command,
 )
@@ -72,14 +72,16 @@ class Worker:
         try:
             from bot.engine.local.batch import Batch
             from bot.engine.local.llama import LoadError
-            from bot.engine.local.llama_log import Chatter
-            from bot.engine.local.model_loader import Loader
-            from bot.engine.local.slots import Seats
+            from bot.engine.local.llama_log import LlamaLog
+            from bot.engine.local.model_loader import ModelLoader
+            from bot.engine.local.slots import Slots
         except (ImportError, OSError, RuntimeError) as error:
-            self._give_up("start", f"llama.cpp can't be loaded ({error}): reinstall llama-cpp-python.")
-        chatter = Chatter()
+            self._give_up(
+                "start", f"llama.cpp can't be loaded ({error}): reinstall llama-cpp-python."
+            )
+        chatter = LlamaLog()
         try:
-            model, context, ready = Loader(order, chatter).load()
+            model, context, ready = ModelLoader(order, chatter).load()
         except ModelFileError as error:
             self._give_up("file", str(error))
         except (EngineStartError, UserInputError) as error:
@@ -88,7 +90,9 @@ class Worker:
             self._give_up("start", f"{error}; its own words are in the log at level DEBUG.")
         self._chatter = chatter
         self._tell(ready)
-        return model, Batch(model, context, Seats(context, ready.minds, order.host_memory), self._tell)
+        return model, Batch(
+            model, context, Slots(context, ready.minds, order.host_memory), self._tell
+        )
 
     def _obey(self, model: Model, batch: Batch) -> None:
         """Take all commands there are; wait for one where there is nothing else to do."""
@@ -98,7 +102,7 @@ class Worker:
                     batch.take(command)
                 case Cancel():
                     batch.cancel(command)
-                case Expect():
+                case Prefetch():
                     batch.expect(command)
                 case Count():
                     self._tell(Counted(id=command.id, tokens=len(model.tokenize(command.parts))))
@@ -113,7 +117,7 @@ class Worker:
     def _beat(self) -> NoReturn:
         while True:
             began = self._step_began
-            self._tell(Beat(step_seconds=time.monotonic() - began if began else 0.0))
+            self._tell(Heartbeat(step_seconds=time.monotonic() - began if began else 0.0))
             time.sleep(_BEAT_SECONDS)
 
     def _tell(self, *events: Event) -> None:
@@ -139,7 +143,9 @@ def main(arguments: list[str]) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
         Worker(sys.stdin.buffer, events).run()
-    except BaseException:  # whatever it is: told on standard error, and the supervisor starts a new worker
+    except (
+        BaseException
+    ):  # whatever it is: told on standard error, and the supervisor starts a new worker
         traceback.print_exc()
     os._exit(_FAILED)  # the threads don't outlive the loop
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 HEAD: Final = struct.Struct(">I")
 
 
-class Message(BaseModel):
+class WorkerMessage(BaseModel):
     """Base of all messages."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Load(Message):
+class Load(WorkerMessage):
     """To the worker, first and once: load this model."""
 
     kind: Literal["load"] = "load"
@@ -41,7 +41,7 @@ class Load(Message):
     check_memory: bool
 
 
-class Generate(Message):
+class Generate(WorkerMessage):
     """To the worker: write a reply. Its id is answered in all events about it."""
 
     kind: Literal["generate"] = "generate"
@@ -59,14 +59,14 @@ class Generate(Message):
     grammar: str | None
 
 
-class Cancel(Message):
+class Cancel(WorkerMessage):
     """To the worker: this reply is no longer wanted."""
 
     kind: Literal["cancel"] = "cancel"
     id: int
 
 
-class Count(Message):
+class Count(WorkerMessage):
     """To the worker: how many tokens have these parts?"""
 
     kind: Literal["count"] = "count"
@@ -74,7 +74,7 @@ class Count(Message):
     parts: tuple[Control | Text, ...]
 
 
-class Expect(Message):
+class Prefetch(WorkerMessage):
     """To the worker: a mind's next prompt will begin like this; read it when there is time."""
 
     kind: Literal["expect"] = "expect"
@@ -82,7 +82,7 @@ class Expect(Message):
     parts: tuple[Control | Text, ...]
 
 
-class Ready(Message):
+class Ready(WorkerMessage):
     """The model is loaded."""
 
     kind: Literal["ready"] = "ready"
@@ -96,7 +96,7 @@ class Ready(Message):
     warning: str | None
 
 
-class LoadFailed(Message):
+class LoadFailed(WorkerMessage):
     """The model can't be loaded; the worker ends. `fault` says whether its file is to blame."""
 
     kind: Literal["load_failed"] = "load_failed"
@@ -104,21 +104,21 @@ class LoadFailed(Message):
     text: str
 
 
-class Beat(Message):
+class Heartbeat(WorkerMessage):
     """A sign of life, about once a second, with the seconds that the step under way has taken so far."""
 
     kind: Literal["beat"] = "beat"
     step_seconds: float
 
 
-class Began(Message):
+class Started(WorkerMessage):
     """A reply has left the queue."""
 
     kind: Literal["began"] = "began"
     id: int
 
 
-class Place(Message):
+class QueuePosition(WorkerMessage):
     """A reply waits, and so many come before it."""
 
     kind: Literal["place"] = "place"
@@ -126,7 +126,7 @@ class Place(Message):
     place: int
 
 
-class Wrote(Message):
+class Generated(WorkerMessage):
     """A piece of a reply."""
 
     kind: Literal["wrote"] = "wrote"
@@ -134,7 +134,7 @@ class Wrote(Message):
     text: str
 
 
-class Finished(Message):
+class Finished(WorkerMessage):
     """A reply has ended."""
 
     kind: Literal["finished"] = "finished"
@@ -142,7 +142,7 @@ class Finished(Message):
     finish: Finish
 
 
-class Failed(Message):
+class Failed(WorkerMessage):
     """A reply or a count could not be made."""
 
     kind: Literal["failed"] = "failed"
@@ -151,7 +151,7 @@ class Failed(Message):
     text: str
 
 
-class Counted(Message):
+class Counted(WorkerMessage):
     """The answer to Count."""
 
     kind: Literal["counted"] = "counted"
@@ -159,14 +159,24 @@ class Counted(Message):
     tokens: int
 
 
-Command: TypeAlias = Load | Generate | Cancel | Count | Expect
-Event: TypeAlias = Ready | LoadFailed | Beat | Began | Place | Wrote | Finished | Failed | Counted
+Command: TypeAlias = Load | Generate | Cancel | Count | Prefetch
+Event: TypeAlias = (
+    Ready
+    | LoadFailed
+    | Heartbeat
+    | Started
+    | QueuePosition
+    | Generated
+    | Finished
+    | Failed
+    | Counted
+)
 
 COMMANDS: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="kind")])
 EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 
 
-def pack(message: Message) -> bytes:
+def pack(message: WorkerMessage) -> bytes:
     """Return a message as it travels."""
     body = message.model_dump_json().encode()
     return HEAD.pack(len(body)) + body

@@ -99,6 +99,6 @@ class WorkerProcess:
 
 def environment() -> dict[str, str]:
     """Return the environment of a worker: that of all children, with threads that wait well."""
-    kept = subprocess_env.environment()
+    kept = subprocess_env.child_environment()
     spin_briefly(kept)
     return kept

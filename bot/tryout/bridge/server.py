@@ -69,12 +69,20 @@ class LiveDiscord(Env):
         """
         del timeout, _deadline
         end = perf_counter() + _LONGEST_STEP
-        asked = next(reversed(self.backend.interactions.values()), None) if dispatch == "INTERACTION_CREATE" else None
+        asked = (
+            next(reversed(self.backend.interactions.values()), None)
+            if dispatch == "INTERACTION_CREATE"
+            else None
+        )
         before = -1
-        while perf_counter() < end and not (before == self.changes and (asked is None or asked.responded)):
+        while perf_counter() < end and not (
+            before == self.changes and (asked is None or asked.responded)
+        ):
             before = self.changes
             with suppress(TimeoutError):
-                await super()._settle_internal(timeout=_LOOK, idle=min(idle, _LOOK), dispatch=dispatch)
+                await super()._settle_internal(
+                    timeout=_LOOK, idle=min(idle, _LOOK), dispatch=dispatch
+                )
                 return
 
     def ring(self) -> None:

@@ -31,7 +31,9 @@ class FacedBackend(Backend):
         webhook = super().create_webhook(channel_id, name, creator_id)
         asked = self.http_requests[-1].json if self.http_requests else None
         if isinstance(asked, dict) and isinstance(picture := asked.get("avatar"), str):
-            self.give_face(self.users[webhook.webhook_user_id], base64.b64decode(picture.partition(",")[2]))
+            self.give_face(
+                self.users[webhook.webhook_user_id], base64.b64decode(picture.partition(",")[2])
+            )
         return webhook
 
     def give_face(self, user: User, picture: bytes) -> None:
@@ -54,16 +56,22 @@ class RightWebhooks(FakeWebhookAdapter):
         **kwargs: Any,
     ) -> Any:
         """Serve one request of discord.py's."""
-        webhook = self.backend.webhooks.get(self.backend.webhook_tokens.get(route.webhook_token or "", 0))
+        webhook = self.backend.webhooks.get(
+            self.backend.webhook_tokens.get(route.webhook_token or "", 0)
+        )
         if webhook is None:  # an interaction's
-            return await super().request(route, session, payload=payload, multipart=multipart, params=params, **kwargs)
+            return await super().request(
+                route, session, payload=payload, multipart=multipart, params=params, **kwargs
+            )
         payload, multipart, buttons = _without_buttons(payload, multipart)
         with self._led_to(webhook, (params or {}).get("thread_id")):
             answer = await super().request(
                 route, session, payload=payload, multipart=multipart, params=params, **kwargs
             )
             if buttons is not None and answer:
-                self._attach(self.backend.get_message(webhook.channel_id, int(answer["id"])), buttons)
+                self._attach(
+                    self.backend.get_message(webhook.channel_id, int(answer["id"])), buttons
+                )
                 answer["components"] = buttons
         return answer
 
@@ -94,7 +102,9 @@ class RightWebhooks(FakeWebhookAdapter):
         )
 
 
-def _without_buttons(payload: Body, multipart: Any) -> tuple[Body, Any, list[dict[str, Any]] | None]:
+def _without_buttons(
+    payload: Body, multipart: Any
+) -> tuple[Body, Any, list[dict[str, Any]] | None]:
     """Return a request's body, as JSON or as the form that files come in, without its buttons, and these."""
     if not multipart:
         rest = {**payload} if payload else payload

@@ -30,9 +30,9 @@ class _Mounted(PreviewServer):
     _SECURITY_HEADERS: ClassVar[dict[str, str]] = {
         **PreviewServer._SECURITY_HEADERS,
         "X-Frame-Options": "SAMEORIGIN",
-        "Content-Security-Policy": PreviewServer._SECURITY_HEADERS["Content-Security-Policy"].replace(
-            "frame-ancestors 'none'", "frame-ancestors 'self'"
-        ),
+        "Content-Security-Policy": PreviewServer._SECURITY_HEADERS[
+            "Content-Security-Policy"
+        ].replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
     }
 
     async def start(self) -> None:
@@ -46,7 +46,13 @@ class Window(Preview):
     """One person's view of one channel, its times told as in `zone`, or in UTC where there is no such time zone."""
 
     def __init__(
-        self, discord: LiveDiscord, channel: ChannelHandle, viewer: MemberActor | UserHandle, zone: str, *, port: int
+        self,
+        discord: LiveDiscord,
+        channel: ChannelHandle,
+        viewer: MemberActor | UserHandle,
+        zone: str,
+        *,
+        port: int,
     ) -> None:
         super().__init__(
             discord,
@@ -75,7 +81,9 @@ class Window(Preview):
         self.env._preview = None
         await self.__aenter__()
         self.env._preview = None
-        if self._python is not None:  # pages begin at the end of a channel, not at some message in it
+        if (
+            self._python is not None
+        ):  # pages begin at the end of a channel, not at some message in it
             self._python.target_id = self._python.window_end_id = None
 
     def repaint(self) -> None:
@@ -97,7 +105,9 @@ class Window(Preview):
             page = self._get_page(context_id)
             self.env._preview = self  # the one that hears whether what is done reaches the bot
             try:
-                return await super()._action(context_id, {**body, "published_revision": page.revision})
+                return await super()._action(
+                    context_id, {**body, "published_revision": page.revision}
+                )
             finally:
                 self.env._preview = None
 
@@ -147,7 +157,11 @@ class Panes:
         ]
 
     async def _index(self, _request: web.Request) -> web.Response:
-        text = (_STATIC / "index.html").read_text(encoding="utf-8").replace("</head>", f"{self._head}</head>")
+        text = (
+            (_STATIC / "index.html")
+            .read_text(encoding="utf-8")
+            .replace("</head>", f"{self._head}</head>")
+        )
         return web.Response(text=text, content_type="text/html", headers=_Mounted._SECURITY_HEADERS)
 
     def _to(self, handler: str) -> Any:

@@ -35,7 +35,12 @@ def _guild_channel_fields(where: Channel) -> Json:
         "nsfw": where.nsfw,
         "topic": where.topic,
         "permission_overwrites": [
-            {"id": str(each.id), "type": each.kind, "allow": str(each.allow), "deny": str(each.deny)}
+            {
+                "id": str(each.id),
+                "type": each.kind,
+                "allow": str(each.allow),
+                "deny": str(each.deny),
+            }
             for each in where.overwrites.values()
         ],
     }
@@ -143,7 +148,9 @@ def _gateway_only(where: Guild, world: World) -> Json:
         "member_count": len(where.members),
         "members": [member(each) for each in where.members.values()],
         "channels": [channel(each) for each in where.channels.values() if each.kind not in THREADS],
-        "threads": [channel(each) for each in threads if world.may(world.bot, "view_channel", each)],
+        "threads": [
+            channel(each) for each in threads if world.may(world.bot, "view_channel", each)
+        ],
         "voice_states": [],
         "presences": [],
         "stage_instances": [],

@@ -84,9 +84,19 @@ def _reaction(emoji: str, by: list[User], world: World) -> Json:
 def _author(what: Message) -> Json:
     if what.webhook is None:
         return user(what.author)
-    account = {"id": str(what.webhook.id), "username": what.name, "discriminator": "0000", "global_name": None}
+    account = {
+        "id": str(what.webhook.id),
+        "username": what.name,
+        "discriminator": "0000",
+        "global_name": None,
+    }
     account["primary_guild"] = None
-    return account | {"avatar": what.avatar_url and "from-url", "bot": True, "flags": 0, "public_flags": 0}
+    return account | {
+        "avatar": what.avatar_url and "from-url",
+        "bot": True,
+        "flags": 0,
+        "public_flags": 0,
+    }
 
 
 def _reply_fields(target: Message, world: World, *, readable: bool) -> Json:
@@ -107,7 +117,10 @@ def _interaction_fields(what: Interaction) -> Json:
     if what.source:
         metadata["interacted_message_id"] = str(what.source.id)
     if what.kind is InteractionKind.MODAL:
-        metadata["triggering_interaction_metadata"] = {**metadata, "type": int(InteractionKind.COMMAND)}
+        metadata["triggering_interaction_metadata"] = {
+            **metadata,
+            "type": int(InteractionKind.COMMAND),
+        }
     return {"interaction_metadata": metadata}
 
 
@@ -122,7 +135,11 @@ def command(what: Command, application_id: int) -> Json:
         "contexts": None,
         "integration_types": [0],
     }
-    own: Json = {"id": str(what.id), "application_id": str(application_id), "version": str(what.version)}
+    own: Json = {
+        "id": str(what.id),
+        "application_id": str(application_id),
+        "version": str(what.version),
+    }
     permissions = what.data.get("default_member_permissions")
     own["default_member_permissions"] = None if permissions is None else str(permissions)
     if what.guild:

@@ -24,7 +24,11 @@ def get_channel(call: Call) -> Answer:
 
 @route("GET", "/guilds/{guild_id}/channels")
 def list_channels(call: Call) -> Answer:
-    return [payloads.channel(each) for each in call.guild().channels.values() if each.kind not in THREADS]
+    return [
+        payloads.channel(each)
+        for each in call.guild().channels.values()
+        if each.kind not in THREADS
+    ]
 
 
 @route("POST", "/guilds/{guild_id}/channels", status=201)

@@ -19,7 +19,12 @@ KEPT_FLAGS = 1 << 2 | 1 << 12 | COMPONENTS_V2  # no link previews, silent, layou
 
 
 def new_draft(
-    call: Call, body: Json, channel: Channel, *, reply_to: Message | None = None, may_be_private: bool = False
+    call: Call,
+    body: Json,
+    channel: Channel,
+    *,
+    reply_to: Message | None = None,
+    may_be_private: bool = False,
 ) -> Draft:
     """What a new message shall say, checked. Only answers to interactions `may_be_private`."""
     check_message(body, call.uploads)
@@ -78,19 +83,33 @@ def replied_to(call: Call, body: Json, channel: Channel) -> Message | None:
 def _attachments(call: Call, body: Json, channel: Channel, before: list[Json]) -> tuple[Json, ...]:
     """Files that stay (`before`, as far as the body keeps them) and those that came with the request."""
     listed = body.get("attachments")
-    kept = before if listed is None else [each for each in before if each["id"] in {str(one["id"]) for one in listed}]
-    described = {int(one["id"]): one.get("description") for one in listed or [] if int(one["id"]) < 10}
-    return (*kept, *(_attach(call, upload.number, channel, described.get(upload.number)) for upload in call.uploads))
+    kept = (
+        before
+        if listed is None
+        else [each for each in before if each["id"] in {str(one["id"]) for one in listed}]
+    )
+    described = {
+        int(one["id"]): one.get("description") for one in listed or [] if int(one["id"]) < 10
+    }
+    return (
+        *kept,
+        *(
+            _attach(call, upload.number, channel, described.get(upload.number))
+            for upload in call.uploads
+        ),
+    )
 
 
 def _attach(call: Call, number: int, channel: Channel, description: str | None) -> Json:
     upload = next(each for each in call.uploads if each.number == number)
-    return attachment(call.world.clock.snowflake(), channel, upload.filename, upload.content, call.world.files) | (
-        {"description": description} if description else {}
-    )
+    return attachment(
+        call.world.clock.snowflake(), channel, upload.filename, upload.content, call.world.files
+    ) | ({"description": description} if description else {})
 
 
-def attachment(number: int, channel: Channel, filename: str, content: bytes, files: dict[int, bytes]) -> Json:
+def attachment(
+    number: int, channel: Channel, filename: str, content: bytes, files: dict[int, bytes]
+) -> Json:
     """A file as part of a message; its bytes go to the CDN."""
     files[number] = content
     url = f"https://cdn.discordapp.com/attachments/{channel.id}/{number}/{filename}"

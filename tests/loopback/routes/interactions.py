@@ -39,7 +39,11 @@ def answer_interaction(call: Call) -> Answer:
     _check_kind(interaction, kind)
     _ANSWERS[kind](call, interaction, data)
     interaction.answer = kind
-    return _receipt(call, interaction) if call.query.get("with_response") in {"1", "true", "True"} else None
+    return (
+        _receipt(call, interaction)
+        if call.query.get("with_response") in {"1", "true", "True"}
+        else None
+    )
 
 
 def _check_kind(interaction: Interaction, kind: int) -> None:
@@ -52,11 +56,15 @@ def _check_kind(interaction: Interaction, kind: int) -> None:
     if interaction.source:
         fitting |= {UPDATE, DEFER_UPDATE}
     if kind not in fitting:
-        raise form_error("type", "INTERACTION_APPLICATION_COMMAND_INVALID_TYPE", "This answer does not fit")
+        raise form_error(
+            "type", "INTERACTION_APPLICATION_COMMAND_INVALID_TYPE", "This answer does not fit"
+        )
 
 
 def _say(call: Call, interaction: Interaction, data: Json) -> None:
-    interaction.original = _post(call, interaction, new_draft(call, data, interaction.channel, may_be_private=True))
+    interaction.original = _post(
+        call, interaction, new_draft(call, data, interaction.channel, may_be_private=True)
+    )
 
 
 def _defer(call: Call, interaction: Interaction, data: Json) -> None:
@@ -76,13 +84,19 @@ def _update(call: Call, interaction: Interaction, data: Json) -> None:
 
 
 def _offer(_call: Call, interaction: Interaction, data: Json) -> None:
-    focused = next(each for each in _leaves(interaction.data.get("options") or []) if each.get("focused"))
+    focused = next(
+        each for each in _leaves(interaction.data.get("options") or []) if each.get("focused")
+    )
     refuse(check_choices(data.get("choices") or [], focused["type"], "data."))
     interaction.choices = data.get("choices") or []
 
 
 def _leaves(options: list[Json]) -> list[Json]:
-    return [leaf for each in options for leaf in (_leaves(each["options"]) if "options" in each else [each])]
+    return [
+        leaf
+        for each in options
+        for leaf in (_leaves(each["options"]) if "options" in each else [each])
+    ]
 
 
 def _show_modal(_call: Call, interaction: Interaction, data: Json) -> None:
@@ -103,7 +117,10 @@ _ANSWERS = {
 def _post(call: Call, interaction: Interaction, draft: Draft) -> Message:
     reader: User | None = interaction.user if draft.flags & EPHEMERAL else None
     kind = MessageKind.CHAT_COMMAND
-    if interaction.data.get("type") in {USER, MESSAGE} and interaction.kind is InteractionKind.COMMAND:
+    if (
+        interaction.data.get("type") in {USER, MESSAGE}
+        and interaction.kind is InteractionKind.COMMAND
+    ):
         kind = MessageKind.CONTEXT_COMMAND
     if interaction.kind is not InteractionKind.COMMAND:
         kind = MessageKind.DEFAULT
@@ -123,7 +140,10 @@ def _receipt(call: Call, interaction: Interaction) -> Answer:
             "response_message_ephemeral": message.ephemeral,
         }
         if interaction.answer in {REPLY, UPDATE}:
-            receipt["resource"] = {"type": interaction.answer, "message": payloads.message(message, call.world)}
+            receipt["resource"] = {
+                "type": interaction.answer,
+                "message": payloads.message(message, call.world),
+            }
     return receipt
 
 

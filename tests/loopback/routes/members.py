@@ -17,14 +17,19 @@ def get_member(call: Call) -> Answer:
 @route("GET", "/guilds/{guild_id}/members")
 def list_members(call: Call) -> Answer:
     after, limit = int(call.query.get("after", 0)), int(call.query.get("limit", 1))
-    found = sorted((each for each in call.guild().members.values() if each.user.id > after), key=lambda e: e.user.id)
+    found = sorted(
+        (each for each in call.guild().members.values() if each.user.id > after),
+        key=lambda e: e.user.id,
+    )
     return [payloads.member(each) for each in found[:limit]]
 
 
 @route("GET", "/guilds/{guild_id}/members/search")
 def search_members(call: Call) -> Answer:
     query, limit = call.query.get("query", "").lower(), int(call.query.get("limit", 1))
-    found = [each for each in call.guild().members.values() if each.shown_name.lower().startswith(query)]
+    found = [
+        each for each in call.guild().members.values() if each.shown_name.lower().startswith(query)
+    ]
     return [payloads.member(each) for each in found[:limit]]
 
 
@@ -32,7 +37,9 @@ def search_members(call: Call) -> Answer:
 def edit_member(call: Call) -> Answer:
     member = call.member()
     if "nick" in call.body:
-        call.need_in_guild("change_nickname" if member.user is call.world.bot else "manage_nicknames")
+        call.need_in_guild(
+            "change_nickname" if member.user is call.world.bot else "manage_nicknames"
+        )
         refuse(between(call.body, "nick", 32))
         member.nick = call.body["nick"] or None
     if "roles" in call.body:

@@ -45,7 +45,9 @@ def check_dm(world: World, channel: Channel) -> None:
     for reader in channel.recipients:
         if reader is world.bot:
             continue
-        if not any({reader.id, world.bot.id} <= guild.members.keys() for guild in world.guilds.values()):
+        if not any(
+            {reader.id, world.bot.id} <= guild.members.keys() for guild in world.guilds.values()
+        ):
             raise Refusal(50278)
         if not reader.dms_open:
             raise Refusal(50007)
@@ -100,7 +102,9 @@ def get_message(call: Call) -> Answer:
 
 def shown(message: Message, world: World) -> Json:
     """A message as the bot may fetch it: the portal's switch decides, not what it asked for when it connected."""
-    return payloads.message(message, world, readable=Privileged.CONTENT in world.portal or is_free(message, world))
+    return payloads.message(
+        message, world, readable=Privileged.CONTENT in world.portal or is_free(message, world)
+    )
 
 
 @route("PATCH", "/channels/{channel_id}/messages/{message_id}")

@@ -31,7 +31,9 @@ def start_thread(call: Call) -> Answer:
     thread = _configured(call, world.thread(parent, body["name"], world.bot, private=private))
     if not private:
         notice = speech.Draft(content=thread.name)
-        speech.post(world, parent, speech.Sender(world.bot), notice, kind=MessageKind.THREAD_CREATED)
+        speech.post(
+            world, parent, speech.Sender(world.bot), notice, kind=MessageKind.THREAD_CREATED
+        )
     return _with_member(call, thread)
 
 
@@ -155,7 +157,9 @@ def list_archived_threads(call: Call) -> Answer:
 
 
 def _threads(call: Call, guild: Guild, *, archived: bool) -> list[Channel]:
-    threads = [each for each in guild.channels.values() if each.thread and each.thread.archived is archived]
+    threads = [
+        each for each in guild.channels.values() if each.thread and each.thread.archived is archived
+    ]
     return [each for each in threads if call.world.may(call.world.bot, "view_channel", each)]
 
 

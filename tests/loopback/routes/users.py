@@ -10,7 +10,12 @@ from ..router import Answer, Call, route
 
 @route("GET", "/users/@me")
 def get_own_user(call: Call) -> Answer:
-    return payloads.user(call.world.bot) | {"verified": True, "mfa_enabled": False, "email": None, "locale": "en-US"}
+    return payloads.user(call.world.bot) | {
+        "verified": True,
+        "mfa_enabled": False,
+        "email": None,
+        "locale": "en-US",
+    }
 
 
 @route("PATCH", "/users/@me")
@@ -32,7 +37,9 @@ def get_user(call: Call) -> Answer:
 @route("GET", "/users/@me/guilds")
 def list_own_guilds(call: Call) -> Answer:
     mine = [each for each in call.world.guilds.values() if call.world.bot.id in each.members]
-    return [{"id": str(each.id), "name": each.name, "owner": False, "features": []} for each in mine]
+    return [
+        {"id": str(each.id), "name": each.name, "owner": False, "features": []} for each in mine
+    ]
 
 
 @route("DELETE", "/users/@me/guilds/{guild_id}")

@@ -31,7 +31,9 @@ def create_webhook(call: Call) -> Answer:
     if len(_of(call, channel)) >= MOST_IN_A_CHANNEL:
         raise Refusal(30007)
     avatar = "uploaded" if call.body.get("avatar") else None
-    return payloads.webhook(world.webhook(channel, call.body["name"], world.bot, avatar), world.bot.id)
+    return payloads.webhook(
+        world.webhook(channel, call.body["name"], world.bot, avatar), world.bot.id
+    )
 
 
 def _of(call: Call, channel: Channel) -> list[Webhook]:
@@ -112,7 +114,9 @@ def execute_webhook(call: Call) -> Answer:
     draft = new_draft(call, body, channel or webhook.channel)
     channel = channel or _new_post(call, webhook)
     _wake(call, channel)
-    sender = speech.Sender(webhook.creator, body.get("username") or webhook.name, body.get("avatar_url"), webhook)
+    sender = speech.Sender(
+        webhook.creator, body.get("username") or webhook.name, body.get("avatar_url"), webhook
+    )
     message = speech.post(world, channel, sender, draft)
     return payloads.message(message, world) if _is_true(call.query.get("wait")) else None
 

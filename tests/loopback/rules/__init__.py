@@ -32,7 +32,9 @@ def between(body: Json, key: str, most: int, *, least: int = 0, path: str = "") 
 def at_most(body: Json, key: str, most: int, *, path: str = "") -> list[Fault]:
     """The faults of a list that may have `most` entries."""
     if len(body.get(key) or []) > most:
-        return [Fault(f"{path}{key}", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")]
+        return [
+            Fault(f"{path}{key}", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
+        ]
     return []
 
 

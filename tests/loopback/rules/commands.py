@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from ..entities import Json
 
 CHAT, USER, MESSAGE = 1, 2, 3
-SUBCOMMAND, GROUP, STRING, INTEGER, BOOLEAN, USER_OPTION, CHANNEL, ROLE, MENTIONABLE, NUMBER, ATTACHMENT = range(1, 12)
+(
+    SUBCOMMAND,
+    GROUP,
+    STRING,
+    INTEGER,
+    BOOLEAN,
+    USER_OPTION,
+    CHANNEL,
+    ROLE,
+    MENTIONABLE,
+    NUMBER,
+    ATTACHMENT,
+) = range(1, 12)
 MOST_OF_A_KIND = {CHAT: 100, USER: 15, MESSAGE: 15}
 WHOLE_COMMAND = 8000
 
@@ -24,12 +36,20 @@ def check_commands(commands: list[Json], path: str = "") -> Iterator[Fault]:
     """Faults of a whole set of commands."""
     for index, command in enumerate(commands):
         yield from check_command(command, f"{path}{index}.")
-    for (kind, name), count in Counter((each.get("type") or CHAT, each.get("name")) for each in commands).items():
+    for (kind, name), count in Counter(
+        (each.get("type") or CHAT, each.get("name")) for each in commands
+    ).items():
         if count > 1:
-            yield Fault("name", "APPLICATION_COMMANDS_DUPLICATE_NAME", f"Kind {kind}: {name!r} is there twice")
+            yield Fault(
+                "name",
+                "APPLICATION_COMMANDS_DUPLICATE_NAME",
+                f"Kind {kind}: {name!r} is there twice",
+            )
     for kind, most in MOST_OF_A_KIND.items():
         if sum((each.get("type") or CHAT) == kind for each in commands) > most:
-            yield Fault("commands", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer of type {kind}.")
+            yield Fault(
+                "commands", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer of type {kind}."
+            )
 
 
 def check_command(command: Json, path: str = "") -> Iterator[Fault]:
@@ -49,7 +69,11 @@ def check_command(command: Json, path: str = "") -> Iterator[Fault]:
 
 def _named(thing: Json, path: str) -> Iterator[Fault]:
     name = thing.get("name") or ""
-    if not 1 <= len(name) <= 32 or name != name.lower() or not all(_may_stand_in_name(each) for each in name):
+    if (
+        not 1 <= len(name) <= 32
+        or name != name.lower()
+        or not all(_may_stand_in_name(each) for each in name)
+    ):
         yield Fault(f"{path}name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
     yield from between(thing, "description", 100, least=1, path=path)
 
@@ -72,11 +96,19 @@ def _options(options: list[Json], path: str) -> Iterator[Fault]:
             yield Fault(f"{here}required", "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", text)
         needed_so_far = bool(option.get("required"))
         if option.get("autocomplete") and option.get("choices"):
-            yield Fault(f"{here}choices", "APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_CHOICES", "Not with autocomplete")
+            yield Fault(
+                f"{here}choices",
+                "APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_CHOICES",
+                "Not with autocomplete",
+            )
         yield from check_choices(option.get("choices") or [], option.get("type"), here)
     for name, count in Counter(option.get("name") for option in options).items():
         if count > 1:
-            yield Fault(f"{path}options", "APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS", f"{name!r} is there twice")
+            yield Fault(
+                f"{path}options",
+                "APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
+                f"{name!r} is there twice",
+            )
 
 
 def check_choices(choices: list[Json], kind: int | None, path: str = "") -> Iterator[Fault]:
@@ -88,7 +120,11 @@ def check_choices(choices: list[Json], kind: int | None, path: str = "") -> Iter
         if isinstance(choice.get("value"), str):
             yield from between(choice, "value", 100, path=here)
         if not _fits(choice.get("value"), kind):
-            yield Fault(f"{here}value", "BASE_TYPE_CHOICES", f"The value does not fit an option of type {kind}")
+            yield Fault(
+                f"{here}value",
+                "BASE_TYPE_CHOICES",
+                f"The value does not fit an option of type {kind}",
+            )
 
 
 def _fits(value: Any, kind: int | None) -> bool:
@@ -103,4 +139,7 @@ def _weight(thing: Json) -> int:
     """Characters of names, descriptions and values, which count for a whole command together."""
     total = length(thing.get("name") or "") + length(thing.get("description") or "")
     total += sum(_weight(option) for option in thing.get("options") or [])
-    return total + sum(length(str(each["name"])) + length(str(each["value"])) for each in thing.get("choices") or [])
+    return total + sum(
+        length(str(each["name"])) + length(str(each["value"]))
+        for each in thing.get("choices") or []
+    )

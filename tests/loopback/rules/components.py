@@ -28,7 +28,11 @@ def check_components(body: Json) -> Iterator[Fault]:
         yield from at_most(body, "components", 5)
         for index, part in enumerate(components):
             if part.get("type") != ROW:
-                yield Fault(f"components.{index}.type", "UNION_TYPE_CHOICES", "Value of field must be one of (1,).")
+                yield Fault(
+                    f"components.{index}.type",
+                    "UNION_TYPE_CHOICES",
+                    "Value of field must be one of (1,).",
+                )
     for index, part in enumerate(walk_components(components)):
         yield from _one(part, f"components.{index}.")
     yield from _custom_id_twice(components)
@@ -41,9 +45,17 @@ def _layout_faults(body: Json, components: list[Json]) -> Iterator[Fault]:
             yield Fault(key, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", text)
     every = list(walk_components(components))
     if len(every) > 40:
-        yield Fault("components", "BASE_TYPE_BAD_LENGTH", "The total number of components must not exceed 40.")
+        yield Fault(
+            "components",
+            "BASE_TYPE_BAD_LENGTH",
+            "The total number of components must not exceed 40.",
+        )
     if sum(length(part.get("content") or "") for part in every) > 4000:
-        yield Fault("components", "BASE_TYPE_MAX_LENGTH", "The text of all components must be 4000 or fewer in length.")
+        yield Fault(
+            "components",
+            "BASE_TYPE_MAX_LENGTH",
+            "The text of all components must be 4000 or fewer in length.",
+        )
 
 
 def _one(part: Json, path: str) -> Iterator[Fault]:
@@ -63,13 +75,17 @@ def _row(part: Json, path: str) -> Iterator[Fault]:
     inside = part.get("components") or []
     has_select = any(each.get("type") in SELECTS for each in inside)
     if not inside or len(inside) > (1 if has_select else 5):
-        yield Fault(f"{path}components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length.")
+        yield Fault(
+            f"{path}components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length."
+        )
 
 
 def _button(part: Json, path: str) -> Iterator[Fault]:
     yield from between(part, "label", 80, path=path)
     if not part.get("label") and not part.get("emoji") and part.get("style") != PREMIUM:
-        yield Fault(f"{path}label", "BUTTON_COMPONENT_EMPTY", "A button must have a label or an emoji")
+        yield Fault(
+            f"{path}label", "BUTTON_COMPONENT_EMPTY", "A button must have a label or an emoji"
+        )
     if part.get("style") == LINK:
         yield from between(part, "url", 512, least=1, path=path)
     elif part.get("style") != PREMIUM:
@@ -85,14 +101,22 @@ def _options(part: Json, path: str) -> Iterator[Fault]:
             yield from between(option, key, 100, least=least, path=f"{path}options.{index}.")
     for value, count in Counter(option.get("value") for option in options).items():
         if count > 1:
-            yield Fault(f"{path}options", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", f"{value!r} is there twice")
+            yield Fault(
+                f"{path}options",
+                "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+                f"{value!r} is there twice",
+            )
 
 
 def _custom_id_twice(components: list[Json]) -> Iterator[Fault]:
-    ids = Counter(part["custom_id"] for part in walk_components(components) if part.get("custom_id"))
+    ids = Counter(
+        part["custom_id"] for part in walk_components(components) if part.get("custom_id")
+    )
     for custom_id, count in ids.items():
         if count > 1:
-            yield Fault("components", "COMPONENT_CUSTOM_ID_DUPLICATED", f"{custom_id!r} is there twice")
+            yield Fault(
+                "components", "COMPONENT_CUSTOM_ID_DUPLICATED", f"{custom_id!r} is there twice"
+            )
 
 
 def check_modal(modal: Json) -> Iterator[Fault]:

@@ -35,13 +35,19 @@ def _message_faults(body: Json) -> Iterator[Fault]:
     for index, embed in enumerate(body.get("embeds") or []):
         yield from _embed_faults(embed, f"embeds.{index}.")
     if sum(_embed_length(embed) for embed in body.get("embeds") or []) > EMBEDS_TOGETHER:
-        yield Fault("embeds", "MAX_EMBED_SIZE_EXCEEDED", f"Embed size exceeds maximum size of {EMBEDS_TOGETHER}")
+        yield Fault(
+            "embeds",
+            "MAX_EMBED_SIZE_EXCEEDED",
+            f"Embed size exceeds maximum size of {EMBEDS_TOGETHER}",
+        )
     yield from check_components(body)
     yield from _mention_faults(body.get("allowed_mentions") or {})
 
 
 def _is_empty(body: Json, uploads: list[Upload]) -> bool:
-    filled = any(body.get(key) for key in ("embeds", "components", "sticker_ids", "poll", "attachments"))
+    filled = any(
+        body.get(key) for key in ("embeds", "components", "sticker_ids", "poll", "attachments")
+    )
     forwards = (body.get("message_reference") or {}).get("type") == 1
     return not (filled or uploads or forwards or (body.get("content") or "").strip())
 
