@@ -43,10 +43,8 @@ def memory_here(vram: Sequence[str] | None = None) -> Memory:
     from bot.engine.local.devices import devices, free_memory
     from bot.weights.fit import Memory
 
-    if vram:
-        gpus = tuple(size for size in map(size_of, vram) if size)
-    else:
-        gpus = tuple(device.free for device in devices() if device.gpu)
+    assumed = tuple(size for size in map(size_of, vram or ()) if size)
+    gpus = assumed if vram else tuple(device.free for device in devices() if device.gpu)
     return Memory(gpus, free_memory())
 
 
