@@ -1,16 +1,20 @@
-"""Who may import whom, as the docstrings of the rooms say."""
+"""Which package may import which: the table in docs/architecture.md, enforced."""
 
 from __future__ import annotations
 
 import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ROOT = Path(__file__).parent.parent
-ROOMS = {
-    # room: the rooms of ours it may know besides itself
+ALLOWED = {
+    # package or module: the other packages of the project that it may import
     "bot.errors": set(),
     "bot.package_data": set(),
     "bot.subprocess_env": set(),
@@ -39,15 +43,17 @@ ROOMS = {
     "bot.terminal": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "cogs": {"bot.errors", "bot.her", "bot.library", "bot.scenes", "bot.posting"},
 }
-WIRING = (
+COMPOSITION = (
     "bot.__main__",
     "bot.app",
     "bot.bench",
     "bot.cli",
     "bot.engine_factory",
     "bot.tryout",
-)  # these know everybody
-NO_DISCORD = (
+)
+"""Packages that put the others together, and may import all of them."""
+
+WITHOUT_DISCORD = (
     "bot.her",
     "bot.engine",
     "bot.weights",
@@ -58,15 +64,17 @@ NO_DISCORD = (
 )
 
 
-def module(path: Path) -> str:
+def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {module(path): path for room in ("bot", "cogs") for path in (ROOT / room).rglob("*.py")}
+MODULES = {
+    module_name(path): path for top in ("bot", "cogs") for path in (ROOT / top).rglob("*.py")
+}
 
 
-def imports(path: Path) -> set[str]:
+def imports_of(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -77,39 +85,35 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def within(name: str, rooms: object) -> bool:
-    return any(name == room or name.startswith(f"{room}.") for room in rooms)  # type: ignore[attr-defined]
+def is_in(name: str, packages: Iterable[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
-def test_a_room_imports_only_the_rooms_it_may_know(name: str) -> None:
-    if name == "bot" or within(name, WIRING):
+def test_a_package_imports_only_the_packages_it_may(name: str) -> None:
+    if name == "bot" or is_in(name, COMPOSITION):
         return
-    room = next(room for room in ROOMS if within(name, [room]))
-    allowed = {room, *ROOMS[room]}
-    ours = {other for other in imports(MODULES[name]) if other in MODULES}
-    assert {
-        other
-        for other in ours
-        if other != "bot" and not within(other, allowed) and other not in allowed
-    } == set()
+    package = next(package for package in ALLOWED if is_in(name, [package]))
+    allowed = {package, *ALLOWED[package]}
+    ours = {other for other in imports_of(MODULES[name]) if other in MODULES}
+    assert not [other for other in sorted(ours) if other != "bot" and not is_in(other, allowed)]
 
 
-@pytest.mark.parametrize("name", sorted(name for name in MODULES if within(name, NO_DISCORD)))
-def test_discord_stays_at_the_doors(name: str) -> None:
-    assert not [other for other in imports(MODULES[name]) if within(other, ["discord", "simcord"])]
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if is_in(name, WITHOUT_DISCORD)))
+def test_only_the_outer_packages_import_discord(name: str) -> None:
+    imported = imports_of(MODULES[name])
+    assert not [other for other in imported if is_in(other, ["discord", "simcord"])]
 
 
-def test_the_imports_of_our_modules_go_in_no_circle() -> None:
+def test_imports_have_no_cycles() -> None:
     graph = {
-        name: {other for other in imports(path) if other in MODULES} - {name}
+        name: {other for other in imports_of(path) if other in MODULES} - {name}
         for name, path in MODULES.items()
     }
     packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
-    for name in graph:  # importing a module runs its packages first
+    for name in graph:  # importing a module first runs the packages that contain it
         graph[name] |= {package for package in packages if name.startswith(f"{package}.")}
     for package in packages:
-        graph[package] -= {
-            name for name in graph if name.startswith(f"{package}.") and name in graph[package]
-        }
+        children = {name for name in graph if name.startswith(f"{package}.")}
+        graph[package] -= children & graph[package]
     TopologicalSorter(graph).prepare()
