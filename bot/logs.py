@@ -69,7 +69,7 @@ def set_up(settings: Settings) -> Callable[[], None]:
     return undo
 
 
-class Redacted(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """Writes records with these secrets, and whatever looks like one, hidden in messages and tracebacks."""
 
     def __init__(self, layout: str, secrets: tuple[str, ...] = ()) -> None:
@@ -89,17 +89,17 @@ def _handlers(settings: Settings) -> list[logging.Handler]:
     handlers = [_screen(secrets)]
     if settings.logging.file:
         handlers.append(_file(settings.logging.file))
-        handlers[-1].setFormatter(Redacted(_LAYOUT, secrets))
+        handlers[-1].setFormatter(RedactingFormatter(_LAYOUT, secrets))
     return handlers
 
 
 def _screen(secrets: tuple[str, ...]) -> logging.Handler:
     if not sys.stderr.isatty():
         plain = logging.StreamHandler(sys.stderr)
-        plain.setFormatter(Redacted(_LAYOUT, secrets))
+        plain.setFormatter(RedactingFormatter(_LAYOUT, secrets))
         return plain
     coloured = RichHandler(console=Console(stderr=True), show_path=False, markup=False)
-    coloured.setFormatter(Redacted("%(message)s", secrets))
+    coloured.setFormatter(RedactingFormatter("%(message)s", secrets))
     return coloured
 
 

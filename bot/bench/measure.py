@@ -79,7 +79,7 @@ class Measuring:
             sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began)
         )
         held = None
-        if self.engine.info.well_formed:
+        if self.engine.info.supports_grammar:
             held = _rate(await self._all(f"held {turn}", 20, grammar=her_grammar("Miss")))
         self._written.append(Written(one=one, many=_rate(many), held=held))
 

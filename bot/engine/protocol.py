@@ -47,7 +47,7 @@ class EngineInfo:
     )
     stand_in: bool = False  # True for the demo model: the program says plainly that it is no HER
     sampling: Sampling = Sampling()  # what the model's makers recommend
-    well_formed: bool = False  # True where a grammar holds replies to HER's structure
+    supports_grammar: bool = False  # True where a grammar holds replies to HER's structure
     minds: int = 1  # replies generated at once; others wait
     memory: str = ""  # how the model was laid into memory, in words, where the engine chose it
 
@@ -68,7 +68,7 @@ class Request:
     planning_closer: str = "</system_thinking>"
     stop: tuple[str, ...] = ()  # the reply ends before any of these, which are not emitted
     grammar: str | None = None  # GBNF the reply is held to
-    told_place: Callable[[int], None] | None = (
+    on_queue_position: Callable[[int], None] | None = (
         None  # called on the loop, while the reply waits, with how many come first
     )
 
@@ -132,10 +132,10 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Prefetching(Protocol):
+class PrefetchingEngine(Protocol):
     """An engine that can use its idle time: worth a look with isinstance after a reply was stored."""
 
-    def expect(self, mind: str, prompt: Prompt) -> None:
+    def prefetch(self, mind: str, prompt: Prompt) -> None:
         """Say what the mind's next prompt will be, as far as it is known, so that only what is new must be read then.
 
         Costs nothing where the engine has something better to do; never waits, never raises.

@@ -233,7 +233,7 @@ class RemoteEngine:
             device=", ".join(str(server.client) for server in servers),
             warning=" ".join(map(str, faults)) or None,
             sampling=self._options.sampling,
-            well_formed=self._options.grammar,
+            supports_grammar=self._options.grammar,
         )
 
     async def _greet(self, client: CompletionsClient) -> ServedModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from bot.engine.protocol import Prefetching
+from bot.engine.protocol import PrefetchingEngine
 from bot.errors import AsideError
 from bot.her.beats import speech
 from bot.her.prompt import Prompt, Text
@@ -31,12 +31,12 @@ async def prefetch_minds(house: SceneDependencies, scene: Scene) -> None:
     That it fails is no matter: the next prompt is read as a whole then.
     """
     engine = house.performance.engine
-    if not isinstance(engine, Prefetching) or scene.state is not SceneState.PLAYING:
+    if not isinstance(engine, PrefetchingEngine) or scene.state is not SceneState.PLAYING:
         return
     try:
         story = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.DONE]
         for character in likeliest(scene, story)[: engine.info.minds]:
-            engine.expect(
+            engine.prefetch(
                 mind_key(scene, character),
                 await beginning(house.performance, scene, character, story),
             )

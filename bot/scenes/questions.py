@@ -50,7 +50,7 @@ async def ask(engine: Engine, scene: Scene, question: Question) -> str:
         max_tokens=question.max_tokens,
         planning_tokens=None,
         stop=STOPS,
-        grammar=question.grammar if engine.info.well_formed else None,
+        grammar=question.grammar if engine.info.supports_grammar else None,
     )
     async with aclosing(engine.generate(request)) as chunks:
         return "".join([chunk.text async for chunk in chunks])

@@ -181,7 +181,9 @@ class ReplyGenerator:
 
     def _held(self, dialect: Dialect) -> bool:
         """Whether a grammar holds the reply; always for a stand-in, which never knew HER's structure."""
-        return self.engine.info.well_formed and (self.limits.guided or dialect is Dialect.STAND_IN)
+        return self.engine.info.supports_grammar and (
+            self.limits.guided or dialect is Dialect.STAND_IN
+        )
 
     async def _attempt(
         self,

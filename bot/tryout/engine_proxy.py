@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bot.engine.protocol import Prefetching
+from bot.engine.protocol import PrefetchingEngine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -93,10 +93,10 @@ class EngineProxy:
             del self._thinking[number]
             await _ended(writing)
 
-    def expect(self, mind: str, prompt: Prompt) -> None:
+    def prefetch(self, mind: str, prompt: Prompt) -> None:
         """Hand on what the mind's next prompt will be, where the engine makes use of it."""
-        if isinstance(self._engine, Prefetching):
-            self._outside.run(self._engine.expect, mind, prompt)
+        if isinstance(self._engine, PrefetchingEngine):
+            self._outside.run(self._engine.prefetch, mind, prompt)
 
     async def _write(
         self, request: Request, pieces: asyncio.Queue[Chunk | Exception | None]

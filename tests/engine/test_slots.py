@@ -10,7 +10,7 @@ import pytest
 
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from bot.engine.protocol import Prefetching, Sampling
+from bot.engine.protocol import PrefetchingEngine, Sampling
 from bot.her.prompt import Control, Prompt, Text
 from tests.engine.prompts import listen, prompt, request
 
@@ -62,7 +62,7 @@ async def test_beyond_the_cap_of_main_memory_a_mind_is_read_again() -> None:
 
 async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
     async with seats(2) as engine:
-        assert isinstance(engine, Prefetching)
+        assert isinstance(engine, PrefetchingEngine)
         said = prompt(LONG)
         await listen(engine, request(LONG, mind="mine", max_tokens=2))
         coming = Prompt(
@@ -73,7 +73,7 @@ async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
                 Text("\n"),
             )
         )
-        engine.expect("mine", coming)
+        engine.prefetch("mine", coming)
         await listen(engine, request("Something short?", mind="other", max_tokens=2))
         await steps(engine)
         asked = Prompt((*coming.parts, *prompt("And then?").parts))
@@ -85,11 +85,11 @@ async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
 async def test_a_mind_that_never_spoke_is_prepared_where_a_seat_is_unused_and_only_there() -> None:
     async with seats(1) as engine:
         coming = prompt(LONG)
-        engine.expect("mine", coming)
+        engine.prefetch("mine", coming)
         await steps(engine)
         _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=coming))
         assert finish.prompt_tokens_read == 1
-        engine.expect("other", prompt("Something else entirely?" * 10))
+        engine.prefetch("other", prompt("Something else entirely?" * 10))
         await steps(engine)
         _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=coming))
         assert finish.prompt_tokens_read == 1
@@ -97,11 +97,11 @@ async def test_a_mind_that_never_spoke_is_prepared_where_a_seat_is_unused_and_on
 
 async def test_expecting_what_can_not_be_used_harms_nobody() -> None:
     async with seats(1) as engine:
-        engine.expect("nobody", prompt("Hello?"))
-        engine.expect("nobody", Prompt(()))
-        engine.expect("nobody", prompt("word " * 500))
+        engine.prefetch("nobody", prompt("Hello?"))
+        engine.prefetch("nobody", Prompt(()))
+        engine.prefetch("nobody", prompt("word " * 500))
         assert (await listen(engine, request("Hello?")))[0]
-    engine.expect("nobody", prompt("Hello?"))
+    engine.prefetch("nobody", prompt("Hello?"))
 
 
 async def test_a_busy_guild_does_not_starve_another_one(narrow: LocalEngine) -> None:
@@ -123,7 +123,8 @@ async def test_those_who_wait_learn_their_place(narrow: LocalEngine) -> None:
     await asyncio.gather(
         *(
             listen(
-                narrow, request(f"Who is {number}?", max_tokens=4, told_place=places[number].append)
+                narrow,
+                request(f"Who is {number}?", max_tokens=4, on_queue_position=places[number].append),
             )
             for number in range(3)
         )

@@ -87,7 +87,7 @@ async def test_tokens_are_counted_though_the_worker_is_gone_just_now() -> None:
 
 async def test_a_failing_listener_harms_no_reply() -> None:
     async with running(minds=1) as engine:
-        waits = request("Who waits?", max_tokens=4, told_place=[].index)
+        waits = request("Who waits?", max_tokens=4, on_queue_position=[].index)
         replies = await asyncio.gather(
             listen(engine, request("Who comes first?", max_tokens=4)), listen(engine, waits)
         )

@@ -37,7 +37,7 @@ class Foresighted(ScriptedEngine):
     def info(self) -> EngineInfo:
         return replace(super().info, minds=2)
 
-    def expect(self, mind: str, prompt: Prompt) -> None:
+    def prefetch(self, mind: str, prompt: Prompt) -> None:
         self.expected.append((mind, prompt.text))
 
     async def count(self, prompt: Prompt) -> int:

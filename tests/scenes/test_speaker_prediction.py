@@ -163,7 +163,7 @@ async def test_an_engine_that_can_be_held_is_held_to_the_names() -> None:
     class Held(ScriptedEngine):
         @property
         def info(self) -> EngineInfo:
-            return replace(super().info, well_formed=True)
+            return replace(super().info, supports_grammar=True)
 
     engine = Held(["Mrs Bennet"])
     await engine.start()

@@ -66,12 +66,12 @@ async def test_it_tells_who_thinks_and_how_long_it_took() -> None:
 
 async def test_what_is_expected_reaches_an_engine_that_can_use_it() -> None:
     class Foresighted(ScriptedEngine):
-        def expect(self, mind: str, prompt: Prompt) -> None:
+        def prefetch(self, mind: str, prompt: Prompt) -> None:
             expected.append((mind, prompt.text))
 
     expected: list[tuple[str, str]] = []
-    (await started(Foresighted(["Well?"]))).expect("7/Jane", ASKED.prompt)
-    (await started(ScriptedEngine(["Well?"]))).expect("7/Jane", ASKED.prompt)
+    (await started(Foresighted(["Well?"]))).prefetch("7/Jane", ASKED.prompt)
+    (await started(ScriptedEngine(["Well?"]))).prefetch("7/Jane", ASKED.prompt)
     assert expected == [("7/Jane", "Papa?")]
 
 

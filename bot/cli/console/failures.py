@@ -75,10 +75,10 @@ def _log_of_failures() -> Path:
 
 
 def _as_logged(error: Exception) -> str:
-    from bot.logs import Redacted
+    from bot.logs import RedactingFormatter
 
     trace = (type(error), error, error.__traceback__)
     record = logging.LogRecord(
         "aside", logging.ERROR, __file__, 0, " ".join(sys.argv[:2]), None, trace
     )
-    return Redacted("%(asctime)s %(message)s").format(record)
+    return RedactingFormatter("%(asctime)s %(message)s").format(record)

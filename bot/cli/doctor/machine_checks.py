@@ -115,11 +115,11 @@ def _local(engine: LocalEngineSettings) -> Iterator[Check]:
 def _devices() -> Iterator[Check]:
     from bot.engine.local import devices
 
-    found = devices.devices()
+    found = devices.list_devices()
     for device in found:
         memory = f"{device.free / 2**30:.1f} of {device.total / 2**30:.1f} GiB free"
         yield Check("Device", State.GOOD, f"{device}, {memory}")
-    for card in devices.unused_cards(found):
+    for card in devices.find_unused_gpus(found):
         yield Check(
             "Device",
             State.BAD,

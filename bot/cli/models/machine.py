@@ -40,12 +40,12 @@ def weights_in(settings: Settings) -> Path:
 
 def memory_here(vram: Sequence[str] | None = None) -> Memory:
     """Return the free memory of this machine, its GPUs replaced by those of `vram` where any are given."""
-    from bot.engine.local.devices import devices, free_memory
+    from bot.engine.local.devices import list_devices, read_free_memory
     from bot.weights.fit import Memory
 
     assumed = tuple(size for size in map(size_of, vram or ()) if size)
-    gpus = assumed if vram else tuple(device.free for device in devices() if device.gpu)
-    return Memory(gpus, free_memory())
+    gpus = assumed if vram else tuple(device.free for device in list_devices() if device.gpu)
+    return Memory(gpus, read_free_memory())
 
 
 def wishes_in(

@@ -94,7 +94,7 @@ class Batch:
                 self._leave(seat)
         self._untold.pop(order.id, None)
 
-    def expect(self, order: Prefetch) -> None:
+    def prefetch(self, order: Prefetch) -> None:
         """Remember what a mind's next prompt will begin with, for when there is time."""
         self._expected[order.mind] = self._model.tokenize(order.parts)[
             : self._context.tokens_each - 1

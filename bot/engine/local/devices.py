@@ -34,7 +34,7 @@ class Device:
         return f"{self.name} ({self.description})" if self.gpu and self.description else self.name
 
 
-def devices() -> list[Device]:
+def list_devices() -> list[Device]:
     """Return every device of the installed build on this machine."""
     return [_device(handle) for handle in _handles()]
 
@@ -46,12 +46,12 @@ def device_handles(*, gpus: bool) -> list[int]:
     ]
 
 
-def unused_cards(found: list[Device]) -> list[str]:
+def find_unused_gpus(found: list[Device]) -> list[str]:
     """Return the names of this machine's NVIDIA cards where llama.cpp uses none of them."""
     return [] if any(device.gpu for device in found) else _nvidia_cards()
 
 
-def cores() -> int:
+def count_physical_cores() -> int:
     """Return the number of physical cores this process may run on: llama.cpp gains nothing from more threads."""
     if not hasattr(os, "sched_getaffinity"):
         return max(1, (os.cpu_count() or 2) // 2)
@@ -59,7 +59,7 @@ def cores() -> int:
     return len({_siblings(cpu) for cpu in mine})
 
 
-def free_memory() -> int | None:
+def read_free_memory() -> int | None:
     """Return the bytes of main memory that are free for use, or None where this system doesn't say."""
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()

@@ -120,7 +120,7 @@ class LocalEngine:
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply; see Engine."""
         self._refuse(request)
-        stream = ReplyStream(self._order(request), request.told_place)
+        stream = ReplyStream(self._order(request), request.on_queue_position)
         self._streams[stream.order.id] = stream
         try:
             self._send(stream)
@@ -131,7 +131,7 @@ class LocalEngine:
             if stream.sent and not stream.over and self._supervisor:
                 self._supervisor.send(Cancel(id=stream.order.id))
 
-    def expect(self, mind: str, prompt: Prompt) -> None:
+    def prefetch(self, mind: str, prompt: Prompt) -> None:
         """Have the worker read, when it is idle, what a mind's next prompt will be; see Anticipating."""
         if self._supervisor:
             self._supervisor.send(Prefetch(mind=_clean(mind), parts=_parts(prompt)))
@@ -248,7 +248,7 @@ class LocalEngine:
             warning=ready.warning,
             stand_in=source.stand_in,
             sampling=self._options.sampling.over(Sampling(**source.sampling.model_dump())),
-            well_formed=True,
+            supports_grammar=True,
         )
 
     def _order(self, request: Request) -> Generate:

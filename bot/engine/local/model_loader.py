@@ -6,7 +6,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.engine.local.devices import Device, cores, devices, free_memory, unused_cards
+from bot.engine.local.devices import (
+    Device,
+    count_physical_cores,
+    find_unused_gpus,
+    list_devices,
+    read_free_memory,
+)
 from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
 from bot.engine.local.rpc import borrow
 from bot.engine.local.worker_messages import Ready
@@ -40,7 +46,7 @@ class ModelLoader:
         """Load by the best plan that works. Raises ModelFileError, EngineStartError, UserInputError or LoadError."""
         borrow(self._order.rpc)
         headers = gguf_reader.check(self._path)
-        found = devices()
+        found = list_devices()
         gpus = [device for device in found if device.gpu]
         fitting = self._plans(headers, gpus)
         for attempt, plan in enumerate(fitting):
@@ -79,7 +85,7 @@ class ModelLoader:
         boundless = [2**60 for _ in gpus]
         if not order.check_memory:
             return plans(headers, boundless, None, wishes)[:1]
-        fitting = plans(headers, [device.free for device in gpus], free_memory(), wishes)
+        fitting = plans(headers, [device.free for device in gpus], read_free_memory(), wishes)
         if not fitting:
             raise ModelFileError(_does_not_fit(smallest(headers, wishes), gpus))
         return fitting[min(order.smaller, len(fitting) - 1) :]
@@ -99,7 +105,7 @@ class ModelLoader:
         measures = ContextPlan(
             tokens=plan.context,
             sequences=plan.minds,
-            threads=self._order.threads or cores(),
+            threads=self._order.threads or count_physical_cores(),
             batch=max(BATCH, 2 * plan.minds),
             cache_type=plan.cache_type,
             flash_attention=self._order.flash_attention,
@@ -141,7 +147,7 @@ class ModelLoader:
     def _warning(
         self, found: list[Device], plan: Plan, offloaded: int, model: Model, *, as_planned: bool
     ) -> str | None:
-        asked, cards = self._order.gpu_layers, unused_cards(found)
+        asked, cards = self._order.gpu_layers, find_unused_gpus(found)
         said = []
         if asked not in ("auto", 0) and not offloaded:
             card = f" (there is the {cards[0]})" if cards else ""
@@ -173,7 +179,7 @@ def _layers_asked(order: Load) -> int | None:
 
 
 def _does_not_fit(least: Plan, gpus: Sequence[Device]) -> str:
-    free = free_memory() or 0
+    free = read_free_memory() or 0
     on_gpus = sum(device.free for device in gpus)
     there = f"{free / 2**30:.1f} GiB of memory are free" + (
         f", {on_gpus / 2**30:.1f} on the GPU" if gpus else ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bot.engine.local import ggml
-from bot.engine.local.devices import cores, device_handles, devices
+from bot.engine.local.devices import count_physical_cores, device_handles, list_devices
 from bot.errors import EngineStartError, UserInputError
 
 if TYPE_CHECKING:
@@ -121,11 +121,11 @@ def lend(
     )
     handles = device_handles(gpus=True) or device_handles(gpus=False)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    told([device for device in devices() if device.gpu] or devices())
+    told([device for device in list_devices() if device.gpu] or list_devices())
     start(
         str(address).encode(),
         None,
-        threads or cores(),
+        threads or count_physical_cores(),
         len(handles),
         (ctypes.c_void_p * len(handles))(*handles),
     )

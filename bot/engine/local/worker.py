@@ -103,7 +103,7 @@ class Worker:
                 case Cancel():
                     batch.cancel(command)
                 case Prefetch():
-                    batch.expect(command)
+                    batch.prefetch(command)
                 case Count():
                     self._tell(Counted(id=command.id, tokens=len(model.tokenize(command.parts))))
                 case Load():
