@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import discord
 
 from bot.errors import Refused
-from bot.posting.buttons import DEED, RESTORE, RETRY, Deed
+from bot.posting.buttons import TRY_AGAIN_ID, TURN_ACTION_ID, UNHIDE_ID, TurnAction
 from cogs import interaction_replies
 from cogs.reply_actions import ReplyActions
 from cogs.story_actions import DEEDS, StoryActions
@@ -35,7 +35,7 @@ class _Named:
         return button
 
 
-class RetryButton(_Named, discord.ui.DynamicItem[_Button], template=RETRY):
+class RetryButton(_Named, discord.ui.DynamicItem[_Button], template=TRY_AGAIN_ID):
     """“Try again” under the notice of a failed reply."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
@@ -45,7 +45,7 @@ class RetryButton(_Named, discord.ui.DynamicItem[_Button], template=RETRY):
         )
 
 
-class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=DEED):
+class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=TURN_ACTION_ID):
     """A button that does something with a turn."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
@@ -53,14 +53,14 @@ class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=DEED):
         await interaction_replies.guarded(interaction, self._do(interaction))
 
     async def _do(self, interaction: discord.Interaction) -> None:
-        if self.said["deed"] not in set(Deed):
+        if self.said["deed"] not in set(TurnAction):
             raise Refused("That button is from another version of Aside: use the message's menu.")
-        deed = Deed(self.said["deed"])
+        deed = TurnAction(self.said["deed"])
         does = _story(interaction).do if deed in DEEDS else _replies(interaction).do
         await does(interaction, deed, int(self.said["turn"]))
 
 
-class RestoreButton(_Named, discord.ui.DynamicItem[_Button], template=RESTORE):
+class RestoreButton(_Named, discord.ui.DynamicItem[_Button], template=UNHIDE_ID):
     """“Restore” under what tells that something was undone."""
 
     async def callback(self, interaction: discord.Interaction) -> None:

@@ -9,7 +9,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.posting import status_pages
-from bot.posting.escaping import name
+from bot.posting.escaping import escape_name
 from bot.scenes import cast
 from cogs import autocomplete, interaction_replies
 
@@ -36,9 +36,10 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         scene = self._theatre.here(interaction.channel_id or 0)
         joined = await self._theatre.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
-        played = name(part.character if part else character)
+        played = escape_name(part.character if part else character)
         await interaction_replies.publicly(
-            interaction, f"**{played}** is played by {name(interaction.user.display_name)} now."
+            interaction,
+            f"**{played}** is played by {escape_name(interaction.user.display_name)} now.",
         )
 
     @join.autocomplete("character")
@@ -56,7 +57,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         scene = self._theatre.here(interaction.channel_id or 0)
         character = await self._theatre.leave(scene, interaction.user.id, rest=rest)
         now = "rests now" if rest else "is played by the model again"
-        await interaction_replies.publicly(interaction, f"**{name(character)}** {now}.")
+        await interaction_replies.publicly(interaction, f"**{escape_name(character)}** {now}.")
 
     @app_commands.command(description="Let nobody play a character for a while (game masters)")
     @app_commands.describe(character="Who rests")
@@ -80,7 +81,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         """Send a character off stage."""
         scene = self._theatre.here(interaction.channel_id or 0)
         gone = await self._direction.exit(scene, character, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"*{name(gone)} leaves.*")
+        await interaction_replies.publicly(interaction, f"*{escape_name(gone)} leaves.*")
 
     @app_commands.command(description="Come back on stage")
     @app_commands.describe(character="Who comes; the one you play, where nobody is named")
@@ -88,7 +89,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         """Bring a character back on stage."""
         scene = self._theatre.here(interaction.channel_id or 0)
         come = await self._direction.enter(scene, character, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"*{name(come)} enters.*")
+        await interaction_replies.publicly(interaction, f"*{escape_name(come)} enters.*")
 
     @rest.autocomplete("character")
     @wake.autocomplete("character")
@@ -102,7 +103,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     @app_commands.command(name="list", description="Who plays whom")
     async def list_(self, interaction: discord.Interaction) -> None:
         """Show the cast."""
-        for page in status_pages.cast_list(self._theatre.here(interaction.channel_id or 0)):
+        for page in status_pages.format_cast(self._theatre.here(interaction.channel_id or 0)):
             await interaction_replies.privately(interaction, page)
 
     async def _rest(self, interaction: discord.Interaction, character: str, *, rests: bool) -> None:
@@ -110,4 +111,4 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         changed = await self._direction.rest(scene, character, interaction.user.id, rests=rests)
         part = cast.find(changed, character)
         now = "rests now" if rests else "is played by the model again"
-        await interaction_replies.publicly(interaction, f"**{name(part.character)}** {now}.")
+        await interaction_replies.publicly(interaction, f"**{escape_name(part.character)}** {now}.")

@@ -9,8 +9,8 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.posting import status_pages
-from bot.posting.escaping import name
-from bot.posting.render import gm_messages
+from bot.posting.escaping import escape_name
+from bot.posting.render import render_gm_messages
 from bot.scenes import mind
 from bot.scenes.gm_notes import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.story_events import LONGEST  # noqa: TC001 - discord.py reads annotations
@@ -99,7 +99,7 @@ class GmCommands(
         await interaction.response.defer(ephemeral=True)
         told = await self._telling.whisper_to(scene, character, text, interaction.user.id)
         await interaction_replies.privately(
-            interaction, f"**{name(told)}** knows it, and nobody else."
+            interaction, f"**{escape_name(told)}** knows it, and nobody else."
         )
 
     @app_commands.command(
@@ -118,7 +118,9 @@ class GmCommands(
         note = await self._prompter.note(
             self._here(interaction), character, text, interaction.user.id
         )
-        who = f"**{name(note.character)}** bears" if note.character else "All characters bear"
+        who = (
+            f"**{escape_name(note.character)}** bears" if note.character else "All characters bear"
+        )
         await interaction_replies.privately(
             interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes."
         )
@@ -134,7 +136,9 @@ class GmCommands(
         scene = self._here(interaction)
         if remove is not None:
             await self._prompter.remove(scene, remove, interaction.user.id)
-        for page in status_pages.notes(await self._prompter.notes(scene, interaction.user.id)):
+        for page in status_pages.format_notes(
+            await self._prompter.notes(scene, interaction.user.id)
+        ):
             await interaction_replies.privately(interaction, page)
 
     @notes.autocomplete("remove")
@@ -158,7 +162,9 @@ class GmCommands(
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         behind = await self._prompter.think(scene, character, interaction.user.id)
-        await interaction_replies.show(interaction, gm_messages(behind.speaker, behind.freed))
+        await interaction_replies.show(
+            interaction, render_gm_messages(behind.speaker, behind.freed)
+        )
 
     @app_commands.command(name="set", description="Move the scene: what is going on, when, where")
     @app_commands.describe(

@@ -9,7 +9,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.errors import Refused
-from bot.posting.escaping import name
+from bot.posting.escaping import escape_name
 from bot.scenes import cast
 from cogs import autocomplete, interaction_replies
 from cogs.scene import moderates
@@ -42,7 +42,7 @@ class GmPeople(commands.Cog):
         part = cast.find(handed, character)
         by = player.mention if player else "the model"
         await interaction_replies.publicly(
-            interaction, f"**{name(part.character)}** is played by {by} now."
+            interaction, f"**{escape_name(part.character)}** is played by {by} now."
         )
 
     @hand.autocomplete("character")

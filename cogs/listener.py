@@ -14,7 +14,7 @@ from discord.ext import commands
 
 from bot.errors import AsideError, PostingError, StoreError
 from bot.library.name_matching import addressed, spoken_names
-from bot.posting.discord_errors import REFUSED, Code
+from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
 from bot.scenes.scene import SceneState
@@ -153,7 +153,7 @@ class Listener(commands.Cog):
             self._behind.discard(scene.id)
         except Exception as error:  # the same
             self._behind.add(scene.id)
-            known = isinstance(error, (*REFUSED, AsideError))
+            known = isinstance(error, (*REQUEST_ERRORS, AsideError))
             _log.warning(
                 "Scene %d: what was said meanwhile could not be heard: %s",
                 scene.id,

@@ -9,9 +9,9 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.posting.delivery import NARRATION
-from bot.posting.dice_format import roll_line
-from bot.posting.escaping import literal, name
-from bot.posting.graphemes import shortened
+from bot.posting.dice_format import format_roll
+from bot.posting.escaping import escape_name, escape_text
+from bot.posting.graphemes import shorten
 from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.interfaces import Post
 from bot.scenes.story_events import LONGEST, Speaker
@@ -56,9 +56,9 @@ class PlayCommands(commands.Cog):
         self._confidences.keep(interaction)
         answers_it = await self._telling.whisper(scene, character, text, _speaker(interaction))
         rests = "" if answers_it else " Nobody plays them now, so there will be no answer."
-        quoted = shortened(literal(text), _QUOTED)
+        quoted = shorten(escape_text(text), _QUOTED)
         await interaction_replies.privately(
-            interaction, f"🤫 You whisper to {name(character)}: {quoted}{rests}"
+            interaction, f"🤫 You whisper to {escape_name(character)}: {quoted}{rests}"
         )
 
     @app_commands.command(description="Roll dice: 2d6+3, 4d6kh3, d20adv, d%, 3d6!")
@@ -77,7 +77,7 @@ class PlayCommands(commands.Cog):
         if secret:
             await interaction.response.defer(ephemeral=True)
         rolled = await self._telling.roll(scene, dice, _speaker(interaction), secret=secret)
-        line = roll_line(rolled.roll, rolled.speaker)
+        line = format_roll(rolled.roll, rolled.speaker)
         if secret:
             await interaction_replies.privately(interaction, line)
             return
@@ -100,7 +100,7 @@ class PlayCommands(commands.Cog):
         """Give a character its cue."""
         scene = self._theatre.here(interaction.channel_id or 0)
         cued = await self._telling.cue(scene, character, interaction.user.id)
-        await interaction_replies.privately(interaction, f"**{name(cued)}** has the cue.")
+        await interaction_replies.privately(interaction, f"**{escape_name(cued)}** has the cue.")
 
     @whisper.autocomplete("character")
     @cue.autocomplete("character")

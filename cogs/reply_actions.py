@@ -12,8 +12,8 @@ from discord.ext import commands
 
 from bot.errors import Refused
 from bot.posting import buttons
-from bot.posting.buttons import Deed
-from bot.posting.render import gm_messages, public_messages
+from bot.posting.buttons import TurnAction
+from bot.posting.render import render_gm_messages, render_public_messages
 from bot.scenes.reveal import Audience
 from bot.scenes.turn import TurnState
 from cogs import interaction_replies
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 _Found = TypeVar("_Found")
-_STEPS = {Deed.BACK: -1, Deed.ON: 1}
+_STEPS = {TurnAction.PREVIOUS_TAKE: -1, TurnAction.NEXT_TAKE: 1}
 
 
 class ReplyActions(commands.Cog):
@@ -64,7 +64,7 @@ class ReplyActions(commands.Cog):
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Take a form that was sent back. It may have been opened before a restart, so no object waits for it."""
         if interaction.type is discord.InteractionType.modal_submit and interaction.data:
-            form = re.fullmatch(buttons.EDITED, str(interaction.data.get("custom_id", "")))
+            form = re.fullmatch(buttons.EDIT_FORM_ID, str(interaction.data.get("custom_id", "")))
             if form is not None:
                 text = _text(interaction.data.get("components"))
                 await interaction_replies.guarded(
@@ -112,27 +112,29 @@ class ReplyActions(commands.Cog):
         await self._takes.retry(turn_id, interaction.user.id)
         await interaction_replies.privately(interaction, "Trying again.")
 
-    async def do(self, interaction: discord.Interaction, deed: Deed, turn_id: int) -> None:
+    async def do(self, interaction: discord.Interaction, deed: TurnAction, turn_id: int) -> None:
         """Do what a button of a reply's says."""
-        if deed is Deed.EDIT:
+        if deed is TurnAction.EDIT:
             await self._stands(interaction, turn_id)
             await self._edit(interaction, turn_id)
             return
         await interaction.response.defer(
-            ephemeral=True, thinking=deed in (Deed.MENU, Deed.THOUGHTS)
+            ephemeral=True, thinking=deed in (TurnAction.MENU, TurnAction.SHOW_THOUGHTS)
         )
         await self._stands(interaction, turn_id)
-        if deed is Deed.MENU:
+        if deed is TurnAction.MENU:
             turn = await self._takes.asked(turn_id, interaction.user.id)
             await interaction_replies.privately(interaction, _MENU, view=buttons.menu_view(turn))
-        elif deed is Deed.THOUGHTS:
+        elif deed is TurnAction.SHOW_THOUGHTS:
             posts = await self._posts.posts(turn_id)
             await self._thoughts(interaction, posts[0].message_id if posts else 0)
         elif deed in _STEPS:
             await self._takes.step(turn_id, interaction.user.id, _STEPS[deed])
             await self._refresh(interaction, turn_id)
         else:
-            await self._takes.again(turn_id, interaction.user.id, lengthen=deed is Deed.LONGER)
+            await self._takes.again(
+                turn_id, interaction.user.id, lengthen=deed is TurnAction.WRITE_MORE
+            )
 
     async def _stands(self, interaction: discord.Interaction, turn_id: int) -> None:
         message = interaction.message
@@ -158,15 +160,17 @@ class ReplyActions(commands.Cog):
     async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
         behind = await self._theatre.thoughts(message_id, interaction.user.id)
         if behind.audience is Audience.GM:
-            await interaction_replies.show(interaction, gm_messages(behind.speaker, behind.freed))
+            await interaction_replies.show(
+                interaction, render_gm_messages(behind.speaker, behind.freed)
+            )
         else:
-            await interaction_replies.show(interaction, public_messages(behind.freed))
+            await interaction_replies.show(interaction, render_public_messages(behind.freed))
 
     async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
         take, text = await _soon(self._takes.text(turn_id, interaction.user.id))
-        if len(text) > buttons.LONGEST_TEXT:
+        if len(text) > buttons.MAX_FIELD_LENGTH:
             raise Refused(
-                f"That reply is longer than the {buttons.LONGEST_TEXT} characters that a form can hold."
+                f"That reply is longer than the {buttons.MAX_FIELD_LENGTH} characters that a form can hold."
             )
         await interaction.response.send_modal(buttons.edit_form(turn_id, take.id, text))
 
@@ -204,7 +208,7 @@ def _menu(
 def _text(components: Any) -> str:
     """Return what was written in the form, wherever in it the field is."""
     for part in components or ():
-        if part.get("custom_id") == buttons.TEXT:
+        if part.get("custom_id") == buttons.EDIT_FIELD_ID:
             return str(part.get("value") or "")
         if found := _text(
             [

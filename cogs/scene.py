@@ -113,7 +113,7 @@ class SceneCommands(
         told = await self._theatre.history(opened)
         await self._stage.tell(
             opened,
-            f"The story goes on, {status_pages.turns(len(told))} so far: /scene history shows it.",
+            f"The story goes on, {status_pages.count_turns(len(told))} so far: /scene history shows it.",
         )
         self._theatre.play_owed()
         await self._tell_starter(interaction, opened, interaction.user.id)
@@ -175,14 +175,16 @@ class SceneCommands(
         scene = await self._direction.mode(
             self._here(interaction), Mode(mode), budget, interaction.user.id
         )
-        await interaction_replies.publicly(interaction, status_pages.mode(scene))
+        await interaction_replies.publicly(interaction, status_pages.format_mode(scene))
 
     @app_commands.command(description="What is played here, by whom, and how far it has come")
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the scene here."""
         scene = self._here(interaction)
         told = await self._theatre.history(scene)
-        await interaction_replies.privately(interaction, status_pages.status(scene, len(told)))
+        await interaction_replies.privately(
+            interaction, status_pages.format_status(scene, len(told))
+        )
 
     @app_commands.command(description="Take everything said so far out of the story")
     async def clear(self, interaction: discord.Interaction) -> None:
@@ -198,7 +200,7 @@ class SceneCommands(
         """Show the story so far: what is public of it."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        for page in status_pages.history(await self._theatre.history(scene)):
+        for page in status_pages.format_history(await self._theatre.history(scene)):
             await interaction_replies.privately(interaction, page)
 
     @app_commands.command(
@@ -235,7 +237,7 @@ class SceneCommands(
             raise Refused(
                 "Whoever runs this bot has not opened it to this server: ask them to add it to its settings."
             )
-        permissions.require(channel, channel.guild.me)
+        permissions.require_playable(channel, channel.guild.me)
         return channel
 
     async def _open(self, channel: Stageable, scene: Scene) -> Scene:

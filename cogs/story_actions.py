@@ -9,8 +9,8 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.posting import buttons, status_pages
-from bot.posting.branch_threads import branch_thread
-from bot.posting.buttons import Deed
+from bot.posting.branch_threads import create_branch_thread
+from bot.posting.buttons import TurnAction
 from bot.scenes.turn import TurnKind
 from cogs import interaction_replies
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from bot.scenes.theatre import Theatre
     from bot.scenes.undo import Undo, Undone
 
-DEEDS = frozenset({Deed.REWIND, Deed.REWIND_SURELY, Deed.HIDE, Deed.BRANCH})
+DEEDS = frozenset(
+    {TurnAction.REWIND, TurnAction.CONFIRM_REWIND, TurnAction.HIDE, TurnAction.BRANCH}
+)
 """What is done here; everything else is done with replies."""
 
 
@@ -62,17 +64,17 @@ class StoryActions(commands.Cog):
         turn = await self._takes.found(message.id, interaction.user.id)
         await self._ask(interaction, turn.id)
 
-    async def do(self, interaction: discord.Interaction, deed: Deed, turn_id: int) -> None:
+    async def do(self, interaction: discord.Interaction, deed: TurnAction, turn_id: int) -> None:
         """Do what a button says."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         message = interaction.message
         message_id = message.id if message is not None and not message.flags.ephemeral else None
         await self._takes.pressed(turn_id, interaction.channel_id or 0, message_id)
-        if deed is Deed.REWIND:
+        if deed is TurnAction.REWIND:
             await self._ask(interaction, turn_id)
-        elif deed is Deed.REWIND_SURELY:
+        elif deed is TurnAction.CONFIRM_REWIND:
             await self._rewind(interaction, turn_id)
-        elif deed is Deed.HIDE:
+        elif deed is TurnAction.HIDE:
             await self._hide(interaction, turn_id)
         else:
             await self._branch(interaction, turn_id)
@@ -94,12 +96,16 @@ class StoryActions(commands.Cog):
     async def _ask(self, interaction: discord.Interaction, turn_id: int) -> None:
         after = await self._undoing.after(turn_id, interaction.user.id)
         undone = (
-            status_pages.turns(after).capitalize() if after else "What is being written after it"
+            status_pages.count_turns(after).capitalize()
+            if after
+            else "What is being written after it"
         )
         question = (
             f"Rewind to here? {undone} would be undone. That can be taken back: `/scene restore`."
         )
-        await interaction_replies.privately(interaction, question, view=buttons.sure_view(turn_id))
+        await interaction_replies.privately(
+            interaction, question, view=buttons.confirm_rewind_view(turn_id)
+        )
 
     async def _rewind(self, interaction: discord.Interaction, turn_id: int) -> None:
         undone = await self._undoing.rewind(turn_id, interaction.user.id)
@@ -125,7 +131,7 @@ class StoryActions(commands.Cog):
         await self._undoing.show(undone)
 
     async def _answer(self, interaction: discord.Interaction, text: str, undone: Undone) -> None:
-        view = buttons.restore_view(undone.scene.id, undone.moment) if undone.moment else None
+        view = buttons.unhide_view(undone.scene.id, undone.moment) if undone.moment else None
         await interaction_replies.privately(interaction, text, view=view)
 
     async def _branch(self, interaction: discord.Interaction, turn_id: int) -> None:
@@ -135,10 +141,12 @@ class StoryActions(commands.Cog):
             for post in await self._posts.posts(turn_id)
             if post.purpose == "persona"
         ]
-        place = await branch_thread(self._bot, scene, turn.message_id or next(iter(posts), None))
+        place = await create_branch_thread(
+            self._bot, scene, turn.message_id or next(iter(posts), None)
+        )
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
         told = len(await self._theatre.history(branch))
-        sentence = f"The story goes on here from there, {status_pages.turns(told)} so far: what was said then, everybody knows."
+        sentence = f"The story goes on here from there, {status_pages.count_turns(told)} so far: what was said then, everybody knows."
         await self._theatre.tell(branch, sentence)
         await interaction_replies.privately(
             interaction, f"The branch goes on in <#{place.channel_id}>."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Finish, FinishReason
-from bot.posting.render import gm_messages, public_messages
+from bot.posting.render import render_gm_messages, render_public_messages
 from bot.scenes.reveal import Audience
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ class NullDelivery:
 
     async def progress(self, _scene: Scene, _turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
         """Make the messages of what has settled."""
-        public_messages(beats)
+        render_public_messages(beats)
 
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Make the messages of a finished reply."""
-        public_messages(scene.reveal.shown(take.beats))
+        render_public_messages(scene.reveal.shown(take.beats))
         self.delivered += 1
-        gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
+        render_gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
 
     async def withdraw(self, _scene: Scene, _turn: Turn) -> None:
         """Nothing shows."""

@@ -32,7 +32,7 @@ def render(
     """Show what becomes of a raw reply on standard input: what is posted in the channel, what the game master gets,
     and what stands in the histories of the character and of the others. JSON."""
     from bot.her.layout import others_history, own_history
-    from bot.posting.render import gm_messages, plain, public_messages
+    from bot.posting.render import plain_text, render_gm_messages, render_public_messages
 
     raw = sys.stdin.buffer.read().decode("utf-8", "replace")
     others = tuple(name for one in cast.split(",") if (name := one.strip()))
@@ -40,10 +40,12 @@ def render(
     policy = RevealPolicy(thoughts, planning)
     write_json(
         {
-            "public": [plain(message) for message in public_messages(policy.shown(reply.beats))],
+            "public": [
+                plain_text(message) for message in render_public_messages(policy.shown(reply.beats))
+            ],
             "gm": [
-                plain(message)
-                for message in gm_messages(character, policy.freed(reply.beats, Audience.GM))
+                plain_text(message)
+                for message in render_gm_messages(character, policy.freed(reply.beats, Audience.GM))
             ],
             "own_history": own_history(character, reply.beats),
             "others_history": others_history(character, reply.beats, others),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import discord
 
 from bot.errors import PostingError
-from bot.posting.discord_errors import REFUSED, Code, refusal
-from bot.posting.graphemes import shortened
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
+from bot.posting.graphemes import shorten
 from bot.scenes.scene import Place
 
 if TYPE_CHECKING:
@@ -18,17 +18,19 @@ _LONGEST_NAME = 100
 _REASON = "A branch of a scene"
 
 
-async def branch_thread(client: discord.Client, scene: Scene, message_id: int | None) -> Place:
+async def create_branch_thread(
+    client: discord.Client, scene: Scene, message_id: int | None
+) -> Place:
     """Make a thread for a branch of a scene and return it as a place: under that message where it stands in a channel,
     else beside the scene's own thread. Raises PostingError."""
-    name = shortened(f"{scene.scenario.title} · branch", _LONGEST_NAME)
+    name = shorten(f"{scene.scenario.title} · branch", _LONGEST_NAME)
     parent_id = scene.place.webhook_channel_id
     try:
         parent = client.get_channel(parent_id) or await client.fetch_channel(parent_id)
         thread = await _under(parent, message_id, name) if scene.place.parent_id is None else None
         thread = thread or await _beside(parent, name)
-    except REFUSED as error:
-        raise refusal(error, f"<#{parent_id}>", ("Create Public Threads",)) from error
+    except REQUEST_ERRORS as error:
+        raise posting_error(error, f"<#{parent_id}>", ("Create Public Threads",)) from error
     return Place(scene.place.guild_id, thread.id, parent_id)
 
 

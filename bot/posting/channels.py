@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import discord
 
-from bot.posting.discord_errors import REFUSED, Code, refusal
-from bot.posting.permissions import lacks
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
+from bot.posting.permissions import missing_permission
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -55,8 +55,8 @@ class Channels:
 
         try:
             return await self.awake(place, send)
-        except REFUSED as error:
-            raise self.refusal(place, error, *(("Embed Links",) if embed else ())) from error
+        except REQUEST_ERRORS as error:
+            raise self.posting_error(place, error, *(("Embed Links",) if embed else ())) from error
 
     async def remove(self, place: Place, message_id: int) -> None:
         """Take a message away: one of the bot's own, or with Manage Messages any. Raises what discord.py raises."""
@@ -72,10 +72,10 @@ class Channels:
         await self._wake(place)
         return await attempt()
 
-    def refusal(self, place: Place, error: Exception, *needed: str) -> PostingError:
+    def posting_error(self, place: Place, error: Exception, *needed: str) -> PostingError:
         """Return what people are told of an error met when posting in a place."""
         sending = "Send Messages in Threads" if place.parent_id else "Send Messages"
-        return refusal(error, self.name(place), (sending, *needed))
+        return posting_error(error, self.name(place), (sending, *needed))
 
     async def _wake(self, place: Place) -> None:
         thread = await self.client.fetch_channel(place.channel_id)
@@ -83,6 +83,6 @@ class Channels:
             try:
                 await thread.edit(archived=False)
             except discord.Forbidden as error:
-                raise lacks(
+                raise missing_permission(
                     ("Manage Threads",), f"{self.name(place)}, which is archived"
                 ) from error

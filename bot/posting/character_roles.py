@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import discord
 
-from bot.posting.discord_errors import REFUSED
+from bot.posting.discord_errors import REQUEST_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +50,7 @@ async def make_roles(guild: discord.Guild, scene: Scene) -> dict[str, int]:
                 permissions=discord.Permissions.none(),
                 reason=_REASON,
             )
-        except REFUSED as error:
+        except REQUEST_ERRORS as error:
             _log.warning("Server %d: no role could be made for a character: %s", guild.id, error)
             break
         roles[character] = role.id
@@ -67,7 +67,7 @@ async def remove_roles(guild: discord.Guild, role_ids: Iterable[int]) -> list[in
             await role.delete(reason="The scene has ended")
         except discord.NotFound:
             continue
-        except REFUSED as error:
+        except REQUEST_ERRORS as error:
             _log.warning("Server %d: role %d could not be removed: %s", guild.id, role_id, error)
             left.append(role_id)
     return left

@@ -14,14 +14,14 @@ from bot.errors import PostingError
 from bot.her.beats import action, public
 from bot.library.scenario import NARRATOR
 from bot.posting import escaping
-from bot.posting.buttons import retry_view
+from bot.posting.buttons import try_again_view
 from bot.posting.channels import NO_MENTIONS, Channels
 from bot.posting.direct_messages import DirectMessages
-from bot.posting.discord_errors import REFUSED
-from bot.posting.escaping import literal, name
-from bot.posting.graphemes import shortened, width
-from bot.posting.render import Outgoing, gm_messages, public_messages, told
-from bot.posting.split import LIMIT, FormattedRun, pack
+from bot.posting.discord_errors import REQUEST_ERRORS
+from bot.posting.escaping import escape_name, escape_text
+from bot.posting.graphemes import shorten, utf16_length
+from bot.posting.render import Outgoing, render_gm_messages, render_public_messages, render_runs
+from bot.posting.split import MESSAGE_LIMIT, FormattedRun, split_into_messages
 from bot.scenes.interfaces import Post
 from bot.scenes.reveal import Audience
 from bot.scenes.turn import TurnKind
@@ -126,7 +126,7 @@ class DiscordDelivery:
                 )  # first: its deletion is no word of a moderator's
                 try:
                     await self._channels.remove(scene.place, post.message_id)
-                except REFUSED as error:
+                except REQUEST_ERRORS as error:
                     _log.warning("Message %d could not be removed: %s", post.message_id, error)
 
     async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
@@ -134,9 +134,9 @@ class DiscordDelivery:
         if turn.kind is not TurnKind.WHISPER:
             await self._stage.fail(scene, turn, sentence)
         elif turn.listener_id is not None and turn.listener_id not in self._undelivered:
-            text = shortened(f"⚠️ {escaping.sentence(sentence)}", LIMIT)
+            text = shorten(f"⚠️ {escaping.format_sentence(sentence)}", MESSAGE_LIMIT)
             try:
-                await self._tell_alone(scene, turn, [Outgoing(text)], retry_view(turn.id))
+                await self._tell_alone(scene, turn, [Outgoing(text)], try_again_view(turn.id))
             except PostingError as error:
                 _log.warning(
                     "Turn %d failed, and who whispered could not be told: %s", turn.id, error
@@ -160,8 +160,8 @@ class DiscordDelivery:
         if turn.listener_id is not None and not any(
             row.purpose == WHISPER and row.take_id == take.id for row in rows
         ):
-            head = f"🤫 **{name(turn.speaker)}** "
-            messages = public_messages(scene.reveal.shown(take.beats), head=head)
+            head = f"🤫 **{escape_name(turn.speaker)}** "
+            messages = render_public_messages(scene.reveal.shown(take.beats), head=head)
             ids = await self._tell_alone(scene, turn, messages, None)
             for part, message_id in enumerate(ids):
                 await self._posts.add_post(
@@ -185,8 +185,8 @@ class DiscordDelivery:
                 )
                 for one in messages
             ]
-        except REFUSED as error:
-            self._undelivered[listener_id] = _NOT_REACHED.format(speaker=literal(turn.speaker))
+        except REQUEST_ERRORS as error:
+            self._undelivered[listener_id] = _NOT_REACHED.format(speaker=escape_text(turn.speaker))
             raise PostingError(
                 "Who whispered can't be reached: their direct messages are closed."
             ) from error
@@ -201,8 +201,8 @@ class DiscordDelivery:
         if turn.speaker == NARRATOR:
             words = tuple(action(beat.text) for beat in words)
         messages = [
-            *(Outgoing(one.text, author=_overheard(turn)) for one in public_messages(words)),
-            *gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM)),
+            *(Outgoing(one.text, author=_overheard(turn)) for one in render_public_messages(words)),
+            *render_gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM)),
         ]
         link = self._channels.at(scene.place).jump_url
         for gm_id in await self._directs.send(
@@ -213,9 +213,12 @@ class DiscordDelivery:
 
 def narration(turn: Turn, take: Take) -> list[str]:
     """Return a narration, or what was changed of the setting, as messages: a quotation in italics."""
-    words = told([action(beat.text) for beat in public(take.beats)])
-    label = [] if turn.speaker == NARRATOR else [FormattedRun(f"**{name(turn.speaker)}** ")]
-    return [f"{_QUOTE}{text}" for text in pack([*label, *words], LIMIT - width(_QUOTE))]
+    words = render_runs([action(beat.text) for beat in public(take.beats)])
+    label = [] if turn.speaker == NARRATOR else [FormattedRun(f"**{escape_name(turn.speaker)}** ")]
+    return [
+        f"{_QUOTE}{text}"
+        for text in split_into_messages([*label, *words], MESSAGE_LIMIT - utf16_length(_QUOTE))
+    ]
 
 
 def files(outgoing: Outgoing) -> list[discord.File]:

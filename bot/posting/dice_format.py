@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.posting.escaping import name
-from bot.posting.graphemes import width
-from bot.posting.split import LIMIT
+from bot.posting.escaping import escape_name
+from bot.posting.graphemes import utf16_length
+from bot.posting.split import MESSAGE_LIMIT
 
 if TYPE_CHECKING:
     from bot.scenes.dice import Die, Part, Roll
 
 
-def roll_line(roll: Roll, speaker: str) -> str:
+def format_roll(roll: Roll, speaker: str) -> str:
     """Return who rolled what, how each die fell, dropped ones struck out, and what it comes to, as one message."""
     fell = "".join(_part(part, first=number == 0) for number, part in enumerate(roll.parts))
-    line = f"🎲 **{name(speaker)}** rolls `{roll.text}`: {fell} = **{roll.total}**"
+    line = f"🎲 **{escape_name(speaker)}** rolls `{roll.text}`: {fell} = **{roll.total}**"
     return (
         line
-        if width(line) <= LIMIT
-        else f"🎲 **{name(speaker)}** rolls `{roll.text}` = **{roll.total}**"
+        if utf16_length(line) <= MESSAGE_LIMIT
+        else f"🎲 **{escape_name(speaker)}** rolls `{roll.text}` = **{roll.total}**"
     )
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import discord
 
 from bot.posting.channels import NO_MENTIONS
-from bot.posting.discord_errors import REFUSED, Code
-from bot.posting.graphemes import shortened
+from bot.posting.discord_errors import REQUEST_ERRORS, Code
+from bot.posting.graphemes import shorten
 from bot.scenes.interfaces import Post
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class DirectMessages:
         try:
             channel = await self._client.create_dm(discord.Object(gm_id))
             await channel.send(text, allowed_mentions=NO_MENTIONS)
-        except REFUSED as error:
+        except REQUEST_ERRORS as error:
             self._remember(gm_id, error)
             return False
         return True
@@ -70,7 +70,7 @@ class DirectMessages:
                 await self._send_to(
                     gm_id, scene, turn, take, [_embed(scene, one, link, face) for one in messages]
                 )
-            except REFUSED as error:
+            except REQUEST_ERRORS as error:
                 self._remember(gm_id, error)
                 unreached.append(gm_id)
         return unreached
@@ -107,9 +107,7 @@ class DirectMessages:
 
 def _embed(scene: Scene, outgoing: Outgoing, link: str, face: str | None) -> discord.Embed:
     embed = discord.Embed(description=outgoing.text)
-    embed.set_author(
-        name=shortened(outgoing.author or "", _LONGEST_AUTHOR), url=link, icon_url=face
-    )
+    embed.set_author(name=shorten(outgoing.author or "", _LONGEST_AUTHOR), url=link, icon_url=face)
     embed.set_footer(text=scene.scenario.title)
     return embed
 

@@ -9,15 +9,15 @@ import aiohttp
 import discord
 
 from bot.errors import DiscordNotResponding, PostingError
-from bot.posting.permissions import lacks
+from bot.posting.permissions import missing_permission
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TROUBLE: Final = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
+UNCERTAIN: Final = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
 """Errors after which it is not known whether Discord did what it was asked."""
 
-REFUSED: Final = (discord.HTTPException, discord.RateLimited, *TROUBLE)
+REQUEST_ERRORS: Final = (discord.HTTPException, discord.RateLimited, *UNCERTAIN)
 """Everything a request to Discord may end in."""
 
 
@@ -39,7 +39,7 @@ class Code(IntEnum):
     THREAD_LOCKED = 160005
 
 
-def refusal(
+def posting_error(
     error: Exception, where: str, needed: Sequence[str] = ("Send Messages",)
 ) -> PostingError:
     """Return what people are told of an error of Discord's.
@@ -48,20 +48,20 @@ def refusal(
     """
     code = getattr(error, "code", 0)
     if code == Code.NO_PERMISSION:
-        return lacks(needed, where)
+        return missing_permission(needed, where)
     if code == Code.NO_ACCESS:
-        return lacks(("View Channel",), where)
+        return missing_permission(("View Channel",), where)
     if code == Code.UNKNOWN_CHANNEL:
         return PostingError(
             f"I could not post in {where}: it is gone. Start the scene anew in another channel."
         )
     if code == Code.THREAD_ARCHIVED:
-        return lacks(("Manage Threads",), f"{where}, which is archived")
+        return missing_permission(("Manage Threads",), f"{where}, which is archived")
     if code == Code.THREAD_LOCKED:
         return PostingError(
             f"I could not post in {where}: the thread is locked. Unlock it, then try again."
         )
-    if isinstance(error, TROUBLE):
+    if isinstance(error, UNCERTAIN):
         return DiscordNotResponding(
             f"Discord did not answer as it should when I posted in {where}. Try again in a moment."
         )

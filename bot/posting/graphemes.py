@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NOTHING = "\u200b"
+ZERO_WIDTH_SPACE = "\u200b"
 """A space of no width: separates characters that would mean something to Discord side by side, and shows nothing."""
 
 _LONGEST_CLUSTER = 32  # code points; a pile of combining marks beyond it may be cut
@@ -21,7 +21,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def width(text: str) -> int:
+def utf16_length(text: str) -> int:
     """Return the length in UTF-16 units, which is never less than that in code points: a limit kept in one is kept
     in both."""
     return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
@@ -32,7 +32,7 @@ def clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _LINE_ENDS.sub("\n", text)))
 
 
-def clusters(text: str) -> Iterator[str]:
+def split_graphemes(text: str) -> Iterator[str]:
     """Cut text into what should stay whole: a letter with its accents, an emoji with its parts, a flag, and a
     backslash with the mark it escapes."""
     start = 0
@@ -44,13 +44,13 @@ def clusters(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return text cut to `limit` in width, with an ellipsis where something was left out."""
-    if width(text) <= limit:
+    if utf16_length(text) <= limit:
         return text
     kept, room = [], limit - 1
-    for cluster in clusters(text):
-        if (room := room - width(cluster)) < 0:
+    for cluster in split_graphemes(text):
+        if (room := room - utf16_length(cluster)) < 0:
             break
         kept.append(cluster)
     return "".join(kept).rstrip() + "…"

@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.posting.discord_errors import REFUSED
+from bot.posting.discord_errors import REQUEST_ERRORS
 
 if TYPE_CHECKING:
     import discord
@@ -50,7 +50,7 @@ async def lost(
     channel = client.get_partial_messageable(place.channel_id, guild_id=place.guild_id)
     try:
         found = [message async for message in channel.history(limit=_LOOKED_AT)]
-    except REFUSED as error:
+    except REQUEST_ERRORS as error:
         _log.warning(
             "Channel %d: its history could not be read to look for posts: %s",
             place.channel_id,

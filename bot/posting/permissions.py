@@ -32,23 +32,23 @@ _FOLLOWS_FROM_SENDING = ("embed_links", "attach_files")
 _NAMES = {"send_messages_in_threads": "Send Messages in Threads"}
 
 
-def missing(channel: Stageable, me: discord.Member) -> list[str]:
+def missing_permissions(channel: Stageable, me: discord.Member) -> list[str]:
     """Return what Aside lacks in a channel or thread, in the words of Discord's own settings."""
     return _lacking(channel, me, (*_essential(channel), *_WANTED))
 
 
-def require(channel: Stageable, me: discord.Member) -> None:
+def require_playable(channel: Stageable, me: discord.Member) -> None:
     """Raise MissingPermission where no scene can be played at all. Without the others one can, less well."""
     if lacking := _lacking(channel, me, _essential(channel)):
-        raise lacks(lacking, f"#{channel.name}")
+        raise missing_permission(lacking, f"#{channel.name}")
 
 
-def lacks(names: Sequence[str], where: str) -> MissingPermission:
+def missing_permission(names: Sequence[str], where: str) -> MissingPermission:
     """Return the error that says which permissions are missing, and where."""
-    return MissingPermission(f"I lack a permission in {where}: allow me {listed(names)} there.")
+    return MissingPermission(f"I lack a permission in {where}: allow me {join_names(names)} there.")
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Return names as a sentence lists them."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 

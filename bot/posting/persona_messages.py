@@ -14,7 +14,7 @@ from discord.utils import MISSING
 from bot.errors import PostingError
 from bot.posting import lost_posts
 from bot.posting.channels import NO_MENTIONS
-from bot.posting.discord_errors import REFUSED, TROUBLE, Code
+from bot.posting.discord_errors import REQUEST_ERRORS, UNCERTAIN, Code
 
 if TYPE_CHECKING:
     from bot.posting.channels import Channels
@@ -76,12 +76,12 @@ class PersonaMessages:
         started = time.monotonic()
         try:
             message = await self._post(place, persona, hook, outgoing, view)
-        except TROUBLE as error:
+        except UNCERTAIN as error:
             found = await self._copies(turn_id, place, persona, outgoing)
             if not found:
-                raise self.channels.refusal(place, error) from error
-        except REFUSED as error:
-            raise self.channels.refusal(
+                raise self.channels.posting_error(place, error) from error
+        except REQUEST_ERRORS as error:
+            raise self.channels.posting_error(
                 place, error, *(("Attach Files",) if outgoing.files else ())
             ) from error
         else:
@@ -114,10 +114,10 @@ class PersonaMessages:
                 await self._edit_through(hook, place, posted.message_id, outgoing, changed)
             else:
                 return False
-        except REFUSED as error:
+        except REQUEST_ERRORS as error:
             if getattr(error, "code", 0) in _UNCHANGEABLE:
                 return False
-            raise self.channels.refusal(place, error) from error
+            raise self.channels.posting_error(place, error) from error
         return True
 
     async def remove(self, place: Place, posted: Post | Posted) -> None:
@@ -131,7 +131,7 @@ class PersonaMessages:
             await self.channels.awake(
                 place, lambda: live.delete_message(posted.message_id, thread=_thread(place))
             )
-        except (*REFUSED, PostingError) as error:
+        except (*REQUEST_ERRORS, PostingError) as error:
             if getattr(error, "code", 0) != Code.UNKNOWN_MESSAGE:
                 _log.warning("Message %d could not be removed: %s", posted.message_id, error)
 

@@ -11,10 +11,10 @@ from bot.errors import MissingPermission, PostingError, WebhookLimitReached
 from bot.her.beats import public
 from bot.posting import escaping, lost_posts
 from bot.posting.buttons import reply_view
-from bot.posting.escaping import name
+from bot.posting.escaping import escape_name
 from bot.posting.persona_messages import Posted
-from bot.posting.render import covered_messages, public_messages
-from bot.posting.reply_draft import LEAVING, MARK, PERSONA, ReplyDraft, take_away
+from bot.posting.render import render_covered_messages, render_public_messages
+from bot.posting.reply_draft import CURSOR, LEAVING, PERSONA, ReplyDraft, take_away
 from bot.scenes.interfaces import Post
 from bot.scenes.turn import TurnKind
 
@@ -116,7 +116,7 @@ class PersonaPosts:
             if row.take_id is None:
                 await self._drop(scene.place, row)
         for message in await self._lost(scene, turn, persona):
-            if message.content.endswith(MARK):
+            if message.content.endswith(CURSOR):
                 await self._voice.remove(scene.place, Posted(message.id, message.webhook_id))
         self._doubtful.discard(turn.id)
 
@@ -127,7 +127,9 @@ class PersonaPosts:
             return
         head = "" if rows[0].webhook_id else _head(turn)
         for row, message in zip(
-            rows, covered_messages(public(turn.take.beats), head=head, most=len(rows)), strict=True
+            rows,
+            render_covered_messages(public(turn.take.beats), head=head, most=len(rows)),
+            strict=True,
         ):
             await self._posts.add_post(replace(row, take_id=None, controls=False))
             await self._voice.edit(scene.place, row, message)
@@ -140,20 +142,22 @@ class PersonaPosts:
             if place.channel_id not in self._told:
                 await self._voice.channels.say(
                     place,
-                    f"-# {escaping.sentence(str(error))} Until then, characters speak through me.",
+                    f"-# {escaping.format_sentence(str(error))} Until then, characters speak through me.",
                 )
                 self._told.add(place.channel_id)
             return None
 
     async def _showing(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> _Showing:
         hook = await self.hook(scene.place, persona)
-        messages = public_messages(scene.reveal.shown(take.beats), head="" if hook else _head(turn))
+        messages = render_public_messages(
+            scene.reveal.shown(take.beats), head="" if hook else _head(turn)
+        )
         if not messages:
             raise PostingError(
                 f"{turn.speaker} said and did nothing that could be shown. Try again."
             )
         lost = await self._lost(scene, turn, persona)
-        drafts = [message for message in lost if message.content.endswith(MARK)]
+        drafts = [message for message in lost if message.content.endswith(CURSOR)]
         rows = [
             *await self._rows(turn),
             *(_draft_row(scene.place, turn, message) for message in drafts),
@@ -238,7 +242,7 @@ class PersonaPosts:
 
 def _head(turn: Turn) -> str:
     """Return what begins a message in which the bot itself speaks for a character."""
-    return f"**{name(turn.speaker)}**\n"
+    return f"**{escape_name(turn.speaker)}**\n"
 
 
 def _draft_row(place: Place, turn: Turn, message: discord.Message) -> Post:

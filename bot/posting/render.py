@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, PublicBeat
 from bot.library.normalise import is_blank
-from bot.posting.escaping import literal
-from bot.posting.graphemes import width
-from bot.posting.speech_markdown import speech_runs
-from bot.posting.split import LIMIT, FormattedRun, Mark, pack
+from bot.posting.escaping import escape_text
+from bot.posting.graphemes import utf16_length
+from bot.posting.speech_markdown import parse_speech
+from bot.posting.split import MESSAGE_LIMIT, FormattedRun, Markup, split_into_messages
 from bot.scenes.reveal import Audience, Revealed
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ _LABELS = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
 TAKEN_OUT = "-# ✂️ not part of the story"
 """What stands above a reply that was taken out of the story."""
 
-_COVER = Mark("||", "||")
-_ITALICS = Mark("*", "*")
-_SPOILERS = {kind: Mark(f"{label} ||", "||") for kind, label in _LABELS.items()}
+_COVER = Markup("||", "||")
+_ITALICS = Markup("*", "*")
+_SPOILERS = {kind: Markup(f"{label} ||", "||") for kind, label in _LABELS.items()}
 _JOINED = re.compile(r"[,;:!?)”]|\.(?!\.)")
 
 
@@ -56,7 +56,9 @@ class Outgoing:
         return f"Outgoing({len(self.text)} characters, {len(self.files)} files)"
 
 
-def public_messages(shown: Sequence[Shown], *, head: str = "", spare: int = 0) -> list[Outgoing]:
+def render_public_messages(
+    shown: Sequence[Shown], *, head: str = "", spare: int = 0
+) -> list[Outgoing]:
     """Return a take as it stands in the channel: the planning first, then the rest in the order it happened.
 
     `shown` is what `RevealPolicy.shown` gives. Each message begins with `head`, and has room for `spare` more in width.
@@ -74,17 +76,17 @@ def public_messages(shown: Sequence[Shown], *, head: str = "", spare: int = 0) -
         if isinstance(beat, PublicBeat) or beat.beat.kind is not BeatKind.PLANNING
     ]
     planned = list(_flow(plans))
-    limit = LIMIT - width(head) - spare
+    limit = MESSAGE_LIMIT - utf16_length(head) - spare
     files: tuple[SpoilerFile, ...] = ()
-    if len(pack(planned, limit)) > 1:
+    if len(split_into_messages(planned, limit)) > 1:
         planned, files = [], (_planning_file(plans),)
-    texts = pack([*planned, FormattedRun("\n"), *_flow(rest)], limit)
+    texts = split_into_messages([*planned, FormattedRun("\n"), *_flow(rest)], limit)
     if files and not texts:
         texts = [_LABELS[BeatKind.PLANNING]]
     return [Outgoing(head + text, () if number else files) for number, text in enumerate(texts)]
 
 
-def gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoing]:
+def render_gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoing]:
     """Return what a game master reads of a take in private, as embeds by the character.
 
     Raises TypeError for anything but revealed beats, ValueError for what was not revealed to game masters.
@@ -94,27 +96,29 @@ def gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoing]:
         *_freed(freed, Audience.GM, BeatKind.THOUGHT),
     ]
     runs = [
-        FormattedRun(f"{_LABELS[one.beat.kind]} {literal(one.beat.text.strip())}\n\n")
+        FormattedRun(f"{_LABELS[one.beat.kind]} {escape_text(one.beat.text.strip())}\n\n")
         for one in beats
     ]
-    return [Outgoing(text, author=character) for text in pack(runs, EMBED_LIMIT)]
+    return [Outgoing(text, author=character) for text in split_into_messages(runs, EMBED_LIMIT)]
 
 
-def covered_messages(beats: Sequence[PublicBeat], *, head: str = "", most: int) -> list[Outgoing]:
+def render_covered_messages(
+    beats: Sequence[PublicBeat], *, head: str = "", most: int
+) -> list[Outgoing]:
     """Return what is left to see of a reply that was taken out of the story, as exactly `most` messages: its public
     text under a spoiler, as much of it as they hold."""
     head += f"{TAKEN_OUT}\n"
     runs = (FormattedRun(run.text, (_COVER, *run.marks)) for run in _flow(beats))
-    texts = pack(runs, LIMIT - width(head))[:most]
+    texts = split_into_messages(runs, MESSAGE_LIMIT - utf16_length(head))[:most]
     return [Outgoing(head + text) for text in (*texts, *[""] * (most - len(texts)))]
 
 
-def told(beats: Iterable[PublicBeat]) -> list[FormattedRun]:
+def render_runs(beats: Iterable[PublicBeat]) -> list[FormattedRun]:
     """Return public beats as runs, for what is read later: a history, say."""
     return list(_flow(beats))
 
 
-def plain(outgoing: Outgoing) -> str:
+def plain_text(outgoing: Outgoing) -> str:
     """Return a message as one text, for output that is no Discord: its files by name only."""
     files = (f"[{file.name}]" for file in outgoing.files)
     return "\n".join(part for part in (outgoing.author, outgoing.text, *files) if part)
@@ -145,9 +149,9 @@ def _flow(shown: Iterable[Shown]) -> Iterator[FormattedRun]:
 
 def _runs(one: Shown, text: str) -> Iterable[FormattedRun]:
     if isinstance(one, Revealed):
-        return [FormattedRun(literal(text), (_SPOILERS[one.beat.kind],))]
+        return [FormattedRun(escape_text(text), (_SPOILERS[one.beat.kind],))]
     if one.kind is BeatKind.SPEECH:
-        return speech_runs(text)
+        return parse_speech(text)
     return _action_runs(text)
 
 
@@ -157,7 +161,7 @@ def _action_runs(text: str) -> Iterator[FormattedRun]:
         if number:
             yield FormattedRun("\n")
         if not is_blank(line):
-            yield FormattedRun(literal(line), (_ITALICS,))
+            yield FormattedRun(escape_text(line), (_ITALICS,))
 
 
 def _gap(before: Shown, after: Shown) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bot.posting.escaping import name
-from bot.posting.graphemes import width
-from bot.posting.render import Outgoing, public_messages
+from bot.posting.escaping import escape_name
+from bot.posting.graphemes import utf16_length
+from bot.posting.render import Outgoing, render_public_messages
 from bot.scenes.interfaces import Post
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PERSONA: Final = "persona"
 LEAVING: Final = "leaving"
 """The purpose of posts that are being removed: what Discord tells of that is no word of a moderator's."""
 
-MARK: Final = " ▌"
+CURSOR: Final = " ▌"
 """Ends a post that is still being written. After a crash it tells such a post from those that are finished."""
 
 
@@ -55,14 +55,14 @@ class ReplyDraft:
         self._turn = turn
         self._persona = persona
         self._hook = hook
-        self._head = "" if hook else f"**{name(turn.speaker)}**\n"
+        self._head = "" if hook else f"**{escape_name(turn.speaker)}**\n"
         self._rows = list(rows)
         self._earlier = len(self._rows)  # how many of them this reply did not begin
         self._texts: dict[int, str] = {}  # what each post shows that was changed
 
     def rendered(self, beats: tuple[PublicBeat, ...]) -> list[Outgoing]:
         """Return what is public as the messages it makes, with room for the mark."""
-        return public_messages(beats, head=self._head, spare=width(MARK))
+        return render_public_messages(beats, head=self._head, spare=utf16_length(CURSOR))
 
     async def show(self, messages: Sequence[Outgoing]) -> bool:
         """Bring the channel in line with these messages; False where a post can't be changed any more.
@@ -83,7 +83,7 @@ class ReplyDraft:
     async def _begin(self, part: int, text: str) -> None:
         self._doubtful.add(self._turn.id)
         posted = await self._voice.send(
-            *(self._turn.id, self._place, self._persona, self._hook, Outgoing(text + MARK))
+            *(self._turn.id, self._place, self._persona, self._hook, Outgoing(text + CURSOR))
         )
         row = Post(
             message_id=posted.message_id,
@@ -97,11 +97,11 @@ class ReplyDraft:
         await self._posts.add_post(row)
         self._doubtful.discard(self._turn.id)
         self._rows.append(row)
-        self._texts[row.message_id] = text + MARK
+        self._texts[row.message_id] = text + CURSOR
 
     async def _change(self, part: int, text: str, *, last: bool) -> bool:
         row = self._rows[part]
-        shown = text + MARK if last else text
+        shown = text + CURSOR if last else text
         if self._texts.get(row.message_id) == shown:
             return True
         if (row.webhook_id is None) != (self._hook is None):

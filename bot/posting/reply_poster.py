@@ -10,17 +10,17 @@ from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
 from bot.posting import escaping, opening_post
-from bot.posting.buttons import retry_view
+from bot.posting.buttons import try_again_view
 from bot.posting.channels import Channels
 from bot.posting.direct_messages import DirectMessages
-from bot.posting.discord_errors import REFUSED, Code
-from bot.posting.graphemes import shortened
+from bot.posting.discord_errors import REQUEST_ERRORS, Code
+from bot.posting.graphemes import shorten
 from bot.posting.persona_messages import PersonaMessages
 from bot.posting.persona_posts import PersonaPosts
-from bot.posting.render import gm_messages
-from bot.posting.split import LIMIT
+from bot.posting.render import render_gm_messages
+from bot.posting.split import MESSAGE_LIMIT
 from bot.posting.streaming import LiveReply, Pace
-from bot.posting.webhook_names import webhook_name, webhook_names
+from bot.posting.webhook_names import assign_webhook_names, format_webhook_name
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.interfaces import Post
 from bot.scenes.reveal import Audience, since
@@ -95,13 +95,13 @@ class ReplyPoster:
 
     async def open(self, scene: Scene) -> None:
         """Post the opening of a scene, and make ready for its characters. Raises PostingError."""
-        for embed in opening_post.embeds(scene):
+        for embed in opening_post.build_embeds(scene):
             await self._channels.say(scene.place, embed=embed)
         await self._personas.hook(scene.place, Persona(""))
 
     async def greet(self, scene: Scene, gm_id: int) -> bool:
         """Write to a game master that thoughts will come here; return whether it arrived."""
-        return await self._directs.greet(gm_id, opening_post.for_gm(scene))
+        return await self._directs.greet(gm_id, opening_post.format_gm_greeting(scene))
 
     def undelivered(self, gm_id: int) -> str | None:
         """Return, once, what a game master must be told in private because a direct message did not reach them."""
@@ -177,20 +177,22 @@ class ReplyPoster:
         if turn.take is None:
             await self.withdraw(scene, turn)
         await self._clear_fault(scene.place, turn)
-        text = shortened(f"⚠️ {escaping.sentence(sentence)}", LIMIT)
-        message = await self._channels.say(scene.place, text, view=retry_view(turn.id))
+        text = shorten(f"⚠️ {escaping.format_sentence(sentence)}", MESSAGE_LIMIT)
+        message = await self._channels.say(scene.place, text, view=try_again_view(turn.id))
         await self._posts.add_post(
             Post(message.id, scene.place.channel_id, turn.id, None, 0, FAULT)
         )
 
     async def tell(self, scene: Scene, sentence: str) -> None:
         """Say something of Aside's own, in small print. Raises PostingError."""
-        await self._channels.say(scene.place, shortened(f"-# {escaping.sentence(sentence)}", LIMIT))
+        await self._channels.say(
+            scene.place, shorten(f"-# {escaping.format_sentence(sentence)}", MESSAGE_LIMIT)
+        )
 
     async def _persona(self, scene: Scene, speaker: str) -> Persona:
-        names = webhook_names(character.name for character in scene.scenario.characters)
+        names = assign_webhook_names(character.name for character in scene.scenario.characters)
         face = await asyncio.to_thread(self._faces.face, scene.scenario.id, speaker)
-        return Persona(names.get(speaker) or webhook_name(speaker), face)
+        return Persona(names.get(speaker) or format_webhook_name(speaker), face)
 
     def _alone(self, turn: Turn) -> asyncio.Lock:
         """The lock under which the posts of a turn are changed."""
@@ -203,7 +205,7 @@ class ReplyPoster:
         self, scene: Scene, turn: Turn, take: Take, persona: Persona, first: int
     ) -> None:
         new = since(take.beats, turn.lengthens.beats) if turn.lengthens else take.beats
-        messages = gm_messages(turn.speaker, scene.reveal.freed(new, Audience.GM))
+        messages = render_gm_messages(turn.speaker, scene.reveal.freed(new, Audience.GM))
         if messages:
             link = f"{self._channels.at(scene.place).jump_url}/{first}"
             for gm_id in await self._directs.send(
@@ -214,7 +216,7 @@ class ReplyPoster:
 
     async def _type(self, place: Place) -> None:
         while True:
-            with contextlib.suppress(*REFUSED):
+            with contextlib.suppress(*REQUEST_ERRORS):
                 await self._channels.at(place).typing()
             await asyncio.sleep(TYPING)
 
@@ -224,7 +226,7 @@ class ReplyPoster:
             if row.purpose == FAULT:
                 try:
                     await self._channels.remove(place, row.message_id)
-                except (*REFUSED, PostingError) as error:
+                except (*REQUEST_ERRORS, PostingError) as error:
                     if getattr(error, "code", 0) != Code.UNKNOWN_MESSAGE:
                         _log.warning("Message %d could not be removed: %s", row.message_id, error)
                 await self._posts.forget_post(row.message_id)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.library.normalise import is_blank
-from bot.posting.escaping import apart, neutral
+from bot.posting.escaping import disable_mentions, separate_bars
 from bot.posting.graphemes import clean
-from bot.posting.split import FormattedRun, Mark
+from bot.posting.split import FormattedRun, Markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,10 +50,10 @@ class _Piece:
     partner: int | None = None
 
 
-def speech_runs(text: str) -> list[FormattedRun]:
+def parse_speech(text: str) -> list[FormattedRun]:
     """Return speech as runs whose marks are its emphasis, its code and its fences."""
     runs: list[FormattedRun] = []
-    text, at = neutral(clean(text)), 0
+    text, at = disable_mentions(clean(text)), 0
     for fence in _FENCE.finditer(text):
         language, content = (fence[1], fence[2]) if fence[2] is not None else (fence[3], fence[4])
         if is_blank(content):
@@ -61,7 +61,7 @@ def speech_runs(text: str) -> list[FormattedRun]:
         runs += _prose(text[at : fence.start()])
         runs.append(
             FormattedRun(
-                content.strip("\n"), (Mark(f"```{language or ''}\n", "\n```", verbatim=True),)
+                content.strip("\n"), (Markup(f"```{language or ''}\n", "\n```", verbatim=True),)
             )
         )
         at = fence.end()
@@ -76,14 +76,14 @@ def _paragraph(text: str) -> Iterator[FormattedRun]:
     """Give the runs of a paragraph, within which emphasis must end."""
     pieces = list(_pieces(text))
     _pair(pieces)
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[Markup, ...] = ()
     for at, piece in enumerate(pieces):
         if piece.partner is None:
             shown = _escaped(piece.text) if piece.opens or piece.closes else piece.text
-            code = (Mark(piece.code, piece.code),) if piece.code else ()
-            yield FormattedRun(apart(shown), marks + code)
+            code = (Markup(piece.code, piece.code),) if piece.code else ()
+            yield FormattedRun(separate_bars(shown), marks + code)
         elif piece.partner > at:
-            marks = (*marks, Mark(piece.text, piece.text))
+            marks = (*marks, Markup(piece.text, piece.text))
         else:
             marks = marks[:-1]
 

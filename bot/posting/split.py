@@ -12,12 +12,12 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import NOTHING, clusters, width
+from bot.posting.graphemes import ZERO_WIDTH_SPACE, split_graphemes, utf16_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-LIMIT = 2_000
+MESSAGE_LIMIT = 2_000
 """How wide a message may be."""
 
 _SENTENCE_END = re.compile(r"[.!?…。！？]$")
@@ -30,7 +30,7 @@ _LINE_START = re.compile(r"(?:#{1,3}|-#|>>>|[>*+-]|\d+\.)\s")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Markup:
     """What stands around a run. In a `verbatim` one, a fence, spaces count."""
 
     opener: str
@@ -43,7 +43,7 @@ class FormattedRun:
     """Text, escaped already, under the same marks throughout, the outermost first."""
 
     text: str
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[Markup, ...] = ()
 
     def __repr__(self) -> str:
         return f"Run({len(self.text)} characters, {self.marks})"
@@ -59,7 +59,7 @@ class _Break(IntEnum):
     PARAGRAPH = 4
 
 
-def pack(runs: Iterable[FormattedRun], limit: int = LIMIT) -> list[str]:
+def split_into_messages(runs: Iterable[FormattedRun], limit: int = MESSAGE_LIMIT) -> list[str]:
     """Return the messages that these runs make, in order: none wider than `limit`, none blank.
 
     Cuts are made between paragraphs, lines, sentences or words, the best of these in the second half of a message;
@@ -84,7 +84,7 @@ def _cells(text: str) -> Iterator[str]:
         if len(piece) <= _LONG_WORD and piece.isascii():
             yield piece
         else:
-            yield from clusters(piece)
+            yield from split_graphemes(piece)
 
 
 def _content(cells: Sequence[FormattedRun], at: int) -> int:
@@ -97,14 +97,14 @@ def _content(cells: Sequence[FormattedRun], at: int) -> int:
 def _reach(cells: Sequence[FormattedRun], start: int, limit: int) -> int:
     """Return the end of what fits into one message. Spaces at the end cost nothing, since they are dropped."""
     room = limit - 1  # a guard may stand at the head
-    opened: tuple[Mark, ...] = ()
+    opened: tuple[Markup, ...] = ()
     closing = 0
     for at in range(start, len(cells)):
         cell = cells[at]
         if cell.marks is not opened:
-            room -= width(_turn(opened, cell.marks))
-            opened, closing = cell.marks, width(_turn(cell.marks, ()))
-        room -= width(cell.text)
+            room -= utf16_length(_turn(opened, cell.marks))
+            opened, closing = cell.marks, utf16_length(_turn(cell.marks, ()))
+        room -= utf16_length(cell.text)
         if room < closing and not _droppable(cell) and at > start:
             return at
     return len(cells)
@@ -151,7 +151,7 @@ def _trimmed(piece: Sequence[FormattedRun]) -> Sequence[FormattedRun]:
 
 
 def _written(piece: Sequence[FormattedRun]) -> Iterator[str]:
-    opened: tuple[Mark, ...] = ()
+    opened: tuple[Markup, ...] = ()
     for cell in piece:
         if cell.marks is not opened:
             yield _turn(opened, cell.marks)
@@ -160,7 +160,7 @@ def _written(piece: Sequence[FormattedRun]) -> Iterator[str]:
     yield _turn(opened, ())
 
 
-def _turn(opened: tuple[Mark, ...], wanted: tuple[Mark, ...]) -> str:
+def _turn(opened: tuple[Markup, ...], wanted: tuple[Markup, ...]) -> str:
     """Return what closes and opens marks between two cells."""
     if opened is wanted or opened == wanted:
         return ""
@@ -178,7 +178,7 @@ def _guard(cells: Sequence[FormattedRun], start: int, message: str) -> str:
     while before and cells[before - 1].text.isspace():
         before -= 1
     within_line = before > 0 and all(cell.text != "\n" for cell in cells[before:start])
-    return NOTHING + message if within_line and _LINE_START.match(message) else message
+    return ZERO_WIDTH_SPACE + message if within_line and _LINE_START.match(message) else message
 
 
 def _droppable(cell: FormattedRun) -> bool:

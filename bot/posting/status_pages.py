@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import action, public
-from bot.posting.escaping import literal, name
-from bot.posting.opening_post import cast_line, fitted
-from bot.posting.permissions import listed
-from bot.posting.render import told
-from bot.posting.split import LIMIT, FormattedRun, pack
+from bot.posting.escaping import escape_name, escape_text
+from bot.posting.opening_post import format_part, join_lines
+from bot.posting.permissions import join_names
+from bot.posting.render import render_runs
+from bot.posting.split import MESSAGE_LIMIT, FormattedRun, split_into_messages
 from bot.scenes.reveal import Where
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
@@ -34,60 +34,60 @@ _PLACES = {
 }
 
 
-def status(scene: Scene, told: int) -> str:
-    """Return how a scene stands, `told` being how many turns its story has, as one message."""
-    cast = fitted([cast_line(part) for part in scene.parts], _CAST_LIMIT, 1)
+def format_status(scene: Scene, turns: int) -> str:
+    """Return how a scene stands, `turns` being how many turns its story has, as one message."""
+    cast = join_lines([format_part(part) for part in scene.parts], _CAST_LIMIT, 1)
     return "\n".join(
         (
-            f"**{name(scene.scenario.title)}** · {_STATES[scene.state]}, {turns(told)}",
-            f"Directed by {listed([f'<@{gm_id}>' for gm_id in scene.gm_ids])}",
-            mode(scene),
-            revealed(scene),
+            f"**{escape_name(scene.scenario.title)}** · {_STATES[scene.state]}, {count_turns(turns)}",
+            f"Directed by {join_names([f'<@{gm_id}>' for gm_id in scene.gm_ids])}",
+            format_mode(scene),
+            format_reveal(scene),
             *cast,
         )
     )
 
 
-def turns(number: int) -> str:
+def count_turns(number: int) -> str:
     """Return so many turns, in words."""
     return "one turn" if number == 1 else f"{number} turns"
 
 
-def revealed(scene: Scene) -> str:
+def format_reveal(scene: Scene) -> str:
     """Return where thoughts and planning of a scene go, in words."""
     thoughts, planning = scene.reveal.thoughts, scene.reveal.planning
     return f"💭 What characters think goes {_PLACES[thoughts]}.\n📝 How they are planned goes {_PLACES[planning]}."
 
 
-def mode(scene: Scene) -> str:
+def format_mode(scene: Scene) -> str:
     """Return who answers in a scene, in words."""
     if scene.mode is Mode.ADDRESSED:
         return "🎭 Characters answer when they are spoken to."
-    return f"🎭 Characters speak unasked too, at most {turns(scene.budget)} after a person's."
+    return f"🎭 Characters speak unasked too, at most {count_turns(scene.budget)} after a person's."
 
 
-def notes(standing: Sequence[Note]) -> list[str]:
+def format_notes(standing: Sequence[Note]) -> list[str]:
     """Return a game master's standing notes with their numbers, as messages."""
     if not standing:
         return ["There are no standing notes: `/gm note` makes one."]
     lines = [
         FormattedRun(
-            f"{number}. {name(note.character) if note.character else 'All'}: {literal(note.text)}\n"
+            f"{number}. {escape_name(note.character) if note.character else 'All'}: {escape_text(note.text)}\n"
         )
         for number, note in enumerate(standing, start=1)
     ]
-    return pack(lines)
+    return split_into_messages(lines)
 
 
-def cast_list(scene: Scene) -> list[str]:
+def format_cast(scene: Scene) -> list[str]:
     """Return who plays whom, as messages."""
-    return fitted([cast_line(part) for part in scene.parts], LIMIT, len(scene.parts))
+    return join_lines([format_part(part) for part in scene.parts], MESSAGE_LIMIT, len(scene.parts))
 
 
-def history(turns: Sequence[Turn], most: int = MOST_PAGES) -> list[str]:
+def format_history(turns: Sequence[Turn], most: int = MOST_PAGES) -> list[str]:
     """Return what was said and done in public, in order, as at most `most` messages, the latest ones."""
-    latest = list(_latest(turns, most * LIMIT))
-    pages = pack(run for told_runs in reversed(latest) for run in told_runs)
+    latest = list(_latest(turns, most * MESSAGE_LIMIT))
+    pages = split_into_messages(run for told_runs in reversed(latest) for run in told_runs)
     if not pages:
         return ["Nothing has been said here yet."]
     if len(latest) == len(turns) and len(pages) <= most:
@@ -104,10 +104,10 @@ def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[FormattedRun]]:
     for turn in reversed(turns):
         if length > enough:
             return
-        runs = told(_read(turn)) if turn.take else []
+        runs = render_runs(_read(turn)) if turn.take else []
         length += sum(len(run.text) for run in runs)
         yield (
-            [FormattedRun(f"**{name(turn.speaker)}** "), *runs, FormattedRun("\n\n")]
+            [FormattedRun(f"**{escape_name(turn.speaker)}** "), *runs, FormattedRun("\n\n")]
             if runs
             else []
         )

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.library.normalise import is_blank
-from bot.posting.escaping import NOBODY
-from bot.posting.graphemes import clean, shortened, width
+from bot.posting.escaping import UNNAMED
+from bot.posting.graphemes import clean, shorten, utf16_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LONGEST = 80
+MAX_NAME_LENGTH = 80
 """How wide the name of a webhook or of its post may be."""
 
 _HAIR_SPACE = "\u200a"
@@ -20,7 +20,7 @@ _REFUSED = re.compile("(c)(lyde)|(d)(iscord)", re.IGNORECASE | re.ASCII)
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 
 
-def webhook_name(name: str) -> str:
+def format_webhook_name(name: str) -> str:
     """Return the name Discord accepts that looks most like this one: 1 to 80 wide, on one line, and neither "clyde"
     nor "discord" in it, in any case: there a hair space stands after the first letter.
 
@@ -28,20 +28,20 @@ def webhook_name(name: str) -> str:
     """
     visible = " ".join(_INVISIBLE.sub("", clean(name)).split())
     if is_blank(visible):
-        return NOBODY
-    return shortened(_REFUSED.sub(_parted, visible), LONGEST)
+        return UNNAMED
+    return shorten(_REFUSED.sub(_parted, visible), MAX_NAME_LENGTH)
 
 
-def webhook_names(names: Iterable[str]) -> dict[str, str]:
+def assign_webhook_names(names: Iterable[str]) -> dict[str, str]:
     """Return a webhook name for each of these names, no two alike: later ones of the same look are numbered."""
     given: dict[str, str] = {}
     taken: set[str] = set()
     for name in dict.fromkeys(names):
-        base = chosen = webhook_name(name)
+        base = chosen = format_webhook_name(name)
         number = 2
         while chosen.casefold() in taken:
             ending = f" ({number})"
-            chosen = shortened(base, LONGEST - width(ending)) + ending
+            chosen = shorten(base, MAX_NAME_LENGTH - utf16_length(ending)) + ending
             number += 1
         taken.add(chosen.casefold())
         given[name] = chosen

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import discord
 
 from bot.errors import MissingPermission, PostingError, WebhookLimitReached
-from bot.posting.discord_errors import REFUSED, refusal
-from bot.posting.permissions import lacks
+from bot.posting.discord_errors import REQUEST_ERRORS, posting_error
+from bot.posting.permissions import missing_permission
 from bot.scenes.interfaces import PersonaWebhook
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ _log = logging.getLogger(__name__)
 Face: TypeAlias = str | bytes
 """A character's picture: a public https address, or the bytes of a PNG, JPEG or WebP file."""
 
-MOST: Final = 15
+MAX_WEBHOOKS: Final = 15
 """How many webhooks a channel may have."""
 
-ROOM: Final = 10
+OWN_WEBHOOK_LIMIT: Final = 10
 """How many webhooks a channel may have before characters get none of their own: five of the fifteen are left free."""
 
 _NAME = "Aside"
@@ -137,11 +137,11 @@ class Webhooks:
             hooks = await channel.webhooks()
             ours = [hook for hook in hooks if hook.token and hook.user == self._client.user]
             if persona is None:
-                hook = await self._common(channel, ours, full=len(hooks) >= MOST)
+                hook = await self._common(channel, ours, full=len(hooks) >= MAX_WEBHOOKS)
             else:
-                hook = await _own(channel, persona, full=len(hooks) >= ROOM)
-        except REFUSED as error:
-            raise refusal(error, f"#{channel.name}", ("Manage Webhooks",)) from error
+                hook = await _own(channel, persona, full=len(hooks) >= OWN_WEBHOOK_LIMIT)
+        except REQUEST_ERRORS as error:
+            raise posting_error(error, f"#{channel.name}", ("Manage Webhooks",)) from error
         key = persona.own_key if persona else None
         made = PersonaWebhook(hook.id, hook.token or "", place.webhook_channel_id, key)
         await self._posts.save_webhook(made)
@@ -158,7 +158,7 @@ class Webhooks:
             return await channel.create_webhook(name=_NAME, reason=_REASON)
         if not ours:
             raise WebhookLimitReached(
-                f"#{channel.name} has all the {MOST} webhooks it may have, none of them mine: remove an unused one."
+                f"#{channel.name} has all the {MAX_WEBHOOKS} webhooks it may have, none of them mine: remove an unused one."
             )
         return ours[0]
 
@@ -169,14 +169,14 @@ class Webhooks:
             channel = self._client.get_channel(channel_id) or await self._client.fetch_channel(
                 channel_id
             )
-        except REFUSED as error:
-            raise refusal(error, "this channel") from error
+        except REQUEST_ERRORS as error:
+            raise posting_error(error, "this channel") from error
         if not isinstance(channel, _Hosting):
             raise PostingError(
                 "Characters can't speak in this kind of channel: start the scene in a text channel."
             )
         if not channel.permissions_for(channel.guild.me).manage_webhooks:
-            raise lacks(("Manage Webhooks",), f"#{channel.name}")
+            raise missing_permission(("Manage Webhooks",), f"#{channel.name}")
         return channel
 
 

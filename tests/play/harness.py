@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.app import create_bot
-from bot.posting.reply_draft import MARK
+from bot.posting.reply_draft import CURSOR
 from bot.settings import Settings, StoreSettings
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def personas(stage: Channel) -> list[Message]:
 def finished(stage: Channel) -> list[Message]:
     """The persona posts that stand in a channel, once none of them is still being written."""
     posts = personas(stage)
-    return [] if any(post.content.endswith(MARK) for post in posts) else posts
+    return [] if any(post.content.endswith(CURSOR) for post in posts) else posts
 
 
 def an_evening(discord: LoopbackDiscord, folder: Path) -> Evening:

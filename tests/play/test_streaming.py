@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import EngineDied
-from bot.posting.reply_draft import MARK
+from bot.posting.reply_draft import CURSOR
 from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.library.sample_libraries import put
@@ -48,7 +48,7 @@ async def test_a_reply_is_read_while_it_is_written_and_nothing_private_ever(
         await evening.answer(count=2)
         growing = [state.content for state in first.states]
         assert len(growing) > 3
-        assert all(text.endswith(MARK) for text in growing[:2])
+        assert all(text.endswith(CURSOR) for text in growing[:2])
         assert not any(
             "SECRET" in text or "PLAN" in text for text in evening.lizzy.ever_saw().splitlines()
         )

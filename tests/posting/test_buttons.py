@@ -11,9 +11,9 @@ import pytest
 from bot.errors import PostingError
 from bot.her.beats import action, speech, thought
 from bot.posting import buttons
-from bot.posting.buttons import Deed
-from bot.posting.render import covered_messages
-from bot.posting.split import LIMIT
+from bot.posting.buttons import TurnAction
+from bot.posting.render import render_covered_messages
+from bot.posting.split import MESSAGE_LIMIT
 from bot.scenes.turn import TurnKind, TurnState
 from tests.posting.markdown_reader import everything, shown
 
@@ -89,20 +89,24 @@ async def test_arrows_tell_which_take_it_is_and_end_where_the_takes_do(house: Ho
 async def test_the_custom_ids_say_what_to_do_with_which_turn(house: House) -> None:
     take = house.take("One.")
     turn = replace(house.turn(), take=take, takes=(take.id, 7), id=987654321987654321)
-    views = (buttons.reply_view(turn, take), buttons.menu_view(turn), buttons.sure_view(turn.id))
+    views = (
+        buttons.reply_view(turn, take),
+        buttons.menu_view(turn),
+        buttons.confirm_rewind_view(turn.id),
+    )
     found = {
-        Deed(match["deed"])
+        TurnAction(match["deed"])
         for view in views
         for item in view.children
-        if (match := re.fullmatch(buttons.DEED, getattr(item, "custom_id", "")))
+        if (match := re.fullmatch(buttons.TURN_ACTION_ID, getattr(item, "custom_id", "")))
         and match["turn"] == str(turn.id)
     }
-    assert found == set(Deed)
+    assert found == set(TurnAction)
     assert all(view.is_finished() for view in views)
-    (restore,) = buttons.restore_view(5, 1_700_000_000_000_000).children
-    assert re.fullmatch(buttons.RESTORE, getattr(restore, "custom_id", ""))
+    (restore,) = buttons.unhide_view(5, 1_700_000_000_000_000).children
+    assert re.fullmatch(buttons.UNHIDE_ID, getattr(restore, "custom_id", ""))
     form = buttons.edit_form(turn.id, take.id, "text")
-    assert re.fullmatch(buttons.EDITED, form.custom_id)
+    assert re.fullmatch(buttons.EDIT_FORM_ID, form.custom_id)
 
 
 async def test_what_is_no_reply_has_only_its_place_in_the_story_to_change(house: House) -> None:
@@ -147,12 +151,12 @@ async def test_what_was_deleted_in_between_stops_no_covering(house: House) -> No
 
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_a_cover_fills_as_many_messages_as_there_are_posts(most: int) -> None:
-    messages = covered_messages(
+    messages = render_covered_messages(
         (speech("```\n" + "x || y\n" * 400 + "```"), action("nods ||")), most=most
     )
     assert len(messages) == most
     for message in messages:
-        assert len(message.text) <= LIMIT
+        assert len(message.text) <= MESSAGE_LIMIT
         assert "nods" not in shown(message.text)
 
 

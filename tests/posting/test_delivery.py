@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from bot.her.beats import speech
 from bot.library.scenario import NARRATOR
 from bot.posting.delivery import narration
-from bot.posting.graphemes import width
-from bot.posting.split import LIMIT
+from bot.posting.graphemes import utf16_length
+from bot.posting.split import MESSAGE_LIMIT
 from bot.scenes import mind
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
@@ -40,5 +40,5 @@ def test_nothing_in_a_narration_formats_or_mentions() -> None:
 @given(st.text(min_size=1, max_size=4000))
 def test_no_narration_is_wider_than_a_message(text: str) -> None:
     for message in told(text):
-        assert width(message) <= LIMIT
+        assert utf16_length(message) <= MESSAGE_LIMIT
         assert message.startswith(">>> ")

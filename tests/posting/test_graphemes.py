@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import clean, clusters, shortened, width
+from bot.posting.graphemes import clean, shorten, split_graphemes, utf16_length
 from tests.posting.hostile_texts import marked, some
 
 
@@ -15,28 +15,28 @@ from tests.posting.hostile_texts import marked, some
     ("text", "units"), [("night", 5), ("漢字", 2), ("é", 1), ("🙂", 2), ("👩‍👩‍👧", 8), ("", 0)]
 )
 def test_width_counts_utf_16_units(text: str, units: int) -> None:
-    assert width(text) == units == len(text.encode("utf-16-le")) // 2
+    assert utf16_length(text) == units == len(text.encode("utf-16-le")) // 2
 
 
 @pytest.mark.parametrize(
     "whole", ["e\u0301", "👩‍👩‍👧", "👍🏽", "🇬🇧", "☝️", "\\*", "\\|\u200b", "नि", "한", "1️⃣"]
 )
 def test_what_belongs_together_stays_together(whole: str) -> None:
-    assert list(clusters(f"a{whole}b")) == ["a", whole, "b"]
+    assert list(split_graphemes(f"a{whole}b")) == ["a", whole, "b"]
 
 
 def test_two_flags_are_two() -> None:
-    assert list(clusters("🇬🇧🇫🇷")) == ["🇬🇧", "🇫🇷"]
+    assert list(split_graphemes("🇬🇧🇫🇷")) == ["🇬🇧", "🇫🇷"]
 
 
 def test_a_pile_of_accents_is_cut_at_last() -> None:
-    assert max(len(cluster) for cluster in clusters("a" + "\u0301" * 500)) <= 32
+    assert max(len(cluster) for cluster in split_graphemes("a" + "\u0301" * 500)) <= 32
 
 
 @some
 @given(st.text())
 def test_clusters_lose_nothing(text: str) -> None:
-    assert "".join(clusters(text)) == text
+    assert "".join(split_graphemes(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_clean_text_has_no_control_characters_and_can_be_sent(text: str) -> None
 @some
 @given(st.text(), st.integers(2, 40))
 def test_shortened_text_fits(text: str, limit: int) -> None:
-    short = shortened(text, limit)
-    assert width(short) <= limit
+    short = shorten(text, limit)
+    assert utf16_length(short) <= limit
     assert short == text or short.endswith("…")

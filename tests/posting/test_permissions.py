@@ -8,7 +8,7 @@ import discord
 import pytest
 
 from bot.errors import MissingPermission
-from bot.posting.permissions import listed, missing, require
+from bot.posting.permissions import join_names, missing_permissions, require_playable
 
 if TYPE_CHECKING:
     from tests.loopback import Channel
@@ -35,41 +35,41 @@ async def denied(
 
 async def test_with_the_invitations_permissions_nothing_is_missing(house: House) -> None:
     room = await denied(house)
-    assert missing(room, room.guild.me) == []
-    require(room, room.guild.me)
+    assert missing_permissions(room, room.guild.me) == []
+    require_playable(room, room.guild.me)
 
 
 async def test_what_a_channel_denies_is_missing_there(house: House) -> None:
     room = await denied(house, "manage_webhooks", "send_messages")
-    assert missing(room, room.guild.me) == ["Send Messages", "Manage Webhooks"]
+    assert missing_permissions(room, room.guild.me) == ["Send Messages", "Manage Webhooks"]
     with pytest.raises(
         MissingPermission, match="I lack a permission in #study: allow me Send Messages there"
     ):
-        require(room, room.guild.me)
+        require_playable(room, room.guild.me)
 
 
 async def test_where_nothing_can_be_seen_that_is_what_is_missing(house: House) -> None:
     room = await denied(house, "view_channel")
-    assert missing(room, room.guild.me) == ["View Channel"]
+    assert missing_permissions(room, room.guild.me) == ["View Channel"]
 
 
 async def test_a_scene_can_be_played_without_webhooks(house: House) -> None:
     room = await denied(house, "manage_webhooks", "attach_files", "read_message_history")
-    assert missing(room, room.guild.me) == [
+    assert missing_permissions(room, room.guild.me) == [
         "Attach Files",
         "Read Message History",
         "Manage Webhooks",
     ]
-    require(room, room.guild.me)
+    require_playable(room, room.guild.me)
 
 
 async def test_a_thread_needs_its_own_permission_to_send(house: House) -> None:
     thread = await denied(house, "send_messages_in_threads", place=house.thread())
-    assert missing(thread, thread.guild.me) == ["Send Messages in Threads"]
+    assert missing_permissions(thread, thread.guild.me) == ["Send Messages in Threads"]
     with pytest.raises(
         MissingPermission, match="in #Act one: allow me Send Messages in Threads there"
     ):
-        require(thread, thread.guild.me)
+        require_playable(thread, thread.guild.me)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ async def test_a_thread_needs_its_own_permission_to_send(house: House) -> None:
     [((), ""), (("A",), "A"), (("A", "B"), "A and B"), (("A", "B", "C"), "A, B and C")],
 )
 def test_names_are_listed_as_a_sentence_does(names: tuple[str, ...], sentence: str) -> None:
-    assert listed(names) == sentence
+    assert join_names(names) == sentence

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from bot.her.beats import Beat, PublicBeat, action, planning, speech, thought
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import width
-from bot.posting.render import EMBED_LIMIT, gm_messages, plain, public_messages, told
-from bot.posting.split import LIMIT
+from bot.posting.graphemes import utf16_length
+from bot.posting.render import (
+    EMBED_LIMIT,
+    plain_text,
+    render_gm_messages,
+    render_public_messages,
+    render_runs,
+)
+from bot.posting.split import MESSAGE_LIMIT
 from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm
 from tests.posting.hostile_texts import bare, marked, some
 from tests.posting.markdown_reader import everything, kinds, of, shown
@@ -22,7 +28,7 @@ PUBLIC = RevealPolicy(thoughts=Where.SPOILER, planning=Where.SPOILER)
 
 
 def channel(*beats: Beat, policy: RevealPolicy = PRIVATE) -> list[str]:
-    return [plain(message) for message in public_messages(policy.shown(beats))]
+    return [plain_text(message) for message in render_public_messages(policy.shown(beats))]
 
 
 def test_speech_is_plain_and_actions_are_italics_in_the_order_they_came() -> None:
@@ -88,16 +94,16 @@ def test_public_planning_comes_first_wherever_it_stood() -> None:
 
 def test_long_public_planning_is_a_spoiler_file_and_no_wall() -> None:
     plan = "He must seem calm. " * 200
-    (message,) = public_messages(PUBLIC.shown((planning(plan), speech("Sit."))))
+    (message,) = render_public_messages(PUBLIC.shown((planning(plan), speech("Sit."))))
     assert message.text == "Sit."
     assert [(file.name, file.content.decode()) for file in message.files] == [
         ("SPOILER_planning.txt", plan.strip())
     ]
-    assert plain(message) == "Sit.\n[SPOILER_planning.txt]"
+    assert plain_text(message) == "Sit.\n[SPOILER_planning.txt]"
 
 
 def test_long_planning_alone_still_is_a_message() -> None:
-    (message,) = public_messages(PUBLIC.shown((planning("plan " * 600),)))
+    (message,) = render_public_messages(PUBLIC.shown((planning("plan " * 600),)))
     assert message.text
     assert message.files
 
@@ -117,10 +123,12 @@ def test_code_in_a_thought_ends_no_spoiler() -> None:
 
 
 def test_a_head_stands_over_every_message_and_counts() -> None:
-    messages = public_messages(PRIVATE.shown((speech("word " * 900),)), head="**Mr Bennet**\n")
+    messages = render_public_messages(
+        PRIVATE.shown((speech("word " * 900),)), head="**Mr Bennet**\n"
+    )
     assert len(messages) == 3
     assert all(message.text.startswith("**Mr Bennet**\nword") for message in messages)
-    assert all(width(message.text) <= LIMIT for message in messages)
+    assert all(utf16_length(message.text) <= MESSAGE_LIMIT for message in messages)
 
 
 @pytest.mark.parametrize("nothing", [(), (speech(" "),), (action("\u200b"), speech("\n\n"))])
@@ -130,26 +138,26 @@ def test_nothing_said_is_nothing_posted(nothing: tuple[PublicBeat, ...]) -> None
 
 def test_game_masters_read_planning_and_thoughts_as_they_are() -> None:
     freed = PRIVATE.freed((thought("Poor *girl*."), planning("Dry."), speech("Sit.")), Audience.GM)
-    (message,) = gm_messages("Mr Bennet", freed)
+    (message,) = render_gm_messages("Mr Bennet", freed)
     assert message.author == "Mr Bennet"
     assert everything(message.text) == "📝 Dry.\n\n💭 Poor *girl*."
     assert kinds(message.text) == set()
 
 
 def test_long_planning_for_a_game_master_is_several_embeds() -> None:
-    messages = gm_messages("Mr Bennet", for_gm((planning("plan " * 2000),)))
+    messages = render_gm_messages("Mr Bennet", for_gm((planning("plan " * 2000),)))
     assert len(messages) == 3
-    assert all(width(message.text) <= EMBED_LIMIT for message in messages)
+    assert all(utf16_length(message.text) <= EMBED_LIMIT for message in messages)
 
 
 def test_a_private_beat_without_a_decision_is_posted_nowhere() -> None:
     secret: Any = thought("secret")
     with pytest.raises(TypeError, match="no beat that was revealed"):
-        public_messages([secret])
+        render_public_messages([secret])
     with pytest.raises(TypeError, match="no beat that was revealed"):
-        gm_messages("Mr Bennet", [secret])
+        render_gm_messages("Mr Bennet", [secret])
     with pytest.raises(TypeError, match="no public beat"):
-        told([secret])
+        render_runs([secret])
 
 
 def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_other_way_round() -> (
@@ -157,15 +165,15 @@ def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_
 ):
     for beat in (thought("secret"), planning("secret")):
         with pytest.raises(ValueError, match="revealed to gm, not to channel"):
-            public_messages([speech("Sit."), Revealed(beat, Audience.GM)])
+            render_public_messages([speech("Sit."), Revealed(beat, Audience.GM)])
         with pytest.raises(ValueError, match="revealed to channel, not to gm"):
-            gm_messages("Mr Bennet", [Revealed(beat, Audience.CHANNEL)])
+            render_gm_messages("Mr Bennet", [Revealed(beat, Audience.CHANNEL)])
 
 
 def test_no_repr_shows_what_is_secret() -> None:
-    (message,) = public_messages(PUBLIC.shown((planning("secret " * 600),)))
+    (message,) = render_public_messages(PUBLIC.shown((planning("secret " * 600),)))
     assert "secret" not in repr(
-        [message, message.files, *gm_messages("A", for_gm((thought("secret"),)))]
+        [message, message.files, *render_gm_messages("A", for_gm((thought("secret"),)))]
     )
 
 
@@ -184,7 +192,7 @@ beats = st.lists(
 @given(beats)
 def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
     private = [beat for beat in take if not isinstance(beat, PublicBeat)]
-    messages = public_messages(PUBLIC.shown(tuple(take)))
+    messages = render_public_messages(PUBLIC.shown(tuple(take)))
     assert not any("Qsecret" in shown(message.text) for message in messages)
     hidden = "".join(text for message in messages for text in of(message.text, "spoiler"))
     in_files = b"".join(file.content for message in messages for file in message.files).decode()
@@ -195,10 +203,10 @@ def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
 @given(beats)
 def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
     for message in (
-        *public_messages(PUBLIC.shown(tuple(take))),
-        *public_messages(PRIVATE.shown(tuple(take))),
+        *render_public_messages(PUBLIC.shown(tuple(take))),
+        *render_public_messages(PRIVATE.shown(tuple(take))),
     ):
-        assert width(message.text) <= LIMIT
+        assert utf16_length(message.text) <= MESSAGE_LIMIT
         assert not is_blank(message.text)
         assert "mention" not in kinds(message.text)
 
@@ -207,5 +215,6 @@ def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
 @given(beats)
 def test_without_the_game_masters_word_nothing_private_is_in_any_message(take: list[Beat]) -> None:
     assert not any(
-        "Qsecret" in bare(plain(message)) for message in public_messages(PRIVATE.shown(tuple(take)))
+        "Qsecret" in bare(plain_text(message))
+        for message in render_public_messages(PRIVATE.shown(tuple(take)))
     )

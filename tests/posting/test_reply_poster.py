@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import MissingPermission, PostingError
 from bot.her.beats import action, planning, thought
-from bot.posting.buttons import RETRY
+from bot.posting.buttons import TRY_AGAIN_ID
 from bot.scenes.reveal import RevealPolicy, Where
 from tests.loopback.entities import ChannelKind
 
@@ -177,7 +177,7 @@ async def test_a_failed_reply_is_said_with_a_button_that_names_the_turn(house: H
     assert not post.webhook
     (button,) = post.now.components[0]["components"]
     assert button["custom_id"] == f"aside:retry:{turn.id}"
-    assert RETRY.startswith("aside:retry:")
+    assert TRY_AGAIN_ID.startswith("aside:retry:")
 
 
 async def test_what_was_said_of_a_failure_goes_when_the_reply_comes(house: House) -> None:

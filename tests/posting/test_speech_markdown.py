@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 
 from bot.posting.graphemes import clean
-from bot.posting.speech_markdown import speech_runs
-from bot.posting.split import pack
+from bot.posting.speech_markdown import parse_speech
+from bot.posting.split import split_into_messages
 from tests.posting.hostile_texts import bare, marked, some
 from tests.posting.markdown_reader import BLOCK, everything, kinds, of, read, walk
 
 
 def said(text: str) -> str:
-    return "".join(pack(speech_runs(text)))
+    return "".join(split_into_messages(parse_speech(text)))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_no_speech_takes_long_to_read(hostile: str) -> None:
 @some
 @given(marked)
 def test_speech_mentions_nobody_hides_nothing_and_loses_no_word(text: str) -> None:
-    messages = pack(speech_runs(text))
+    messages = split_into_messages(parse_speech(text))
     assert not {"mention", "spoiler"} & {kind for message in messages for kind in kinds(message)}
     languages = "py"  # a fence's language is no word
     assert bare("".join(messages)).replace(languages, "") == bare(clean(text)).replace(
@@ -93,7 +93,7 @@ def test_speech_mentions_nobody_hides_nothing_and_loses_no_word(text: str) -> No
 @some
 @given(marked)
 def test_nothing_stays_open_behind_speech(text: str) -> None:
-    for message in pack(speech_runs(text)):
+    for message in split_into_messages(parse_speech(text)):
         followed = read(f"{message}\n||hidden|| *done*")
         assert [node.kind for node in walk(followed) if node.kind == "spoiler"] == ["spoiler"]
         assert of(f"{message}\n||hidden|| *done*", "italics")[-1:] == ["done"]

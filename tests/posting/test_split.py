@@ -7,29 +7,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.library.normalise import is_blank
-from bot.posting.escaping import literal
-from bot.posting.graphemes import NOTHING, width
-from bot.posting.speech_markdown import speech_runs
-from bot.posting.split import LIMIT, FormattedRun, Mark, pack
+from bot.posting.escaping import escape_text
+from bot.posting.graphemes import ZERO_WIDTH_SPACE, utf16_length
+from bot.posting.speech_markdown import parse_speech
+from bot.posting.split import MESSAGE_LIMIT, FormattedRun, Markup, split_into_messages
 from tests.posting.hostile_texts import bare, marked, some, words
 from tests.posting.markdown_reader import everything, kinds, of, shown
 
-ITALICS = Mark("*", "*")
-SPOILER = Mark("💭 ||", "||")
-FENCE = Mark("```py\n", "\n```", verbatim=True)
-MARKS: list[tuple[Mark, ...]] = [(), (ITALICS,), (SPOILER,), (FENCE,), (Mark("**", "**"), ITALICS)]
+ITALICS = Markup("*", "*")
+SPOILER = Markup("💭 ||", "||")
+FENCE = Markup("```py\n", "\n```", verbatim=True)
+MARKS: list[tuple[Markup, ...]] = [
+    (),
+    (ITALICS,),
+    (SPOILER,),
+    (FENCE,),
+    (Markup("**", "**"), ITALICS),
+]
 
 runs = st.lists(
     st.builds(
-        lambda text, marks: FormattedRun(literal(text), marks),
+        lambda text, marks: FormattedRun(escape_text(text), marks),
         marked | words,
         st.sampled_from(MARKS),
     )
 )
 
 
-def plain(text: str, limit: int = LIMIT) -> list[str]:
-    return pack([FormattedRun(text)], limit)
+def plain(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
+    return split_into_messages([FormattedRun(text)], limit)
 
 
 def test_what_fits_is_one_message() -> None:
@@ -40,7 +46,9 @@ def test_what_fits_is_one_message() -> None:
 def test_nothing_is_never_posted(text: str) -> None:
     assert plain(text) == []
     assert (
-        pack([FormattedRun(text, (ITALICS,)), FormattedRun("\n"), FormattedRun(text, (FENCE,))])
+        split_into_messages(
+            [FormattedRun(text, (ITALICS,)), FormattedRun("\n"), FormattedRun(text, (FENCE,))]
+        )
         == []
     )
 
@@ -69,8 +77,11 @@ def test_the_best_place_for_a_cut_is_taken(text: str, first: str) -> None:
 def test_a_line_longer_than_a_message_is_cut_between_letters(letter: str) -> None:
     messages = plain(letter * 3000)
     assert "".join(messages) == letter * 3000
-    assert all(width(message) <= LIMIT and len(message) % len(letter) == 0 for message in messages)
-    assert len(messages) <= width(letter) * 3000 // (LIMIT - 10) + 1
+    assert all(
+        utf16_length(message) <= MESSAGE_LIMIT and len(message) % len(letter) == 0
+        for message in messages
+    )
+    assert len(messages) <= utf16_length(letter) * 3000 // (MESSAGE_LIMIT - 10) + 1
 
 
 def test_chinese_fills_a_message_as_english_does() -> None:
@@ -79,28 +90,28 @@ def test_chinese_fills_a_message_as_english_does() -> None:
 
 def test_a_fence_cut_in_two_is_whole_in_both_messages_and_keeps_its_language() -> None:
     code = "\n".join(f"    line_{number} = {number}" for number in range(300))
-    messages = pack(speech_runs(f"Here:\n```py\n{code}\n```\nDone."))
+    messages = split_into_messages(parse_speech(f"Here:\n```py\n{code}\n```\nDone."))
     assert len(messages) > 2
-    assert all(width(message) <= LIMIT for message in messages)
+    assert all(utf16_length(message) <= MESSAGE_LIMIT for message in messages)
     assert all(message.startswith("```py\n    line_") for message in messages[1:])
     assert all(message.endswith("\n```") for message in messages[:-1])
     assert "\n".join(text for message in messages for text in of(message, "fence")) == code
 
 
 def test_a_spoiler_cut_in_two_hides_both_halves() -> None:
-    messages = pack([FormattedRun(literal("I hate him. " * 300), (SPOILER,))])
+    messages = split_into_messages([FormattedRun(escape_text("I hate him. " * 300), (SPOILER,))])
     assert len(messages) == 2
     assert [shown(message) for message in messages] == ["💭 ", "💭 "]
 
 
 def test_italics_cut_in_two_are_italics_in_both() -> None:
-    messages = pack([FormattedRun(literal("walks on and " * 300), (ITALICS,))])
+    messages = split_into_messages([FormattedRun(escape_text("walks on and " * 300), (ITALICS,))])
     assert [kinds(message) for message in messages] == [{"italics"}, {"italics"}]
     assert all(message[1] != " " and message[-2] != " " for message in messages)
 
 
 def test_emphasis_within_speech_survives_a_cut() -> None:
-    messages = pack(speech_runs(f"**{'I will not, *never*, do it. ' * 100}No.**"))
+    messages = split_into_messages(parse_speech(f"**{'I will not, *never*, do it. ' * 100}No.**"))
     assert len(messages) > 1
     assert all(message.startswith("**") and message.endswith("**") for message in messages)
 
@@ -109,7 +120,7 @@ def test_a_cut_makes_no_heading_and_no_list_of_the_middle_of_a_line() -> None:
     for start in ("# one", "- one", "1. one", "> one"):
         assert plain(f"{'x' * 28} {start} two three", 29) == [
             "x" * 28,
-            f"{NOTHING}{start} two three",
+            f"{ZERO_WIDTH_SPACE}{start} two three",
         ]
 
 
@@ -122,7 +133,7 @@ def test_a_cut_between_lines_leaves_a_list_a_list() -> None:
 def test_words_and_their_order_survive(text: str) -> None:
     messages = plain(text)
     assert " ".join(messages) == text
-    assert all(len(message) <= LIMIT for message in messages)
+    assert all(len(message) <= MESSAGE_LIMIT for message in messages)
 
 
 @some
@@ -131,8 +142,8 @@ def test_every_message_fits_and_is_whole_and_no_letter_is_lost(
     given_runs: list[FormattedRun], limit: int
 ) -> None:
     apart = [piece for run in given_runs for piece in (run, FormattedRun("\n"))]
-    messages = pack(apart, limit)
-    assert all(width(message) <= limit and not is_blank(message) for message in messages)
+    messages = split_into_messages(apart, limit)
+    assert all(utf16_length(message) <= limit and not is_blank(message) for message in messages)
     assert all(
         message.count("||") % 2 == 0 and message.count("```") % 2 == 0 for message in messages
     )
@@ -148,6 +159,6 @@ def test_every_message_fits_and_is_whole_and_no_letter_is_lost(
 @given(marked, st.integers(60, 200))
 def test_speech_of_any_kind_fits(text: str, limit: int) -> None:
     assert all(
-        width(message) <= limit and not is_blank(message)
-        for message in pack(speech_runs(text), limit)
+        utf16_length(message) <= limit and not is_blank(message)
+        for message in split_into_messages(parse_speech(text), limit)
     )

@@ -9,8 +9,8 @@ from itertools import count
 from bot.her.beats import Beat, action, planning, speech, thought
 from bot.library.scenario import Character, Scenario
 from bot.posting import opening_post, status_pages
-from bot.posting.graphemes import width
-from bot.posting.split import LIMIT
+from bot.posting.graphemes import utf16_length
+from bot.posting.split import MESSAGE_LIMIT
 from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.scene import Part, Place, Scene, SceneState
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
@@ -40,7 +40,9 @@ def crowd(size: int) -> Scenario:
 
 
 def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
-    (embed,) = opening_post.embeds(scene(parts=(Part("Mr Bennet"), Part("Elizabeth", player_id=9))))
+    (embed,) = opening_post.build_embeds(
+        scene(parts=(Part("Mr Bennet"), Part("Elizabeth", player_id=9)))
+    )
     assert embed.title == "The Study"
     assert (
         embed.description
@@ -53,28 +55,28 @@ def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
 
 
 def test_a_scenarios_own_opening_goes_before_its_setting() -> None:
-    (embed,) = opening_post.embeds(
+    (embed,) = opening_post.build_embeds(
         scene(SCENARIO.model_copy(update={"opening": "The door opens."}))
     )
     assert str(embed.description).endswith("The door opens.")
 
 
 def test_an_opening_of_any_size_keeps_to_the_limits_of_embeds() -> None:
-    posts = opening_post.embeds(scene(crowd(40)))
+    posts = opening_post.build_embeds(scene(crowd(40)))
     assert len(posts) > 1
     for embed in posts:
         assert len(embed) <= 6000
-        assert width(embed.description or "") <= 4096
-        assert all(width(str(field.value)) <= 1024 for field in embed.fields)
+        assert utf16_length(embed.description or "") <= 4096
+        assert all(utf16_length(str(field.value)) <= 1024 for field in embed.fields)
     assert "more" in str(posts[-1].fields[1].value)
-    assert width(str(posts[0].title)) <= 256
+    assert utf16_length(str(posts[0].title)) <= 256
 
 
 def test_an_opening_mentions_nobody() -> None:
     nasty = SCENARIO.model_copy(
         update={"opening": "@everyone <@1> ||x||", "title": "<#1>", "book": "<t:1>"}
     )
-    for embed in opening_post.embeds(scene(nasty, parts=(Part("@everyone <@1>"),))):
+    for embed in opening_post.build_embeds(scene(nasty, parts=(Part("@everyone <@1>"),))):
         texts = [
             str(embed.title),
             str(embed.description),
@@ -84,7 +86,7 @@ def test_an_opening_mentions_nobody() -> None:
 
 
 def test_a_status_tells_how_the_scene_stands() -> None:
-    text = status_pages.status(
+    text = status_pages.format_status(
         scene(state=SceneState.PAUSED, reveal=RevealPolicy(Where.SPOILER, Where.OFF)), 1
     )
     assert text.startswith("**The Study** · paused, one turn\nDirected by <@7>")
@@ -95,9 +97,9 @@ def test_a_status_tells_how_the_scene_stands() -> None:
 
 def test_a_status_and_a_cast_of_any_size_fit() -> None:
     big = scene(crowd(40), gm_ids=tuple(range(10**18, 10**18 + 5)))
-    assert width(status_pages.status(big, 3)) <= LIMIT
-    listed = status_pages.cast_list(big)
-    assert all(width(page) <= LIMIT for page in listed)
+    assert utf16_length(status_pages.format_status(big, 3)) <= MESSAGE_LIMIT
+    listed = status_pages.format_cast(big)
+    assert all(utf16_length(page) <= MESSAGE_LIMIT for page in listed)
     assert sum(page.count("\n") + 1 for page in listed) == 40
 
 
@@ -106,13 +108,13 @@ def test_a_history_has_public_beats_and_nothing_private() -> None:
         turn("||Lizzy||", speech("You sent for me?")),
         turn("Mr Bennet", planning("Dry."), thought("At last."), action("smiles"), speech("Sit.")),
     ]
-    (page,) = status_pages.history(story)
+    (page,) = status_pages.format_history(story)
     assert everything(page) == "||Lizzy|| You sent for me?\n\nMr Bennet smiles Sit."
     assert kinds(page) == {"bold", "italics"}
 
 
 def test_a_turn_without_words_is_in_no_history() -> None:
-    assert status_pages.history(
+    assert status_pages.format_history(
         [turn("Mr Bennet", thought("Hm.")), replace(turn("Elizabeth"), take=None)]
     ) == ["Nothing has been said here yet."]
 
@@ -122,8 +124,8 @@ def test_a_long_history_shows_its_latest_part_and_says_so() -> None:
         turn("Mr Bennet", speech(f"Number {number}. " + "So it goes. " * 100))
         for number in range(60)
     ]
-    shown = status_pages.history(story)
+    shown = status_pages.format_history(story)
     assert len(shown) == status_pages.MOST_PAGES
     assert "latest part" in shown[0]
     assert "Number 59." in shown[-1]
-    assert all(width(page) <= LIMIT for page in shown)
+    assert all(utf16_length(page) <= MESSAGE_LIMIT for page in shown)

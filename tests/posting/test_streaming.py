@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.her.beats import action, planning, public, speech, thought
-from bot.posting.reply_draft import MARK
+from bot.posting.reply_draft import CURSOR
 from bot.posting.reply_poster import ReplyPoster
 from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.turn import TurnState
@@ -49,7 +49,7 @@ async def test_a_post_appears_with_the_first_words_and_grows(house: House) -> No
     async with house.stage.thinking(scene, turn):
         await told(house, scene, turn, (), (action("smi"),), (action("smiles"), speech("Well")))
     await house.stage.deliver(scene, turn, house.take(*WELL))
-    assert states(house) == [f"*smi*{MARK}", f"*smiles* Well{MARK}", "*smiles* Well, well."]
+    assert states(house) == [f"*smi*{CURSOR}", f"*smiles* Well{CURSOR}", "*smiles* Well, well."]
     (row,) = await house.posts.posts(turn.id)
     assert row.take_id is not None
 
@@ -102,7 +102,7 @@ async def test_the_end_is_the_same_as_without_streaming_and_spoilers_come_only_t
         (message.content, len(message.now.attachments)) for message in house.room.messages[seen:]
     ]
     assert after == before
-    assert MARK not in "".join(text for text, _ in after)
+    assert CURSOR not in "".join(text for text, _ in after)
 
 
 async def test_over_2000_characters_it_goes_on_in_another_post(house: House) -> None:
@@ -111,8 +111,8 @@ async def test_over_2000_characters_it_goes_on_in_another_post(house: House) -> 
         for length in range(500, len(LONG), 500):
             await told(house, scene, turn, (speech(LONG[:length]),))
         first, *_, last = house.room.messages
-        assert MARK not in first.content
-        assert last.content.endswith(MARK)
+        assert CURSOR not in first.content
+        assert last.content.endswith(CURSOR)
     await house.stage.deliver(scene, turn, house.take(LONG))
     assert " ".join(text for _, text in house.told()) == LONG.strip()
 
@@ -152,7 +152,7 @@ async def test_a_reply_begun_anew_changes_its_posts_and_never_doubles(house: Hou
     scene, turn = house.scene(), house.turn()
     async with house.stage.thinking(scene, turn):
         await told(house, scene, turn, (speech(LONG),), (), (speech("Sit."),))
-        assert house.told() == [("Mr Bennet", f"Sit.{MARK}")]
+        assert house.told() == [("Mr Bennet", f"Sit.{CURSOR}")]
     await house.stage.deliver(scene, turn, house.take("Sit down."))
     assert house.told() == [("Mr Bennet", "Sit down.")]
 
@@ -208,7 +208,7 @@ async def test_a_post_begun_just_before_a_crash_and_not_remembered_is_found_agai
     async with house.stage.thinking(scene, turn):
         await told(house, scene, turn, (speech("Sit"),))
     house.posts.forgetful = False
-    assert house.told() == [("Mr Bennet", f"Sit{MARK}")]
+    assert house.told() == [("Mr Bennet", f"Sit{CURSOR}")]
     assert await house.posts.posts(turn.id) == []
     for stage in (house.restarted(), house.stage):
         await stage.deliver(scene, turn, house.take("Sit down."))
@@ -252,7 +252,7 @@ async def test_a_new_take_streams_into_the_posts_of_the_old_one(house: House) ->
     first, second = house.room.messages
     async with house.stage.thinking(scene, turn):
         await told(house, scene, turn, (speech("New"),))
-        assert first.content == f"New{MARK}"
+        assert first.content == f"New{CURSOR}"
         assert not first.labels
         assert not second.deleted
     await house.stage.deliver(scene, turn, house.take("New."))
@@ -288,7 +288,7 @@ async def test_in_a_thread_and_where_the_bot_speaks_for_characters_it_streams_to
         scene, turn = house.scene(place), house.turn()
         async with house.stage.thinking(scene, turn):
             await told(house, scene, turn, (speech("Sit"),), (speech("Sit down"),))
-            assert house.told(place)[-1][1] == f"**Mr Bennet**\nSit down{MARK}"
+            assert house.told(place)[-1][1] == f"**Mr Bennet**\nSit down{CURSOR}"
         await house.stage.deliver(scene, turn, house.take("Sit down."))
         assert house.told(place)[-1][1] == "**Mr Bennet**\nSit down."
 

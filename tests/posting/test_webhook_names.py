@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.library.normalise import is_blank
-from bot.posting.graphemes import width
-from bot.posting.webhook_names import LONGEST, webhook_name, webhook_names
+from bot.posting.graphemes import utf16_length
+from bot.posting.webhook_names import MAX_NAME_LENGTH, assign_webhook_names, format_webhook_name
 from tests.posting.hostile_texts import some
 
 FINE = [
@@ -30,14 +30,14 @@ FINE = [
 
 @pytest.mark.parametrize("name", FINE)
 def test_a_name_that_is_acceptable_stays_as_it_is(name: str) -> None:
-    assert webhook_name(name) == name
+    assert format_webhook_name(name) == name
 
 
 @pytest.mark.parametrize(
     "name", ["Clyde", "CLYDE", "Clydesdale", "my Discord friend", "dIsCoRd", "clydediscord"]
 )
 def test_a_name_that_discord_refuses_is_parted_by_a_hair(name: str) -> None:
-    made = webhook_name(name)
+    made = format_webhook_name(name)
     assert made.replace("\u200a", "") == name
     assert "clyde" not in made.lower()
     assert "discord" not in made.lower()
@@ -45,22 +45,22 @@ def test_a_name_that_discord_refuses_is_parted_by_a_hair(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "   ", "\u200b", "\x00\n", "\u202e"])
 def test_a_name_of_nothing_is_someone(name: str) -> None:
-    assert webhook_name(name) == "Someone"
+    assert format_webhook_name(name) == "Someone"
 
 
 def test_line_breaks_and_turned_writing_are_left_out() -> None:
-    assert webhook_name("  Mr\nBennet\u202e \t x ") == "Mr Bennet x"
+    assert format_webhook_name("  Mr\nBennet\u202e \t x ") == "Mr Bennet x"
 
 
 def test_nothing_invisible_hides_a_refused_name() -> None:
-    assert webhook_name("cl\u200byde") == "c\u200alyde"
+    assert format_webhook_name("cl\u200byde") == "c\u200alyde"
 
 
 @some
 @given(st.text() | st.text(alphabet="cClLyYdDeEiIsSoOrR \u200b"))
 def test_every_name_is_one_discord_takes(name: str) -> None:
-    made = webhook_name(name)
-    assert 1 <= len(made) <= width(made) <= LONGEST
+    made = format_webhook_name(name)
+    assert 1 <= len(made) <= utf16_length(made) <= MAX_NAME_LENGTH
     assert made == made.strip()
     assert not is_blank(made)
     assert "clyde" not in made.lower()
@@ -70,14 +70,14 @@ def test_every_name_is_one_discord_takes(name: str) -> None:
 @some
 @given(st.lists(st.text(max_size=100), max_size=8))
 def test_no_two_characters_post_under_the_same_name(names: list[str]) -> None:
-    given_names = webhook_names(names)
+    given_names = assign_webhook_names(names)
     assert given_names.keys() == set(names)
     assert len({name.casefold() for name in given_names.values()}) == len(set(names))
-    assert all(width(name) <= LONGEST for name in given_names.values())
+    assert all(utf16_length(name) <= MAX_NAME_LENGTH for name in given_names.values())
 
 
 def test_the_second_of_two_look_alikes_is_numbered() -> None:
-    assert webhook_names(["Anna", "Anna ", "anna\u200b"]) == {
+    assert assign_webhook_names(["Anna", "Anna ", "anna\u200b"]) == {
         "Anna": "Anna",
         "Anna ": "Anna (2)",
         "anna\u200b": "anna (3)",

@@ -9,7 +9,7 @@ import discord
 import pytest
 
 from bot.errors import PostingError
-from bot.posting.webhooks import ROOM, Persona, Webhooks
+from bot.posting.webhooks import OWN_WEBHOOK_LIMIT, Persona, Webhooks
 from tests.posting.conftest import portrait
 
 if TYPE_CHECKING:
@@ -126,11 +126,11 @@ async def test_another_picture_is_another_webhook(house: House) -> None:
 async def test_where_there_is_little_room_left_characters_share_the_common_webhook(
     house: House,
 ) -> None:
-    for number in range(ROOM):
+    for number in range(OWN_WEBHOOK_LIMIT):
         house.discord.world.webhook(house.room, f"Other {number}", house.gm.user)
     house.portraits.faces["Elizabeth"] = portrait()
     await deliver(house, "One.", "Two.", by="Elizabeth")
-    assert house.webhooks()[ROOM:] == ["Aside"]
+    assert house.webhooks()[OWN_WEBHOOK_LIMIT:] == ["Aside"]
     assert len(house.discord.asked("list_webhooks")) == 2
 
 

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.posting.reply_draft import MARK
+from bot.posting.reply_draft import CURSOR
 from bot.scenes.reply_generation import THOUGHT_ENDS
 from tests.engine.scripted_engine import Scripted
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
@@ -131,7 +131,7 @@ async def ask(evening: Evening, act: Act, text: str, place: Channel | None = Non
         return (
             last is not None
             and last.author is not act.player.user
-            and not last.content.endswith(MARK)
+            and not last.content.endswith(CURSOR)
         )
 
     await evening.discord.until(over, PATIENCE, "a reply or a notice")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.her.prompt import Control
-from bot.posting.buttons import Deed
+from bot.posting.buttons import TurnAction
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.harness import personas
 from tests.proof.hostile_input import STRINGS, commands
@@ -81,7 +81,7 @@ async def test_forged_buttons_and_forms_are_answered_and_do_nothing(
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         post = await evening.answer()
-        forged = [f"aside:reply:{deed}:{number}" for deed in (*Deed, "nothing", "x" * 60)]
+        forged = [f"aside:reply:{deed}:{number}" for deed in (*TurnAction, "nothing", "x" * 60)]
         forged += [
             f"aside:retry:{number}",
             f"aside:restore:{number}:{HUGE}",
@@ -113,7 +113,7 @@ async def test_buttons_with_ids_of_another_server_show_and_change_nothing(evenin
         hers: Message = await evening.answer(ballroom)
         theirs = range(1, 5)
         for turn in theirs:
-            for deed in Deed:
+            for deed in TurnAction:
                 assert_answered(
                     await caroline.forge(ballroom, f"aside:reply:{deed}:{turn}", hers), deed
                 )

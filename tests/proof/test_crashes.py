@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.posting.reply_draft import MARK
+from bot.posting.reply_draft import CURSOR
 from tests.play.harness import personas
 from tests.proof.hostile_replies import SEED
 from tests.proof.program import (
@@ -78,7 +78,7 @@ async def test_killed_at_twenty_points_of_a_turn_it_loses_and_doubles_nothing(
             await discord.until(lambda: len(thoughts(evening)) >= sum(map(len, asked)), PATIENCE)
             await discord.quiet(0.5, PATIENCE)
     assert [answers(stage) for stage in stages] == asked
-    assert not any(post.content.endswith(MARK) for stage in stages for post in personas(stage))
+    assert not any(post.content.endswith(CURSOR) for stage in stages for post in personas(stage))
     assert sorted(thoughts(evening)) == sorted(number for numbers in asked for number in numbers)
     assert_nothing_private(evening)
 

@@ -12,7 +12,7 @@ from bot.engine.protocol import FinishReason
 from bot.her.beats import public
 from bot.her.layout import CharacterSheet, HeardLine, messages
 from bot.her.reply_parser import ReplyParser
-from bot.posting.render import public_messages
+from bot.posting.render import render_public_messages
 from bot.scenes.reveal import RevealPolicy, Where
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.proof.hostile_replies import ALL, corpus
@@ -34,7 +34,7 @@ def test_no_secret_of_ten_thousand_replies_is_in_a_public_post_or_in_another_pro
         for beats in stages(hostile):
             aloud = "\n".join(beat.text for beat in public(beats))
             assert SECRET not in aloud, hostile
-        for message in public_messages(policy.shown(beats)):
+        for message in render_public_messages(policy.shown(beats)):
             assert SECRET not in SPOILED.sub("", message.text), hostile
         told = messages(EVERYONE_ELSE, [HeardLine(CHARACTER, public(beats))])
         assert SECRET not in "\n".join(message.text for message in told), hostile

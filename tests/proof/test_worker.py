@@ -17,7 +17,7 @@ from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Dialect
 from bot.errors import EngineDied
 from bot.her.prompt import Prompt, Text
-from bot.posting.reply_draft import MARK
+from bot.posting.reply_draft import CURSOR
 from bot.settings import LibrarySettings, PlaySettings
 from bot.weights.find_model import resolve
 from tests.library.sample_libraries import put
@@ -65,7 +65,7 @@ def made_small(evening: Evening, folder: Path) -> None:
 
 def whole(evening: Evening) -> list[Message]:
     """The replies that stand there to their end; only the latest has buttons."""
-    return [post for post in personas(evening.stage) if not post.content.endswith(MARK)]
+    return [post for post in personas(evening.stage) if not post.content.endswith(CURSOR)]
 
 
 async def replied(evening: Evening, count: int) -> None:

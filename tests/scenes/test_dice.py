@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import UserInputError
-from bot.posting.dice_format import roll_line
+from bot.posting.dice_format import format_roll
 from bot.scenes.dice import MOST_DICE, MOST_SIDES, Die, rolled
 
 
@@ -95,7 +95,7 @@ def test_dice_that_always_explode_stop_at_a_hundred() -> None:
 def test_a_roll_reads_as_it_fell() -> None:
     four = rolled("4d6kh3-1+2d4*10", falls(6, 1, 5, 3, 2, 2))  # type: ignore[arg-type]
     assert four.parts[0].dice[1] == Die(1, kept=False)
-    assert roll_line(four, "**Al**") == (
+    assert format_roll(four, "**Al**") == (
         "🎲 **\\*\\*Al\\*\\*** rolls `4d6kh3-1+2d4*10`: (6, ~~1~~, 5, 3) − 1 + (2, 2) × 10 = **53**"
     )
 
@@ -106,7 +106,7 @@ def test_any_roll_is_within_its_bounds_and_its_line_within_a_message(
 ) -> None:
     fell = rolled(f"{count}d{sides}kl{count}+{more}", lambda most: chance.randint(1, most))
     assert count + more <= fell.total <= count * sides + more
-    assert len(roll_line(fell, "A" * 80)) <= 2000
+    assert len(format_roll(fell, "A" * 80)) <= 2000
 
 
 @given(st.text(alphabet="0123456789dDkhl!%adv+-* x", max_size=60))

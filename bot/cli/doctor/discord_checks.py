@@ -10,7 +10,7 @@ import discord
 
 from bot.cli.doctor.machine_checks import Check, State
 from bot.cli.run.command import NO_INTENT, NO_LOGIN
-from bot.posting.permissions import INVITE_PERMISSIONS, missing
+from bot.posting.permissions import INVITE_PERMISSIONS, missing_permissions
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -93,7 +93,7 @@ def _servers(client: discord.Client) -> list[Check]:
 
 def _server(guild: discord.Guild) -> list[Check]:
     where = f"Server {guild.name}"
-    lacking = {channel: missing(channel, guild.me) for channel in guild.text_channels}
+    lacking = {channel: missing_permissions(channel, guild.me) for channel in guild.text_channels}
     checks = [
         Check(
             where,
