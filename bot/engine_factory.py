@@ -1,4 +1,4 @@
-"""The engine that the settings ask for, and what people are told of it. Loads no Discord."""
+"""Creates the configured engine and describes it for people. Imports nothing of Discord."""
 
 from __future__ import annotations
 
@@ -14,26 +14,31 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Engine, EngineInfo
     from bot.settings import Settings
 
+_STAND_IN_WARNING = (
+    "This model is a stand-in for HER. It shows how Aside works, not how well HER acts."
+)
+
 
 def create_engine(settings: Settings) -> Engine:
-    """Return the engine the settings ask for, not started. Raises UserInputError."""
+    """Return the engine of these settings, not started. Raises UserInputError."""
     return create_engine_from(settings.engine)
 
 
-def create_engine_from(chosen: LocalEngineSettings | RemoteEngineSettings) -> Engine:
-    """Return an engine of the chosen kind, not started."""
-    options = chosen.options()
+def create_engine_from(engine_settings: LocalEngineSettings | RemoteEngineSettings) -> Engine:
+    """Return a local or remote engine, not started."""
+    options = engine_settings.options()
     if options.get("dialect"):
         options["dialect"] = Dialect(options["dialect"])
-    wishes = SamplingOverrides(**options.pop("sampling", {}))
-    if isinstance(chosen, RemoteEngineSettings):
-        options["api_key"] = chosen.api_key.get_secret_value() if chosen.api_key else None
-        return RemoteEngine(RemoteOptions(**options, sampling=wishes.over(Sampling())))
-    return LocalEngine(LocalOptions(**options, sampling=wishes))
+    overrides = SamplingOverrides(**options.pop("sampling", {}))
+    if isinstance(engine_settings, RemoteEngineSettings):
+        key = engine_settings.api_key
+        options["api_key"] = key.get_secret_value() if key else None
+        return RemoteEngine(RemoteOptions(**options, sampling=overrides.apply_to(Sampling())))
+    return LocalEngine(LocalOptions(**options, sampling=overrides))
 
 
 def describe_engine(info: EngineInfo) -> str:
-    """Return one line on what generates the replies and where."""
+    """Return one line with the model, its device and its context."""
     layers = (
         f", {info.layers_offloaded} of {info.layers} layers on it" if info.layers_offloaded else ""
     )
@@ -41,9 +46,9 @@ def describe_engine(info: EngineInfo) -> str:
 
 
 def engine_warning(info: EngineInfo) -> str | None:
-    """Return what must be said aloud about this engine: a GPU that is not used, a stand-in for HER; None: nothing."""
-    stand_in = "The model is a stand-in to try Aside with: it shows how things work, not how well HER acts."
-    return (
-        " ".join(said for said in (info.warning, stand_in if info.stand_in else None) if said)
-        or None
-    )
+    """Return what the operator must know about this engine, or None.
+
+    For example, that the GPU is not used or that the model is a stand-in.
+    """
+    warnings = (info.warning, _STAND_IN_WARNING if info.stand_in else None)
+    return " ".join(filter(None, warnings)) or None

@@ -1,1 +1,1 @@
-"""Engines: a prompt in, a stream of text out. `protocol` says what an engine is; `local` and `remote` are its kinds."""
+"""Engines turn a prompt into a stream of text: `local` runs llama.cpp, `remote` asks a server."""

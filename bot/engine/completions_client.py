@@ -1,4 +1,4 @@
-"""One OpenAI-compatible completions server, as llama-server and vLLM are: its requests, its stream, its errors."""
+"""A client for one OpenAI-compatible completions server, such as llama-server or vLLM."""
 
 from __future__ import annotations
 
@@ -17,90 +17,90 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 Body: TypeAlias = dict[str, Any]
-_Answer = TypeVar("_Answer", bound=BaseModel)
+_Response = TypeVar("_Response", bound=BaseModel)
 
-_TOO_LONG = (
+_TOO_LONG_MARKERS = (
     "exceed_context_size",
     "context size",
     "maximum context length",
     "max_model_len",
     "context_length_exceeded",
 )
-_BUSY = (429, 503)
+_BUSY_STATUSES = (429, 503)
 
 
-class Transient(Exception):
-    """The server could not be asked, or went away; the same or another one may do better."""
+class TransientError(Exception):
+    """The server is unreachable, busy or failed. Another try or another server may succeed."""
 
     def __init__(self, text: str, *, busy: bool = False) -> None:
         super().__init__(text)
         self._busy = busy
 
     def as_engine_error(self) -> EngineError:
-        """What it comes to when nothing better came of trying again."""
+        """Return the error to raise if every try failed."""
         return (EngineBusy if self._busy else EngineDied)(str(self))
 
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that a server has; `context` in tokens where it says."""
+    """A model that a server offers. `context` is in tokens, or None if the server does not say."""
 
     name: str
     context: int | None
 
 
-class _Message(BaseModel):
+class _ServerMessage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Cached(_Message):
+class _PromptTokensDetails(_ServerMessage):
     cached_tokens: int | None = None
 
 
-class Usage(_Message):
-    """Token counts, as the server gives them at the end."""
+class Usage(_ServerMessage):
+    """Token counts that the server sends at the end of a stream."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    prompt_tokens_details: _Cached | None = None
+    prompt_tokens_details: _PromptTokensDetails | None = None
 
 
-class _Choice(_Message):
+class _Choice(_ServerMessage):
     text: str = ""
     finish_reason: str | None = None
 
 
-class _Completion(_Message):
+class _Completion(_ServerMessage):
     choices: tuple[_Choice, ...] = ()
     usage: Usage | None = None
     error: Any = None
 
 
-class _Card(_Message):
+class _ModelEntry(_ServerMessage):
     id: str
     max_model_len: int | None = None
 
 
-class _Cards(_Message):
-    data: tuple[_Card, ...]
+class _ModelList(_ServerMessage):
+    data: tuple[_ModelEntry, ...]
 
 
-class _Settings(_Message):
+class _GenerationSettings(_ServerMessage):
     n_ctx: int | None = None
 
 
-class _Props(_Message):
-    default_generation_settings: _Settings = Field(default_factory=_Settings)
+class _ServerProps(_ServerMessage):
+    default_generation_settings: _GenerationSettings = Field(default_factory=_GenerationSettings)
 
 
-class _Tokens(_Message):
+class _TokenizeResult(_ServerMessage):
     tokens: tuple[Any, ...] = ()
     count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionChunk:
-    """A piece of a completion. `finish` is the server's word for why it ended."""
+    """One chunk of a completion. `finish` is the server's finish reason, in its last chunk."""
 
     text: str = ""
     finish: str | None = None
@@ -108,7 +108,7 @@ class CompletionChunk:
 
 
 class CompletionsClient:
-    """Speaks to one server. `base_url` may or may not end in `/v1`."""
+    """Sends requests to one server. `base_url` works with and without `/v1` at its end."""
 
     def __init__(self, session: aiohttp.ClientSession, base_url: str) -> None:
         self._session = session
@@ -118,25 +118,28 @@ class CompletionsClient:
     def __str__(self) -> str:
         return urlsplit(self._root).netloc or self._root
 
-    def hang_up(self) -> None:
-        """Break off every stream; who reads one gets Transient."""
+    def abort_streams(self) -> None:
+        """Close every open stream. Its reader gets TransientError."""
         for response in self._open:
             response.close()
 
-    async def models(self) -> tuple[ServedModel, ...]:
-        """Ask which models there are. Raises Transient or EngineError."""
-        cards = await self._get("/v1/models", _Cards)
-        return tuple(ServedModel(card.id, card.max_model_len) for card in cards.data)
+    async def list_models(self) -> tuple[ServedModel, ...]:
+        """Return the models of the server. Raises TransientError or EngineError."""
+        listed = await self._get("/v1/models", _ModelList)
+        return tuple(ServedModel(entry.id, entry.max_model_len) for entry in listed.data)
 
-    async def context(self) -> int | None:
-        """Ask how many tokens one reply may use with its prompt, the way llama-server tells it; None: it doesn't."""
+    async def fetch_context(self) -> int | None:
+        """Return the context in tokens that llama-server's `/props` reports, or None."""
         try:
-            return (await self._get("/props", _Props)).default_generation_settings.n_ctx
-        except (Transient, EngineError):
+            return (await self._get("/props", _ServerProps)).default_generation_settings.n_ctx
+        except (TransientError, EngineError):
             return None
 
-    async def count(self, model: str, text: str) -> int | None:
-        """Ask how many tokens `text` has; None: the server can't tell. Raises Transient."""
+    async def count_tokens(self, model: str, text: str) -> int | None:
+        """Return the number of tokens in `text`, or None if the server cannot tokenise.
+
+        Raises TransientError.
+        """
         body = {
             "model": model,
             "content": text,
@@ -148,111 +151,128 @@ class CompletionsClient:
             async with self._session.post(f"{self._root}/tokenize", json=body) as response:
                 if response.status != 200:
                     return None
-                answer = _Tokens.model_validate_json(await response.read())
+                result = _TokenizeResult.model_validate_json(await response.read())
         except ValidationError:
             return None
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._unreachable() from error
-        return len(answer.tokens) if answer.count is None else answer.count
+        return len(result.tokens) if result.count is None else result.count
 
     async def complete(self, body: Body) -> AsyncGenerator[CompletionChunk, None]:
-        """Stream a completion. Closing the generator closes the connection, which stops the server.
+        """Stream a completion. Closing the generator closes the connection and stops the server.
 
-        Raises Transient, PromptTooLong or EngineError.
+        Raises TransientError, PromptTooLong or EngineError.
         """
-        ended = False
+        finished = False
         try:
             async with self._session.post(f"{self._root}/v1/completions", json=body) as response:
                 self._open.add(response)
                 try:
-                    await self._check(response)
-                    async for piece in self._pieces(response):
-                        ended = ended or piece.finish is not None
-                        yield piece
+                    await self._raise_for_status(response)
+                    async for chunk in self._read_chunks(response):
+                        finished = finished or chunk.finish is not None
+                        yield chunk
                 finally:
                     self._open.discard(response)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise self._unreachable() from error
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError) as error:
-            raise Transient(f"The completions server {self} broke off; try again.") from error
-        if not ended:
-            raise Transient(f"The completions server {self} broke off; try again.")
+            raise self._interrupted() from error
+        if not finished:
+            raise self._interrupted()
 
-    async def _pieces(
+    async def _read_chunks(
         self, response: aiohttp.ClientResponse
     ) -> AsyncGenerator[CompletionChunk, None]:
-        if response.content_type == "application/json":  # it doesn't stream
-            for piece in self._read(await response.read()):
-                yield piece
+        if response.content_type == "application/json":  # the server does not stream
+            for chunk in self._parse(await response.read()):
+                yield chunk
             return
         async for line in response.content:
             field, _, data = line.strip().partition(b":")
             if field in (b"data", b"error") and data.strip() != b"[DONE]":
-                for piece in self._read(data):
-                    yield piece
+                for chunk in self._parse(data):
+                    yield chunk
 
-    def _read(self, data: bytes) -> list[CompletionChunk]:
+    def _parse(self, data: bytes) -> list[CompletionChunk]:
         try:
-            said = _Completion.model_validate_json(data)
+            completion = _Completion.model_validate_json(data)
         except ValidationError as error:
-            raise self._not_ours() from error
-        if said.error is not None:
-            raise Transient(
-                f"The completions server {self} failed in the middle of a reply; try again."
+            raise self._incompatible() from error
+        if completion.error is not None:
+            raise TransientError(
+                f"The completions server {self} failed in the middle of a reply. Try again."
             )
-        pieces = [CompletionChunk(choice.text, choice.finish_reason) for choice in said.choices]
-        return [*pieces, CompletionChunk(usage=said.usage)] if said.usage else pieces
+        chunks = [
+            CompletionChunk(choice.text, choice.finish_reason) for choice in completion.choices
+        ]
+        if completion.usage:
+            chunks.append(CompletionChunk(usage=completion.usage))
+        return chunks
 
-    async def _get(self, path: str, answer: type[_Answer]) -> _Answer:
+    async def _get(self, path: str, message: type[_Response]) -> _Response:
         try:
             async with self._session.get(self._root + path) as response:
-                await self._check(response)
-                return answer.model_validate_json(await response.read())
+                await self._raise_for_status(response)
+                return message.model_validate_json(await response.read())
         except ValidationError as error:
-            raise self._not_ours() from error
+            raise self._incompatible() from error
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._unreachable() from error
 
-    async def _check(self, response: aiohttp.ClientResponse) -> None:
-        """Raise what the status says."""
-        if response.status == 200:
+    async def _raise_for_status(self, response: aiohttp.ClientResponse) -> None:
+        status = response.status
+        if status == 200:
             if response.content_type == "text/html":
-                raise self._not_ours()
+                raise self._incompatible()
             return
-        said = _message(await response.read())
-        if response.status in (401, 403):
+        error_text = _read_error_text(await response.read())
+        if status in (401, 403):
             raise EngineError(
-                f"The completions server {self} refused the key: set the right one in the environment."
+                f"The completions server {self} rejected the API key. "
+                "Set the right key in the environment."
             )
-        if response.status in (400, 413, 422) and any(sign in said for sign in _TOO_LONG):
+        if status in (400, 413, 422) and any(marker in error_text for marker in _TOO_LONG_MARKERS):
             raise PromptTooLong(f"The prompt is too long for the model on {self}.")
-        if response.status == 404:
+        if status == 404:
             raise EngineError(
-                f"The completions server {self} has no such model or address: check model and base_url."
+                f"The completions server {self} does not have this model or address. "
+                "Check model and base_url."
             )
-        if response.status in _BUSY:
-            raise Transient(
-                f"The completions server {self} is too busy; try again later.", busy=True
+        if status in _BUSY_STATUSES:
+            raise TransientError(
+                f"The completions server {self} is too busy. Try again later.", busy=True
             )
-        if response.status >= 500:
-            raise Transient(
-                f"The completions server {self} failed with status {response.status}; try again later."
+        if status >= 500:
+            raise TransientError(
+                f"The completions server {self} failed with status {status}. Try again later."
             )
         raise EngineError(
-            f"The completions server {self} refused the request with status {response.status}."
+            f"The completions server {self} refused the request with status {status}."
         )
 
-    def _unreachable(self) -> Transient:
-        return Transient(f"No completions server answers at {self}: start it, or correct base_url.")
+    def _unreachable(self) -> TransientError:
+        return TransientError(
+            f"No completions server answers at {self}. Start it, or correct base_url."
+        )
 
-    def _not_ours(self) -> EngineError:
+    def _interrupted(self) -> TransientError:
+        return TransientError(
+            f"The connection to the completions server {self} was lost. Try again."
+        )
+
+    def _incompatible(self) -> EngineError:
         return EngineError(
-            f"What answers at {self} is no OpenAI-compatible completions server: correct base_url."
+            f"The server at {self} is not an OpenAI-compatible completions server. "
+            "Correct base_url."
         )
 
 
-def _message(data: bytes) -> str:
-    """The text of an error, to look for signs in; never shown, since it may quote the prompt."""
+def _read_error_text(data: bytes) -> str:
+    """Return the error message, to search for markers only.
+
+    It is never shown, since it may quote the prompt.
+    """
     try:
         return json.dumps(json.loads(data)).casefold()
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an engine is. Everything that needs text generated depends on this and on no kind of engine."""
+"""The interface of an engine. Code that generates text depends on this and on no implementation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Dialect(StrEnum):
-    """How a model is spoken to: HER's own layout, or the plain one of a stand-in that was never trained on it."""
+    """The prompt layout that a model understands.
+
+    HER is the layout of HER's training data. STAND_IN is for models that were not trained on it.
+    """
 
     HER = "her"
     STAND_IN = "stand-in"
@@ -21,35 +24,36 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How tokens are drawn. Defaults are those HER was evaluated with; 0, 1.0 or None switch a sampler off."""
+    """Sampler settings. The defaults are those of HER's evaluation.
+
+    `top_p` and `repeat_penalty` are off at 1.0, the others at 0.
+    """
 
     temperature: float = 0.7
     top_p: float = 0.9
     top_k: int = 0
     min_p: float = 0.0
     repeat_penalty: float = 1.0
-    dry: float = 0.0  # strength of DRY, which holds back phrases that repeat; 0.8 is usual
+    dry: float = 0.0  # strength of DRY, which penalises repeated phrases; 0.8 is usual
 
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What runs, where: known once the engine has started, shown at start and by `aside doctor`."""
+    """The model and where it runs. Shown at the start and by `aside doctor`."""
 
-    kind: str  # "local" or "remote", or a test's own word
-    model: str  # the name people know the model by
+    kind: str  # "local" or "remote"; tests use other words
+    model: str  # the model's name, for people
     dialect: Dialect
-    context: int  # tokens one mind may use, prompt and reply together
-    device: str  # "CPU", "CUDA0 (NVIDIA RTX 4090)", a server's address …
+    context: int  # tokens for one mind, prompt and reply together
+    device: str  # "CPU", "CUDA0 (NVIDIA RTX 4090)" or a server's address
     layers_offloaded: int = 0
     layers: int = 0
-    warning: str | None = (
-        None  # one sentence that must be said aloud: a GPU asked for and not used, a stand-in
-    )
-    stand_in: bool = False  # True for the demo model: the program says plainly that it is no HER
-    sampling: Sampling = Sampling()  # what the model's makers recommend
-    supports_grammar: bool = False  # True where a grammar holds replies to HER's structure
-    minds: int = 1  # replies generated at once; others wait
-    memory: str = ""  # how the model was laid into memory, in words, where the engine chose it
+    warning: str | None = None  # a sentence for the operator, for example about an unused GPU
+    stand_in: bool = False  # True for the demo model, which is not a HER model
+    sampling: Sampling = Sampling()  # recommended by the model's authors
+    supports_grammar: bool = False  # whether a grammar can constrain the replies
+    minds: int = 1  # replies generated at once; further ones wait in the queue
+    memory: str = ""  # how the model is placed in memory, if the engine chose that
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,45 +61,43 @@ class Request:
     """One reply to generate."""
 
     prompt: Prompt
-    mind: str  # stable key of the mind: its earlier state may be reused
-    guild: str = ""  # key by which engines are fair between servers
+    mind: str  # stable key of the mind; the engine may reuse the KV cache of its last prompt
+    guild: str = ""  # key of the Discord server; the queue is fair between servers
     sampling: Sampling | None = None  # None: the model's recommended sampling
     seed: int = 0  # 0 to 2**32 - 1
     max_tokens: int = 2048  # limit of the whole reply
-    planning_tokens: int | None = (
-        1024  # when the open planning block is closed by force; None: never
-    )
+    planning_tokens: int | None = 1024  # length at which planning is force-closed; None: never
     planning_closer: str = "</system_thinking>"
-    stop: tuple[str, ...] = ()  # the reply ends before any of these, which are not emitted
-    grammar: str | None = None  # GBNF the reply is held to
-    on_queue_position: Callable[[int], None] | None = (
-        None  # called on the loop, while the reply waits, with how many come first
-    )
+    stop: tuple[str, ...] = ()  # stop strings, which are not part of the reply
+    grammar: str | None = None  # GBNF that constrains the reply
+    on_queue_position: Callable[[int], None] | None = None
+    """Called on the event loop with the number of replies ahead, each time that changes."""
 
 
 class FinishReason(StrEnum):
     """Why a reply ended."""
 
-    STOP = "stop"  # end-of-turn token, stop string, or the grammar's end
-    LENGTH = "length"  # max_tokens, or the context is full
+    STOP = "stop"  # end-of-turn token, stop string, or the end of the grammar
+    LENGTH = "length"  # max_tokens was reached, or the context is full
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Counts of a reply that has ended, in tokens."""
+    """Token counts of a finished reply."""
 
     reason: FinishReason
     prompt_tokens: int
-    prompt_tokens_read: int  # those the engine really had to read: the others were remembered
+    prompt_tokens_read: int  # prompt tokens that were not in the KV cache yet
     reply_tokens: int
     planning_closed_by_force: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a reply as it streams. `text` never ends in half a character; `finish` is set on the last chunk only.
+    """A piece of a reply. Only the last chunk has `finish`.
 
-    A closing tag that the engine wrote itself (planning over its limit) is part of the text.
+    `text` never ends within a character. A closing tag that the engine wrote itself, because
+    planning was over its limit, is part of it.
     """
 
     text: str
@@ -103,19 +105,22 @@ class Chunk:
 
 
 class Engine(Protocol):
-    """Turns prompts into streams of text. Safe to call from many tasks of one event loop at once."""
+    """Turns prompts into streams of text. Many tasks of one event loop may use it at once."""
 
     @property
     def info(self) -> EngineInfo:
-        """What runs, where. Raises EngineStartError before `start` has ended well."""
+        """The model and where it runs. Raises EngineStartError before `start` has succeeded."""
         ...
 
     async def start(self) -> None:
-        """Make the engine ready. Raises ModelFileError or EngineStartError. Starting twice does nothing."""
+        """Load or contact the model. Calling it again does nothing.
+
+        Raises ModelFileError or EngineStartError.
+        """
         ...
 
     async def close(self) -> None:
-        """Free everything the engine holds and end its processes. Closing twice does nothing."""
+        """Release all resources and end the engine's processes. Calling it again does nothing."""
         ...
 
     async def count(self, prompt: Prompt) -> int:
@@ -133,11 +138,12 @@ class Engine(Protocol):
 
 @runtime_checkable
 class PrefetchingEngine(Protocol):
-    """An engine that can use its idle time: worth a look with isinstance after a reply was stored."""
+    """An engine that can read prompts ahead while it is idle. Check for it with `isinstance`."""
 
     def prefetch(self, mind: str, prompt: Prompt) -> None:
-        """Say what the mind's next prompt will be, as far as it is known, so that only what is new must be read then.
+        """Announce the known beginning of the mind's next prompt.
 
-        Costs nothing where the engine has something better to do; never waits, never raises.
+        The engine reads it when it has no reply to generate, so that the next request has less
+        to read. Never waits and never raises.
         """
         ...

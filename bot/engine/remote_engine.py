@@ -1,6 +1,6 @@
 """The remote engine: any OpenAI-compatible completions server, such as llama-server or vLLM.
 
-The prompt is sent as text, so control tokens that people spell in it are made harmless before.
+It sends the prompt as text. Control tokens that people type are therefore escaped first.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from bot.engine.completions_client import CompletionsClient, ServedModel, Transient
+from bot.engine.completions_client import CompletionsClient, ServedModel, TransientError
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
-from bot.engine.remote_generation import RemoteGeneration, estimate
+from bot.engine.remote_generation import RemoteGeneration, estimate_tokens
 from bot.engine.server_pool import ServerPool
 from bot.errors import EngineError, EngineStartError, PromptTooLong
 from bot.her.prompt import Control
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Request
     from bot.her.prompt import Prompt
 
-_TRIES = 3
-_USUAL_CONTEXT = 8192
-_LARGEST_SEED = 2**32 - 1
+_MAX_ATTEMPTS = 3
+_ASSUMED_CONTEXT = 8192
+_MAX_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteOptions:
     """Settings of the remote engine."""
 
-    base_url: tuple[
-        str, ...
-    ]  # such as http://127.0.0.1:8080/v1; several servers of one model share the work
-    model: str | None = None  # None: the only one that the server has
+    base_url: tuple[str, ...]
+    """Addresses such as http://127.0.0.1:8080/v1. Several servers of one model share the load."""
+
+    model: str | None = None  # None: the server's only model
     dialect: Dialect = Dialect.HER
     sampling: Sampling = field(default_factory=Sampling)
-    context: int | None = None  # tokens; None: what the server says
-    api_key: str | None = field(default=None, repr=False)  # where the server wants one
+    context: int | None = None  # tokens; None: the context that the server reports
+    api_key: str | None = field(default=None, repr=False)
     connect_timeout: float = 10.0  # seconds
-    silence_timeout: float = 300.0  # seconds without a token, the first one included
-    retry_pause: float = 0.5  # seconds before the second try, twice that before the third
-    check_every: float = 15.0  # seconds between two looks at each of several servers
-    grammar: bool = False  # send grammars along: llama-server takes them, most others don't
+    silence_timeout: float = 300.0  # seconds to wait for each token, including the first
+    retry_pause: float = 0.5  # seconds before the second attempt, doubled before the third
+    check_every: float = 15.0  # seconds between health checks if there are several servers
+    grammar: bool = False  # send grammars, which llama-server accepts and most others do not
 
 
 class RemoteEngine:
-    """An Engine that asks completions servers."""
+    """An Engine that sends its requests to completions servers."""
 
     def __init__(self, options: RemoteOptions) -> None:
         self._options = options
@@ -60,120 +60,130 @@ class RemoteEngine:
         self._session: aiohttp.ClientSession | None = None
         self._info: EngineInfo | None = None
         self._starting = asyncio.Lock()
-        self._watching: asyncio.Task[None] | None = None
+        self._monitor: asyncio.Task[None] | None = None
 
     @property
     def info(self) -> EngineInfo:
-        """What runs, where. Raises EngineStartError before `start` has ended well."""
+        """Model, context and servers. Raises EngineStartError before `start` has succeeded."""
         if not self._info:
-            raise EngineStartError("The completions server hasn't been asked yet.")
+            raise EngineStartError("The remote engine has not been started.")
         return self._info
 
     async def start(self) -> None:
-        """Look whether the servers answer and have the model. Raises EngineStartError where none does."""
+        """Check that a server answers and has the model. Raises EngineStartError if none does."""
         async with self._starting:
             if self._servers:
                 return
-            # No connection is used twice: llama-server closes those that idle, and a request that meets such a one
-            # fails, which would look like a server that is down.
+            # Each request gets its own connection. llama-server closes idle connections, and a
+            # request over a closed one fails as if the server were down.
             connector = aiohttp.TCPConnector(force_close=True, limit=0)
             self._session = aiohttp.ClientSession(
-                connector=connector, timeout=self._timeout(), headers=self._headers()
+                connector=connector, timeout=self._client_timeout(), headers=self._headers()
             )
             try:
-                await self._meet(self._session)
+                await self._discover(self._session)
             except BaseException:
                 await self.close()
                 raise
 
     async def close(self) -> None:
-        """Close the connections. Replies under way end with EngineDied."""
-        if self._watching:
-            self._watching.cancel()
-            await asyncio.wait((self._watching,))
-            self._watching = None
+        """Close the connections. Active replies end with EngineDied."""
+        if self._monitor:
+            self._monitor.cancel()
+            await asyncio.wait((self._monitor,))
+            self._monitor = None
         session, self._session = self._session, None
         servers, self._servers = self._servers, None
         for server in servers or ():
-            server.client.hang_up()
+            server.client.abort_streams()
         if session:
             await session.close()
 
     async def count(self, prompt: Prompt) -> int:
-        """Return how many tokens `prompt` has; a cautious estimate where the server can't tell."""
-        return await self._count(_harmless(prompt), "")
+        """Return how many tokens `prompt` has. Estimate it if the server cannot tokenise."""
+        return await self._count_tokens(_render_prompt(prompt), "")
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Stream one reply; see Engine."""
-        if not 0 <= request.seed <= _LARGEST_SEED:
+        """Stream one reply. See `Engine.generate`."""
+        if not 0 <= request.seed <= _MAX_SEED:
             raise EngineError(
-                f"A seed is a whole number from 0 to {_LARGEST_SEED}, not {request.seed}."
+                f"The seed {request.seed} is out of range. Use a whole number from 0 to {_MAX_SEED}."
             )
-        prompt = _harmless(request.prompt)
-        prompt_tokens = await self._measure(request, prompt)
+        prompt = _render_prompt(request.prompt)
+        prompt_tokens = await self._require_room(request, prompt)
         reply = RemoteGeneration(request)
         while not reply.ended:
             async with contextlib.aclosing(
-                self._ask(request, prompt, prompt_tokens, reply)
-            ) as pieces:
-                async for piece in pieces:
-                    if text := reply.take(piece):
+                self._request_completion(request, prompt, prompt_tokens, reply)
+            ) as chunks:
+                async for chunk in chunks:
+                    if text := reply.receive(chunk):
                         yield Chunk(text)
-                    if reply.must_close or reply.stopped:
+                    if reply.must_close_planning or reply.stopped:
                         break
-            if reply.must_close:
+            if reply.must_close_planning:
                 yield Chunk(reply.close_planning())
-        yield Chunk(reply.rest(), reply.finish(prompt_tokens))
+        yield Chunk(reply.flush(), reply.finish(prompt_tokens))
 
-    async def _measure(self, request: Request, prompt: str) -> int:
-        """Tokens of the prompt, counted by the server only where an estimate leaves doubt that all fits."""
-        tokens = estimate(prompt)
+    async def _require_room(self, request: Request, prompt: str) -> int:
+        """Return the tokens of the prompt. Raise PromptTooLong if it fills the context.
+
+        The server is asked to count only if the estimate leaves doubt that everything fits.
+        """
+        tokens = estimate_tokens(prompt)
         if tokens + request.max_tokens > self.info.context:
-            tokens = await self._count(prompt, request.mind)
+            tokens = await self._count_tokens(prompt, request.mind)
         if tokens >= self.info.context:
             raise PromptTooLong(
-                f"The prompt has {tokens:,} tokens, but the context holds {self.info.context:,} with the reply."
+                f"The prompt has {tokens:,} tokens, but prompt and reply together may have "
+                f"{self.info.context:,}."
             )
         return tokens
 
-    async def _ask(
+    async def _request_completion(
         self, request: Request, prompt: str, prompt_tokens: int, reply: RemoteGeneration
     ) -> AsyncGenerator[CompletionChunk, None]:
-        """One request, tried on another server, or again, only as long as nothing has come of the reply."""
-        servers = self._running()
-        room = min(reply.room, max(1, self.info.context - prompt_tokens - estimate(reply.text)))
-        body = self._body(request, prompt + escape_control_tokens(reply.text), room)
-        for attempt in range(_TRIES):
+        """Send one request. Retry it, on another server if possible, until text has arrived."""
+        servers = self._require_servers()
+        context_left = self.info.context - prompt_tokens - estimate_tokens(reply.text)
+        body = self._build_body(
+            request,
+            prompt + escape_control_tokens(reply.text),
+            min(reply.tokens_left, max(1, context_left)),
+        )
+        for attempt in range(_MAX_ATTEMPTS):
             server = servers.pick(request.mind)
-            began = False
+            has_text = False
             try:
-                with server.work():
-                    async with contextlib.aclosing(server.client.complete(body)) as pieces:
-                        async for piece in pieces:
-                            began = began or bool(piece.text)
-                            yield piece
-            except Transient as error:
-                servers.failed(server)
-                if began or servers is not self._servers or attempt == _TRIES - 1:
+                with server.track_reply():
+                    async with contextlib.aclosing(server.client.complete(body)) as chunks:
+                        async for chunk in chunks:
+                            has_text = has_text or bool(chunk.text)
+                            yield chunk
+            except TransientError as error:
+                servers.mark_failed(server)
+                closed = servers is not self._servers
+                if has_text or closed or attempt == _MAX_ATTEMPTS - 1:
                     raise error.as_engine_error() from error
                 await asyncio.sleep(self._options.retry_pause * 2**attempt)
             else:
                 return
 
-    def _body(self, request: Request, prompt: str, room: int) -> Body:
+    def _build_body(self, request: Request, prompt: str, max_tokens: int) -> Body:
         sampling = request.sampling or self._options.sampling
         body: Body = {
             "model": self.info.model,
             "prompt": prompt,
             "stream": True,
             "stream_options": {"include_usage": True},
-            "max_tokens": room,
+            "max_tokens": max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "seed": request.seed,
             "stop": list(request.stop),
         }
-        # Not of OpenAI's: sent only where they say something. Both spellings of the penalty are in use.
+        # These are not part of OpenAI's API, so they are sent only if they are not at their
+        # defaults. Servers use both spellings of the repetition penalty.
         if sampling.top_k:
             body["top_k"] = sampling.top_k
         if sampling.min_p:
@@ -186,74 +196,73 @@ class RemoteEngine:
             body["grammar"] = request.grammar
         return body
 
-    async def _count(self, text: str, mind: str) -> int:
-        client = self._running().pick(mind).client
+    async def _count_tokens(self, text: str, mind: str) -> int:
+        client = self._require_servers().pick(mind).client
         try:
-            counted = await client.count(self.info.model, text)
-        except Transient as error:
+            counted = await client.count_tokens(self.info.model, text)
+        except TransientError as error:
             raise error.as_engine_error() from error
-        return estimate(text) if counted is None else counted
+        return estimate_tokens(text) if counted is None else counted
 
-    async def _meet(self, session: aiohttp.ClientSession) -> None:
-        """Ask every server what it has; those that don't answer are left alone for a while."""
+    async def _discover(self, session: aiohttp.ClientSession) -> None:
+        """Ask every server for its model and set `info`. Servers that do not answer are skipped."""
         servers = ServerPool(
             [CompletionsClient(session, url) for url in self._options.base_url],
             rest=self._options.check_every,
         )
-        met = await asyncio.gather(
-            *(self._greet(server.client) for server in servers), return_exceptions=True
+        results = await asyncio.gather(
+            *(self._find_model(server.client) for server in servers), return_exceptions=True
         )
-        models = [answer for answer in met if isinstance(answer, ServedModel)]
-        faults = [answer for answer in met if isinstance(answer, BaseException)]
-        for server, answer in zip(servers, met, strict=True):
-            if isinstance(answer, BaseException):
-                servers.failed(server)
+        models = [result for result in results if isinstance(result, ServedModel)]
+        errors = [result for result in results if isinstance(result, BaseException)]
+        for server, result in zip(servers, results, strict=True):
+            if isinstance(result, BaseException):
+                servers.mark_failed(server)
         if not models:
-            fault = (
-                faults[0]
-                if faults
-                else EngineStartError("No completions server is named: set base_url.")
-            )
-            raise EngineStartError(str(fault)) from fault
+            error = errors[0] if errors else EngineStartError("base_url is empty. Set it.")
+            raise EngineStartError(str(error)) from error
         names = list(dict.fromkeys(model.name for model in models))
         if len(names) > 1:
             raise EngineStartError(
-                f"The completions servers have different models: {', '.join(names)}. Name one."
+                f"The completions servers have different models: {', '.join(names)}. "
+                "Set model to one of them."
             )
         contexts = [model.context for model in models if model.context]
         self._servers = servers
-        if len(met) > 1:
-            watch = servers.watch(self._greet, self._options.connect_timeout)
-            self._watching = asyncio.create_task(watch, name="watch over the completions servers")
+        if len(results) > 1:
+            monitoring = servers.monitor(self._find_model, self._options.connect_timeout)
+            self._monitor = asyncio.create_task(monitoring, name="health of completions servers")
         self._info = EngineInfo(
             kind="remote",
             model=models[0].name,
             dialect=self._options.dialect,
-            context=self._options.context or min(contexts, default=_USUAL_CONTEXT),
+            context=self._options.context or min(contexts, default=_ASSUMED_CONTEXT),
             device=", ".join(str(server.client) for server in servers),
-            warning=" ".join(map(str, faults)) or None,
+            warning=" ".join(map(str, errors)) or None,
             sampling=self._options.sampling,
             supports_grammar=self._options.grammar,
         )
 
-    async def _greet(self, client: CompletionsClient) -> ServedModel:
-        """The model that a server has for us, with its context."""
-        served = await client.models()
-        names = [model.name for model in served]
+    async def _find_model(self, client: CompletionsClient) -> ServedModel:
+        """Return the model to use on a server, with its context."""
+        served = await client.list_models()
+        names = ", ".join(model.name for model in served[:5])
         wanted = self._options.model or (self._info.model if self._info else None)
-        if wanted is None and len(names) != 1:
-            raise EngineStartError(f"Name the model, {client} has several: {', '.join(names[:5])}.")
+        if wanted is None and len(served) != 1:
+            raise EngineStartError(
+                f"{client} has several models: {names}. Set model to one of them."
+            )
         chosen = next((model for model in served if wanted in (None, model.name)), None)
         if chosen is None:
-            raise EngineStartError(f"{client} has no model {wanted!r}, but {', '.join(names[:5])}.")
-        return replace(chosen, context=chosen.context or await client.context())
+            raise EngineStartError(f"{client} does not have the model {wanted!r}. It has {names}.")
+        return replace(chosen, context=chosen.context or await client.fetch_context())
 
-    def _running(self) -> ServerPool:
+    def _require_servers(self) -> ServerPool:
         if not self._servers:
-            raise EngineStartError("The completions server hasn't been asked yet, or was left.")
+            raise EngineStartError("The remote engine has not been started, or was closed.")
         return self._servers
 
-    def _timeout(self) -> aiohttp.ClientTimeout:
+    def _client_timeout(self) -> aiohttp.ClientTimeout:
         options = self._options
         return aiohttp.ClientTimeout(
             total=None,
@@ -267,8 +276,8 @@ class RemoteEngine:
         return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _harmless(prompt: Prompt) -> str:
-    """The prompt as one text, in which only control parts can act as control tokens."""
+def _render_prompt(prompt: Prompt) -> str:
+    """Return the prompt as one text in which only control parts can act as control tokens."""
     return "".join(
         part.token if isinstance(part, Control) else escape_control_tokens(part.text)
         for part in prompt.parts

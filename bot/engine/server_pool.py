@@ -1,4 +1,4 @@
-"""Chooses among several completions servers of one model: the mind's own while it is well, else the least busy."""
+"""Load balancing over several completions servers of one model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.engine.completions_client import Transient
+from bot.engine.completions_client import TransientError
 from bot.errors import EngineError
 
 if TYPE_CHECKING:
@@ -20,30 +20,35 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_MINDS_REMEMBERED = 4096
-_BUSIER_AT_MOST = 2  # replies more than the least busy server before a mind moves: its prefix is cached where it was
+_MAX_ASSIGNMENTS = 4096  # minds whose last server is remembered
+_MAX_LOAD_DIFFERENCE = 2
+"""Replies by which a mind's server may be busier than the least busy one before the mind moves.
+Staying is cheaper up to a point, since the server has the mind's prompt prefix in its cache."""
 
 
 @dataclass(eq=False)
 class Server:
-    """One server and what is known of it."""
+    """One server, its load and its health."""
 
     client: CompletionsClient
-    busy: int = 0
+    active_replies: int = 0
     down_until: float = 0.0
 
     @contextlib.contextmanager
-    def work(self) -> Iterator[None]:
-        """Count a reply as under way here."""
-        self.busy += 1
+    def track_reply(self) -> Iterator[None]:
+        """Count a reply as active on this server."""
+        self.active_replies += 1
         try:
             yield
         finally:
-            self.busy -= 1
+            self.active_replies -= 1
 
 
 class ServerPool:
-    """All servers. One that failed is left alone for `rest` seconds, or as long as `watch` finds it silent."""
+    """Picks a server for each reply: the one that served the mind before, or the least busy.
+
+    A server that failed is skipped for `rest` seconds, and for longer if `monitor` gets no answer.
+    """
 
     def __init__(
         self,
@@ -53,7 +58,7 @@ class ServerPool:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._servers = [Server(client) for client in clients]
-        self._homes: OrderedDict[str, Server] = OrderedDict()
+        self._assigned: OrderedDict[str, Server] = OrderedDict()
         self._rest = rest
         self._clock = clock
 
@@ -61,46 +66,60 @@ class ServerPool:
         return iter(self._servers)
 
     def pick(self, mind: str) -> Server:
-        """Return the server to ask for this mind; where all are down, the one that may be up first."""
+        """Return the server to ask for this mind.
+
+        If all servers are down, return the one whose rest ends first.
+        """
         now = self._clock()
-        well = [server for server in self._servers if server.down_until <= now]
-        if not well:
+        healthy = [server for server in self._servers if server.down_until <= now]
+        if not healthy:
             return min(self._servers, key=lambda server: server.down_until)
-        chosen = min(well, key=lambda server: server.busy)
-        home = self._homes.pop(mind, None)
-        if home in well and home is not None and home.busy <= chosen.busy + _BUSIER_AT_MOST:
-            chosen = home
-        self._homes[mind] = chosen
-        if len(self._homes) > _MINDS_REMEMBERED:
-            self._homes.popitem(last=False)
+        chosen = min(healthy, key=lambda server: server.active_replies)
+        previous = self._assigned.pop(mind, None)
+        if (
+            previous is not None
+            and previous in healthy
+            and previous.active_replies <= chosen.active_replies + _MAX_LOAD_DIFFERENCE
+        ):
+            chosen = previous
+        self._assigned[mind] = chosen
+        if len(self._assigned) > _MAX_ASSIGNMENTS:
+            self._assigned.popitem(last=False)
         return chosen
 
-    def failed(self, server: Server) -> None:
-        """Leave a server alone for a while."""
+    def mark_failed(self, server: Server) -> None:
+        """Skip a server for `rest` seconds."""
         server.down_until = self._clock() + self._rest
 
-    async def watch(
-        self, ask: Callable[[CompletionsClient], Awaitable[object]], patience: float
+    async def monitor(
+        self, probe: Callable[[CompletionsClient], Awaitable[object]], probe_seconds: float
     ) -> None:
-        """Have every server looked at again and again: one that doesn't answer `ask` within `patience` seconds is
-        left alone until it does. Goes on for ever."""
+        """Probe every server periodically and skip those that fail. Runs until cancelled.
+
+        A probe fails if it raises or takes more than `probe_seconds`.
+        """
         while True:
             await asyncio.sleep(self._rest)
-            await asyncio.gather(*(self._look(server, ask, patience) for server in self._servers))
+            await asyncio.gather(
+                *(self._check(server, probe, probe_seconds) for server in self._servers)
+            )
 
-    async def _look(
-        self, server: Server, ask: Callable[[CompletionsClient], Awaitable[object]], patience: float
+    async def _check(
+        self,
+        server: Server,
+        probe: Callable[[CompletionsClient], Awaitable[object]],
+        probe_seconds: float,
     ) -> None:
         try:
-            async with asyncio.timeout(patience):
-                await ask(server.client)
-        except (Transient, EngineError, TimeoutError) as error:
+            async with asyncio.timeout(probe_seconds):
+                await probe(server.client)
+        except (TransientError, EngineError, TimeoutError) as error:
             if server.down_until <= self._clock():
                 log.warning(
-                    "%s is left alone until it answers again: %s",
-                    server.client,
-                    error or "it is silent",
+                    "%s is skipped until it answers again: %s", server.client, error or "timeout"
                 )
-            server.down_until = self._clock() + 2 * self._rest + patience  # beyond the next look
+            server.down_until = (
+                self._clock() + 2 * self._rest + probe_seconds
+            )  # past the next probe
         else:
             server.down_until = 0.0

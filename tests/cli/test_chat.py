@@ -68,4 +68,4 @@ async def test_a_play_from_a_pipe_is_plain_text_and_ends_with_it(elsewhere: Path
     assert shown.endswith("Mr Bennet: *smiles* A letter?\n" * 3)
     assert "\x1b" not in shown
     assert "\r" not in shown
-    assert "Anne: A letter has come." in server.asked[0]["prompt"]
+    assert "Anne: A letter has come." in server.requests[0]["prompt"]

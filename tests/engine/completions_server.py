@@ -1,7 +1,7 @@
-"""A scripted OpenAI-compatible completions server on loopback, for the remote engine and everything above it.
+"""A scripted OpenAI-compatible completions server on loopback, for tests of the remote engine.
 
-It speaks as llama-server does: server-sent events, one token an event, `/tokenize`, `/props`. A token is what
-`tokens_of` cuts: four characters.
+It answers like llama-server: server-sent events with one token each, `/tokenize`, `/props`. A
+token is four characters long; see `split_tokens`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Body: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of the server's."""
+    """One answer of the server."""
 
     text: str = ""
     status: int = 200
-    error: str = ""  # with another status: its message
-    breaks_after: int | None = None  # tokens after which the connection is cut
+    error: str = ""  # error message, if the status is not 200
+    drop_after: int | None = None  # tokens after which the connection is dropped
     html: bool = False
     pause: float = 0.0  # seconds between tokens
 
@@ -34,25 +34,23 @@ class Answer:
 Answers: TypeAlias = "str | Answer | Callable[[Body], str | Answer]"
 
 
-def tokens_of(text: str) -> list[str]:
-    """Cut a text into this server's tokens."""
+def split_tokens(text: str) -> list[str]:
+    """Split a text into tokens."""
     return [text[start : start + 4] for start in range(0, len(text), 4)]
 
 
 @dataclass
 class CompletionsServer:
-    """`async with CompletionsServer(["a reply"]) as server:` then `server.url`. The last answer is given for ever."""
+    """Serves scripted answers at `url` while it is entered. The last answer repeats."""
 
     answers: list[Answers]
     models: tuple[str, ...] = ("HER-32B",)
     key: str = ""
     context: int = 4096
     can_tokenize: bool = True
-    asked: list[Body] = field(default_factory=list)
-    broken_off: int = 0  # answers that the client didn't wait for
-    kept: int = (
-        0  # questions after which the client would have asked the next over the same connection
-    )
+    requests: list[Body] = field(default_factory=list)
+    interrupted: int = 0  # answers that the client did not read to the end
+    keep_alive_requests: int = 0  # requests with which the client offered to keep the connection
     url: str = ""
 
     async def __aenter__(self) -> Self:
@@ -76,8 +74,8 @@ class CompletionsServer:
         await self._runner.cleanup()
 
     async def _models(self, request: web.Request) -> web.Response:
-        if refusal := self._refusal(request):
-            return refusal
+        if denied := self._check_key(request):
+            return denied
         return web.json_response(
             {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]}
         )
@@ -86,19 +84,19 @@ class CompletionsServer:
         return web.json_response({"default_generation_settings": {"n_ctx": self.context}})
 
     async def _tokenize(self, request: web.Request) -> web.Response:
-        self.kept += request.keep_alive
+        self.keep_alive_requests += request.keep_alive
         body = await request.json()
-        return web.json_response({"tokens": list(range(len(tokens_of(body["content"]))))})
+        return web.json_response({"tokens": list(range(len(split_tokens(body["content"]))))})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        self.asked.append(body)
-        self.kept += request.keep_alive
-        if refusal := self._refusal(request):
-            return refusal
+        self.requests.append(body)
+        self.keep_alive_requests += request.keep_alive
+        if denied := self._check_key(request):
+            return denied
         if body["model"] not in self.models:
             return _error(404, f"The model `{body['model']}` does not exist.")
-        if len(tokens_of(body["prompt"])) >= self.context:
+        if len(split_tokens(body["prompt"])) >= self.context:
             return _error(
                 400, "the request exceeds the available context size", "exceed_context_size_error"
             )
@@ -112,38 +110,40 @@ class CompletionsServer:
     async def _stream(self, request: web.Request, body: Body, answer: Answer) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        text, finish = _until_stop(answer.text, body.get("stop", []))
-        tokens = tokens_of(text)
+        text, finish = _cut_at_stop(answer.text, body.get("stop", []))
+        tokens = split_tokens(text)
         if len(tokens) > body["max_tokens"]:
             tokens, finish = tokens[: body["max_tokens"]], "length"
         try:
             for number, token in enumerate(tokens):
-                if number == answer.breaks_after:
+                if number == answer.drop_after:
                     if request.transport:
                         request.transport.abort()
                     return response
-                await _event(
+                await _send_event(
                     response, {"choices": [{"index": 0, "text": token, "finish_reason": None}]}
                 )
                 await asyncio.sleep(answer.pause)
-            await _event(response, {"choices": [{"index": 0, "text": "", "finish_reason": finish}]})
+            await _send_event(
+                response, {"choices": [{"index": 0, "text": "", "finish_reason": finish}]}
+            )
             usage = {
-                "prompt_tokens": len(tokens_of(body["prompt"])),
+                "prompt_tokens": len(split_tokens(body["prompt"])),
                 "completion_tokens": len(tokens),
             }
-            await _event(response, {"choices": [], "usage": usage})
+            await _send_event(response, {"choices": [], "usage": usage})
             await response.write(b"data: [DONE]\n\n")
         except (asyncio.CancelledError, ConnectionError):
-            self.broken_off += 1
+            self.interrupted += 1
             raise
         return response
 
     def _answer(self, body: Body) -> Answer:
         entry = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        said = entry(body) if callable(entry) else entry
-        return Answer(said) if isinstance(said, str) else said
+        answer = entry(body) if callable(entry) else entry
+        return Answer(answer) if isinstance(answer, str) else answer
 
-    def _refusal(self, request: web.Request) -> web.Response | None:
+    def _check_key(self, request: web.Request) -> web.Response | None:
         if self.key and request.headers.get("Authorization") != f"Bearer {self.key}":
             return _error(401, "Invalid API Key")
         return None
@@ -155,10 +155,10 @@ def _error(status: int, message: str, kind: str = "error") -> web.Response:
     )
 
 
-def _until_stop(text: str, stops: list[str]) -> tuple[str, str]:
+def _cut_at_stop(text: str, stops: list[str]) -> tuple[str, str]:
     cut = min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))
     return text[:cut], "stop"
 
 
-async def _event(response: web.StreamResponse, body: Body) -> None:
+async def _send_event(response: web.StreamResponse, body: Body) -> None:
     await response.write(b"data: " + json.dumps(body).encode() + b"\n\n")

@@ -93,7 +93,7 @@ async def test_killed_in_the_middle_of_a_reply_it_finishes_it_after_the_restart(
             await asyncio.sleep(0.5)
             await evening.begin()
             evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
-            await discord.until(lambda: server.asked, 20)
+            await discord.until(lambda: server.requests, 20)
             process.kill()
             await process.wait()
         async with running(tmp_path, environ):

@@ -61,7 +61,7 @@ async def test_killed_at_twenty_points_of_a_turn_it_loses_and_doubles_nothing(
     asked: list[list[int]] = [[] for _ in stages]
     async with answering(tmp_path, evening) as server:
         for death in range(-(-KILLS // STAGES)):
-            how, before = DEATHS[death % len(DEATHS)], len(server.asked)
+            how, before = DEATHS[death % len(DEATHS)], len(server.requests)
             async with (online if death == 0 else started)(tmp_path, evening) as process:
                 if death == 0:
                     for stage in stages:
@@ -72,7 +72,7 @@ async def test_killed_at_twenty_points_of_a_turn_it_loses_and_doubles_nothing(
                 if how != "taking up":
                     await ask(evening, stages, asked, death, chance)
                 await dies
-                assert len(server.asked) <= before + 2 * STAGES
+                assert len(server.requests) <= before + 2 * STAGES
         async with started(tmp_path, evening):
             await all_told(evening, stages, asked)
             await discord.until(lambda: len(thoughts(evening)) >= sum(map(len, asked)), PATIENCE)
@@ -129,7 +129,7 @@ async def test_asked_to_end_in_the_middle_of_ten_replies_it_gives_them_after_the
             for number, stage in enumerate(stages):
                 evening.lizzy.say(stage, f"@Mr Bennet Question {number}?")
             await discord.until(
-                lambda: len(server.asked) == len(stages) and personas(stages[0]), PATIENCE
+                lambda: len(server.requests) == len(stages) and personas(stages[0]), PATIENCE
             )
             process.send_signal(signal.SIGTERM)
             output, _ = await asyncio.wait_for(process.communicate(), GRACE)

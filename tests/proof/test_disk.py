@@ -66,8 +66,8 @@ async def test_a_full_disk_is_told_in_the_channel_and_the_program_plays_on_once_
             assert sum(TOLD in message.content for message in evening.stage.messages) == 1
         evening.lizzy.say(evening.stage, "@Mr Bennet Question 2?")
         await answered(evening, 2)
-        assert "Question 1?" in server.asked[-1]["prompt"]
-        assert "Are you there?" in server.asked[-1]["prompt"]
+        assert "Question 1?" in server.requests[-1]["prompt"]
+        assert "Are you there?" in server.requests[-1]["prompt"]
         process.send_signal(signal.SIGTERM)
         output, _ = await process.communicate()
         assert b"Traceback" not in output
@@ -90,7 +90,7 @@ async def test_a_reply_that_cannot_be_stored_when_it_ends_comes_by_itself_once_i
         await discord.until(lambda: thoughts(evening), PATIENCE)
         await discord.quiet(0.5)
         assert answers(evening.stage) == thoughts(evening) == [1]
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
         process.send_signal(signal.SIGTERM)
         output, _ = await process.communicate()
         assert b"Traceback" not in output

@@ -60,7 +60,7 @@ async def test_at_its_limit_of_memory_it_loses_and_doubles_nothing(
         async with started(tmp_path, evening):
             await answered(evening, asked)
             await discord.quiet(0.5, PATIENCE)
-    prompt = server.asked[-1]["prompt"]
+    prompt = server.requests[-1]["prompt"]
     assert [prompt.count(f"Question {number}?") for number in range(asked + 1)] == [1] * (asked + 1)
     given = answers(stage)
     assert given == sorted(set(given))

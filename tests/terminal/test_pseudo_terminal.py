@@ -61,7 +61,7 @@ async def test_who_says_nothing_chooses_from_lists_and_plays(tmp_path: Path) -> 
         assert "Mrs Bennet: *smiles* My nerves!\n" in await typist.reads(PROMPT)
         typist.types("quit")
         assert await typist.ends() == 0
-        assert "Elizabeth Bennet: You sent for me?" in server.asked[0]["prompt"]
+        assert "Elizabeth Bennet: You sent for me?" in server.requests[0]["prompt"]
         assert not re.search(r"\x1b\[[0-9;]*m", typist.shown), "no colour where nobody wants it"
     assert not (tmp_path / "aside.db").exists()
 
@@ -93,8 +93,8 @@ async def test_lines_are_edited_and_remembered(tmp_path: Path) -> None:
         await typist.reads("@Mrs Bennet")
         typist.types("Mama?")
         await typist.reads("My nerves!")
-        assert server.asked[1]["prompt"].count("Elizabeth Bennet: Papa?") == 2
-        assert "@Mrs Bennet Mama?" in server.asked[2]["prompt"]
+        assert server.requests[1]["prompt"].count("Elizabeth Bennet: Papa?") == 2
+        assert "@Mrs Bennet Mama?" in server.requests[2]["prompt"]
 
 
 @pytest.mark.parametrize("moment", ["choosing", "typing", "a reply"])
@@ -110,14 +110,14 @@ async def test_ctrl_c_ends_it_at_any_time(tmp_path: Path, moment: str) -> None:
             await typist.reads("Half a li")
         elif moment == "a reply":
             typist.types("Papa?")
-            await until(lambda: bool(server.asked))
+            await until(lambda: bool(server.requests))
         await typist.pauses()
         typist.types(CTRL_C, end="")
         assert await typist.ends() == 130
         assert "Traceback" not in typist.shown
         assert typist.left_behind() == []
         if moment == "a reply":
-            await until(lambda: server.broken_off == 1)
+            await until(lambda: server.interrupted == 1)
 
 
 async def test_the_end_of_input_ends_it(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ async def test_a_message_of_five_thousand_characters_is_heard_whole(tmp_path: Pa
         assert len(words) > 5000
         typist.types(words)
         await typist.reads("Well, well.")
-        assert words in server.asked[0]["prompt"]
+        assert words in server.requests[0]["prompt"]
         assert "\x1b[1;36mMr Bennet: " in typist.shown, "in colour, at a terminal that has them"
 
 
@@ -167,7 +167,7 @@ async def test_what_is_kept_goes_on(tmp_path: Path) -> None:
         assert "Not at all." in await typist.reads(PROMPT)
         typist.types("save story.md")
         await typist.reads("Written to")
-        assert "MARMALADE" in server.asked[0]["prompt"]
+        assert "MARMALADE" in server.requests[0]["prompt"]
     assert "Not at all." in (tmp_path / "story.md").read_text()
 
 

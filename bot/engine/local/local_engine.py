@@ -247,7 +247,7 @@ class LocalEngine:
             memory=ready.memory,
             warning=ready.warning,
             stand_in=source.stand_in,
-            sampling=self._options.sampling.over(Sampling(**source.sampling.model_dump())),
+            sampling=self._options.sampling.apply_to(Sampling(**source.sampling.model_dump())),
             supports_grammar=True,
         )
 

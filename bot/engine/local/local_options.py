@@ -23,7 +23,7 @@ class SamplingOverrides:
     repeat_penalty: float | None = None
     dry: float | None = None
 
-    def over(self, recommended: Sampling) -> Sampling:
+    def apply_to(self, recommended: Sampling) -> Sampling:
         """Return the recommended sampling with these wishes in its place."""
         return replace(
             recommended,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Finish, FinishReason
-from bot.engine.text_decoder import Characters, PlanningTracker, Stops
+from bot.engine.text_decoder import PlanningTracker, StopStringFilter, Utf8Decoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +40,8 @@ class ReplySequence:
         self._drawn = 0
         self._read = 0
         self._forced = False
-        self._characters = Characters()
-        self._stops = Stops(order.stop)
+        self._decoder = Utf8Decoder()
+        self._stops = StopStringFilter(order.stop)
         self._planning = PlanningTracker(
             order.prefill, order.planning_closer, order.planning_tokens
         )
@@ -60,7 +60,7 @@ class ReplySequence:
             return self._end(FinishReason.STOP)
         self._drawn += 1
         self.todo = [token]
-        text = self._write(self._characters.feed(self._model.piece(token)))
+        text = self._write(self._decoder.feed(self._model.piece(token)))
         if self._stops.reached:
             return text + self._end(FinishReason.STOP)
         if self._must_close():
@@ -78,7 +78,7 @@ class ReplySequence:
         return self._stops.feed(text)
 
     def _must_close(self) -> bool:
-        over = self._planning.tokens_too_many
+        over = self._planning.excess_tokens
         if not over or self._drawn + len(self._closer) >= self._room:
             return False
         if over > _GRAMMAR_PATIENCE:
@@ -91,7 +91,7 @@ class ReplySequence:
         self.todo += self._closer
         self._drawn += len(self._closer)
         self._forced = True
-        self._characters.drop_half()
+        self._decoder.discard_partial()
         return self._write(self._order.planning_closer)
 
     def _end(self, reason: FinishReason) -> str:
