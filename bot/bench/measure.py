@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.bench.report import Figures, Written, median
 from bot.engine.protocol import Request
-from bot.her.grammar import her_grammar
+from bot.her.grammar import build_her_grammar
 from bot.her.prompt import Control, Prompt, Text
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Measuring:
         )
         held = None
         if self.engine.info.supports_grammar:
-            held = _rate(await self._all(f"held {turn}", 20, grammar=her_grammar("Miss")))
+            held = _rate(await self._all(f"held {turn}", 20, grammar=build_her_grammar("Miss")))
         self._written.append(Written(one=one, many=_rate(many), held=held))
 
     async def remember(self, turn: int) -> None:

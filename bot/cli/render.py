@@ -31,7 +31,7 @@ def render(
 ) -> None:
     """Show what becomes of a raw reply on standard input: what is posted in the channel, what the game master gets,
     and what stands in the histories of the character and of the others. JSON."""
-    from bot.her.layout import others_history, own_history
+    from bot.her.layout import format_others_history, format_own_history
     from bot.posting.render import plain_text, render_gm_messages, render_public_messages
 
     raw = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -47,8 +47,8 @@ def render(
                 plain_text(message)
                 for message in render_gm_messages(character, policy.freed(reply.beats, Audience.GM))
             ],
-            "own_history": own_history(character, reply.beats),
-            "others_history": others_history(character, reply.beats, others),
+            "own_history": format_own_history(character, reply.beats),
+            "others_history": format_others_history(character, reply.beats, others),
             "closed": reply.closed,
         }
     )

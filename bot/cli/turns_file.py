@@ -99,6 +99,6 @@ def _beats(entry: Entry, speaker: str, kind: TurnKind, scenario: Scenario) -> tu
         others = tuple(
             character.name for character in scenario.characters if character.name != speaker
         )
-        return reply_parser.parse(entry.raw, speaker, others).beats
+        return reply_parser.parse_reply(entry.raw, speaker, others).beats
     text = entry.text or ""
     return (speech(text.strip()),) if kind is TurnKind.NARRATION else parse_player_text(text)

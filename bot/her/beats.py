@@ -70,6 +70,6 @@ def planning(text: str) -> PrivateBeat:
     return PrivateBeat(BeatKind.PLANNING, text)
 
 
-def public(beats: tuple[Beat, ...]) -> tuple[PublicBeat, ...]:
+def select_public(beats: tuple[Beat, ...]) -> tuple[PublicBeat, ...]:
     """Return the public beats among `beats`, in order."""
     return tuple(beat for beat in beats if isinstance(beat, PublicBeat))

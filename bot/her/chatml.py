@@ -21,7 +21,7 @@ PREFILL = "<system_thinking>"
 _EMPTY_THINK = "<think>\n\n</think>\n\n"
 
 
-def chatml(
+def render_chatml(
     messages: Iterable[Message], *, prefill: str = PREFILL, empty_think: bool = False
 ) -> Prompt:
     """Return the prompt whose continuation is the assistant's next message, begun with `prefill`.

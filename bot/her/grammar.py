@@ -45,7 +45,7 @@ words ::= [a-zA-Z ,']{{10,110}}
 """
 
 
-def her_grammar(character: str, *, prefilled: bool = True) -> str:
+def build_her_grammar(character: str, *, prefilled: bool = True) -> str:
     """Return the grammar of a HER reply by `character`; `prefilled`: `<system_thinking>` stands in the prompt already.
 
     Planning comes first and is closed once; tags match and are never nested; the character's name may stand once at
@@ -57,17 +57,17 @@ def her_grammar(character: str, *, prefilled: bool = True) -> str:
     ).strip() + "\n"
 
 
-def her_more_grammar() -> str:
+def build_her_continuation_grammar() -> str:
     """Return the grammar of what is added to a HER reply that was given already: no planning, and something public."""
     return (_HER_MORE + _TEXT).strip() + "\n"
 
 
-def stand_in_more_grammar() -> str:
+def build_stand_in_continuation_grammar() -> str:
     """Return the grammar of what a very small model adds to its reply: one or two sentences."""
     return _STAND_IN_MORE.strip() + "\n"
 
 
-def stand_in_grammar(character: str) -> str:
+def build_stand_in_grammar(character: str) -> str:
     """Return the tight grammar that makes a very small model readable; its replies follow a prefilled planning tag.
 
     One sentence of planning, one thought, one action from short lists, one to three sentences of speech, with no

@@ -21,7 +21,7 @@ _STRESSED = re.compile(r"[^\W\d_\u2e80-\U0010ffff]+(?:['’-]\w+)?")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
-class InlineActions:
+class InlineActionParser:
     """Splits a stream of text. Holds back what an unfinished mark or code span may still change."""
 
     def __init__(self, marks: str = "*") -> None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.her.beats import BeatKind, public
-from bot.her.sanitise import sanitise_name, sanitise_text, without_headings, without_speaker_labels
-from bot.her.speaker_names import NARRATORS, key
+from bot.her.beats import BeatKind, select_public
+from bot.her.sanitise import remove_headings, remove_speaker_labels, sanitise_name, sanitise_text
+from bot.her.speaker_names import NARRATORS, normalise_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bot.her.beats import Beat, PublicBeat
 
 ENVIRONMENT = NARRATORS[0]
-MARKER = "===Conversation Start==="
-PAUSE = "A moment passes."
+CONVERSATION_START = "===Conversation Start==="
+PAUSE_LINE = "A moment passes."
 """What the environment says where the character is to go on right after its own turn."""
 
 REQUIREMENTS = """\
@@ -85,25 +85,28 @@ class HeardLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class EnvironmentLine:
     """What the environment does or what is told by the narrator."""
 
     text: str
 
 
-Heard: TypeAlias = OwnTurn | HeardLine | Surroundings
+HeardItem: TypeAlias = OwnTurn | HeardLine | EnvironmentLine
 
 
-def messages(sheet: CharacterSheet, heard: Sequence[Heard]) -> tuple[Message, ...]:
+def build_messages(sheet: CharacterSheet, heard: Sequence[HeardItem]) -> tuple[Message, ...]:
     """Return the chat that `sheet.character` answers next: one system message, then user and assistant by turns.
 
     It ends with a user message. Where the character has just spoken itself, that is a pause of the environment's;
     where nothing was said yet, there is only the system message, and the answer opens the scene.
     """
-    return (Message(Role.SYSTEM, system(sheet)), *conversation(sheet, heard, marker=MARKER))
+    return (
+        Message(Role.SYSTEM, build_system_message(sheet)),
+        *build_conversation(sheet, heard, marker=CONVERSATION_START),
+    )
 
 
-def system(sheet: CharacterSheet) -> str:
+def build_system_message(sheet: CharacterSheet) -> str:
     """Return the system message: the sheet's sections in HER's order."""
     name = sanitise_name(sheet.character)
     book = f" from {_flat(sheet.book)}" if sheet.book.strip() else ""
@@ -122,8 +125,8 @@ def system(sheet: CharacterSheet) -> str:
     )
 
 
-def conversation(
-    sheet: CharacterSheet, heard: Sequence[Heard], *, marker: str = ""
+def build_conversation(
+    sheet: CharacterSheet, heard: Sequence[HeardItem], *, marker: str = ""
 ) -> tuple[Message, ...]:
     """Return `heard` as messages of strictly alternating roles, `marker` at the head of the first user message."""
     names = _names(sheet, heard)
@@ -137,27 +140,27 @@ def conversation(
             _put(turns, Role.USER, line)
     _put_own(turns, sheet.character, own)
     if turns and turns[-1][0] is Role.ASSISTANT:
-        _put(turns, Role.USER, f"{ENVIRONMENT}: {PAUSE}")
+        _put(turns, Role.USER, f"{ENVIRONMENT}: {PAUSE_LINE}")
     return tuple(Message(role, text) for role, text in _marked(turns, marker))
 
 
-def open_turn(character: str, beats: Sequence[Beat]) -> str:
+def format_open_turn(character: str, beats: Sequence[Beat]) -> str:
     """Return a turn of the character's own as the model began it, planning and all, for it to go on with."""
     plans = " ".join(
         sanitise_text(beat.text).strip() for beat in beats if beat.kind is BeatKind.PLANNING
     )
     planned = f"<system_thinking>{plans}</system_thinking>" if plans else ""
-    return planned + own_history(character, beats)
+    return planned + format_own_history(character, beats)
 
 
-def own_history(character: str, beats: Sequence[Beat]) -> str:
+def format_own_history(character: str, beats: Sequence[Beat]) -> str:
     """Return a reply as it enters its own mind's history: with thoughts, without planning. Empty if nothing is left."""
     return _turn(
         character, [beat for beat in beats if beat.kind is not BeatKind.PLANNING], sanitise_text
     )
 
 
-def others_history(character: str, beats: Sequence[Beat], names: Iterable[str] = ()) -> str:
+def format_others_history(character: str, beats: Sequence[Beat], names: Iterable[str] = ()) -> str:
     """Return a reply as it enters everyone else's history: speech and actions only. Empty if there are none.
 
     `names` are all who take part, whose lines it must not forge.
@@ -165,8 +168,8 @@ def others_history(character: str, beats: Sequence[Beat], names: Iterable[str] =
     known = (character, *names)
     return _turn(
         character,
-        public(tuple(beats)),
-        lambda text: sanitise_text(without_speaker_labels(text, known)),
+        select_public(tuple(beats)),
+        lambda text: sanitise_text(remove_speaker_labels(text, known)),
     )
 
 
@@ -186,19 +189,23 @@ _TAGGED = {
 }
 
 
-def _heard_line(item: HeardLine | Surroundings, names: tuple[str, ...]) -> str:
-    if isinstance(item, Surroundings):
-        text = sanitise_text(without_speaker_labels(item.text, names))
+def _heard_line(item: HeardLine | EnvironmentLine, names: tuple[str, ...]) -> str:
+    if isinstance(item, EnvironmentLine):
+        text = sanitise_text(remove_speaker_labels(item.text, names))
         return f"{ENVIRONMENT}: {text}" if text else ""
-    return others_history(_person(item.speaker), item.beats, names)
+    return format_others_history(_person(item.speaker), item.beats, names)
 
 
 def _person(speaker: str) -> str:
     """The name before a line; nobody gets to speak as the environment by being called so."""
-    return f"“{speaker}”" if key(sanitise_name(speaker)) in map(key, NARRATORS) else speaker
+    return (
+        f"“{speaker}”"
+        if normalise_name(sanitise_name(speaker)) in map(normalise_name, NARRATORS)
+        else speaker
+    )
 
 
-def _names(sheet: CharacterSheet, heard: Sequence[Heard]) -> tuple[str, ...]:
+def _names(sheet: CharacterSheet, heard: Sequence[HeardItem]) -> tuple[str, ...]:
     names = [sheet.character, *(name for name, _ in sheet.others)]
     names += [item.speaker for item in heard if isinstance(item, HeardLine)]
     return tuple(dict.fromkeys(names))
@@ -206,7 +213,7 @@ def _names(sheet: CharacterSheet, heard: Sequence[Heard]) -> tuple[str, ...]:
 
 def _put_own(turns: list[tuple[Role, str]], character: str, own: list[Beat]) -> None:
     """Write the beats of one or several turns of the character's own as one message, and forget them."""
-    _put(turns, Role.ASSISTANT, own_history(character, own))
+    _put(turns, Role.ASSISTANT, format_own_history(character, own))
     own.clear()
 
 
@@ -225,7 +232,7 @@ def _marked(turns: list[tuple[Role, str]], marker: str) -> list[tuple[Role, str]
 
 
 def _section(text: str) -> str:
-    return sanitise_text(without_headings(text))
+    return sanitise_text(remove_headings(text))
 
 
 def _flat(text: str) -> str:

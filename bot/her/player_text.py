@@ -6,7 +6,7 @@ import re
 
 from bot.her.beat_builder import BeatBuilder
 from bot.her.beats import BeatKind, PublicBeat
-from bot.her.inline_actions import InlineActions
+from bot.her.inline_actions import InlineActionParser
 
 _OOC_PREFIX = re.compile(r"[(\[（【]?\s*ooc\s*(?:[)\]）】]\s*[:：]?|[:：])", re.IGNORECASE)
 
@@ -16,13 +16,13 @@ def parse_player_text(text: str) -> tuple[PublicBeat, ...]:
 
     Bold, underlined and escaped text and code are speech to the letter; see inline.py.
     """
-    inline, script = InlineActions(marks="*_"), BeatBuilder()
+    inline, script = InlineActionParser(marks="*_"), BeatBuilder()
     for kind, piece in (*inline.feed(text), *inline.close()):
         script.add(kind, piece, apart=kind is BeatKind.ACTION)
     return tuple(beat for beat in script.beats if isinstance(beat, PublicBeat))
 
 
-def out_of_character(text: str) -> bool:
+def is_out_of_character(text: str) -> bool:
     """Tell whether a line is the person's own, not the character's: `ooc: …`, or each of its lines `((…))` or `// …`.
 
     A link (`https://…`) is none.

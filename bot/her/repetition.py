@@ -13,12 +13,12 @@ _LEAST_OF_SIGNS = 500
 _SYLLABLE = 4
 
 
-def repetition(text: str) -> bool:
+def is_repeating(text: str) -> bool:
     """Tell whether `text` ends in a phrase said over and over. Looks at its last 1,600 characters only."""
     return _period(text) is not None
 
 
-def collapse(text: str) -> str:
+def collapse_repetition(text: str) -> str:
     """Return `text` with the phrase that it repeats at its end said once."""
     period = _period(text)
     if period is None:
@@ -60,7 +60,7 @@ def _least(phrase: str) -> int:
     return _LEAST_OF_SYLLABLES if len(phrase) <= _SYLLABLE else _LEAST
 
 
-class RepetitionWatch:
+class RepetitionDetector:
     """Watches a stream for a loop, at every 64th character: the same text is cut at the same place in any chunks."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class RepetitionWatch:
             step = _STRIDE - self._read % _STRIDE
             self._hear(text[kept : kept + step])
             kept += step
-            if repetition(self._tail):
+            if is_repeating(self._tail):
                 return kept
         self._hear(text[kept:])
         return None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.her.beats import BeatKind, public
-from bot.her.repetition import RepetitionWatch
-from bot.her.scanner import Scanner
+from bot.her.beats import BeatKind, select_public
+from bot.her.repetition import RepetitionDetector
 from bot.her.speaker_names import Speakers
-from bot.her.tag_parser import TagParser
+from bot.her.tag_scanner import TagScanner
 from bot.her.tags import TurnEnd
+from bot.her.token_parser import TokenParser
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat, PublicBeat
@@ -30,10 +30,10 @@ class ParsedReply:
     @property
     def public(self) -> tuple[PublicBeat, ...]:
         """What everyone in the scene hears and sees."""
-        return public(self.beats)
+        return select_public(self.beats)
 
     @property
-    def speaks(self) -> bool:
+    def has_speech(self) -> bool:
         """Whether anything is said aloud."""
         return any(beat.kind is BeatKind.SPEECH for beat in self.beats)
 
@@ -57,9 +57,9 @@ class ReplyParser:
         aliases: tuple[str, ...] = (),
     ) -> None:
         speakers = Speakers(character, others, aliases)
-        self._reading = TagParser(speakers, prefilled=prefilled, well_formed=well_formed)
-        self._scanner = Scanner()
-        self._loops = RepetitionWatch()
+        self._reading = TokenParser(speakers, prefilled=prefilled, well_formed=well_formed)
+        self._scanner = TagScanner()
+        self._loops = RepetitionDetector()
 
     @property
     def beats(self) -> tuple[Beat, ...]:
@@ -97,7 +97,7 @@ class ReplyParser:
                 return
 
 
-def parse(
+def parse_reply(
     text: str,
     character: str,
     others: tuple[str, ...] = (),

@@ -6,22 +6,12 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from bot.her.repetition import repetition
-from bot.her.scanner import find
 from bot.her.speaker_names import COLONS, LINE_BREAKS, LabelOwner, Speakers
+from bot.her.tag_scanner import find_tags
 from bot.her.tags import TurnEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-__all__ = [
-    "escape_control_tokens",
-    "repetition",
-    "sanitise_name",
-    "sanitise_text",
-    "without_headings",
-    "without_speaker_labels",
-]
 
 _LONGEST_NAME = 80
 _NAMELESS = "Someone"
@@ -52,7 +42,7 @@ def sanitise_text(text: str) -> str:
 def _quote_tags(text: str) -> str:
     pieces: list[str] = []
     end = 0
-    for span in find(text)[0]:
+    for span in find_tags(text)[0]:
         raw = text[span.start : span.end]
         pieces += [text[end : span.start], raw if isinstance(span.token, TurnEnd) else _quote(raw)]
         end = span.end
@@ -75,7 +65,7 @@ def escape_control_tokens(text: str) -> str:
     return _CONTROL.sub(r"‹\1›", text)
 
 
-def without_speaker_labels(text: str, names: Iterable[str] = ()) -> str:
+def remove_speaker_labels(text: str, names: Iterable[str] = ()) -> str:
     """Return `text` such that it stays one person's line in a conversation whose speakers are `names`.
 
     Blank lines go, and a line that begins like somebody's (`Name:`, of `names` or of anyone) or like a heading goes on
@@ -91,7 +81,7 @@ def without_speaker_labels(text: str, names: Iterable[str] = ()) -> str:
     return _HEADING.sub(r"==\1==", kept)
 
 
-def without_headings(text: str) -> str:
+def remove_headings(text: str) -> str:
     """Return a scenario's text without lines that a mind could take for the headings of its own prompt."""
     return _HEADING_LINE.sub(r"\1==", _BREAK.sub("\n", text)).strip()
 
@@ -102,7 +92,7 @@ def sanitise_name(text: str) -> str:
     Without line breaks, colons, control and direction characters, HER tags and control tokens. Never empty: a name of
     which nothing is left becomes "Someone".
     """
-    spans = find(text)[0]
+    spans = find_tags(text)[0]
     for span in reversed(spans):
         text = f"{text[: span.start]} {text[span.end :]}" if span.token.raw else text
     visible = "".join(

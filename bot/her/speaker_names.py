@@ -57,7 +57,7 @@ _PLAIN = Label(LabelOwner.PLAIN)
 _UNDECIDED = Label(LabelOwner.UNDECIDED)
 
 
-def key(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Return `name` as it is compared: letters and digits only, or, where it has none, the name without spaces."""
     folded = unicodedata.normalize("NFKD", name).casefold()
     kept = "".join(char for char in folded if char.isalnum())
@@ -74,13 +74,13 @@ class Speakers:
     ) -> None:
         parts = dict.fromkeys(_parts((*others, *NARRATORS)), LabelOwner.OTHER)
         parts |= dict.fromkeys(_parts((character, *aliases)), LabelOwner.OWN)
-        full = dict.fromkeys(map(key, (*others, *NARRATORS)), LabelOwner.OTHER)
-        full |= dict.fromkeys(map(key, (character, *aliases)), LabelOwner.OWN)
+        full = dict.fromkeys(map(normalise_name, (*others, *NARRATORS)), LabelOwner.OTHER)
+        full |= dict.fromkeys(map(normalise_name, (character, *aliases)), LabelOwner.OWN)
         self._voices = {name: voice for name, voice in (parts | full).items() if name}
 
     def who(self, name: str) -> LabelOwner:
         """Return whose name it is; PLAIN where it is nobody's."""
-        return self._voices.get(key(name), LabelOwner.PLAIN)
+        return self._voices.get(normalise_name(name), LabelOwner.PLAIN)
 
     def label(self, text: str, *, final: bool) -> Label:
         """Read the label at the beginning of `text`, which begins a line; leading space and blank lines are allowed.
@@ -108,10 +108,12 @@ class Speakers:
         return self.who(_ASIDE.sub("", head)) if voice is LabelOwner.PLAIN else voice
 
     def _may_be_label(self, line: str) -> bool:
-        if set(line) <= set("= ") or self._begins_a_name(key(line)):
+        if set(line) <= set("= ") or self._begins_a_name(normalise_name(line)):
             return True
         bare = _ASIDE_BEGUN.sub("", _ASIDE.sub("", line))
-        return not any(map(str.isalnum, line)) or (bare != line and key(bare) in self._voices)
+        return not any(map(str.isalnum, line)) or (
+            bare != line and normalise_name(bare) in self._voices
+        )
 
     def _begins_a_name(self, beginning: str) -> bool:
         return any(name.startswith(beginning) for name in self._voices)
@@ -140,9 +142,15 @@ def _parts(names: tuple[str, ...]) -> list[str]:
     parts: list[str] = []
     for name in names:
         words = [word for word in re.split(r"[\s·・]+", name) if word]
-        core = [word for word in words if key(word) not in _TITLES]
+        core = [word for word in words if normalise_name(word) not in _TITLES]
         if len(words) > 1 and core:
             parts += [
-                part for part in (key("".join(core)), key(core[0]), key(core[-1])) if len(part) > 1
+                part
+                for part in (
+                    normalise_name("".join(core)),
+                    normalise_name(core[0]),
+                    normalise_name(core[-1]),
+                )
+                if len(part) > 1
             ]
     return parts

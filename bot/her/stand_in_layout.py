@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.her.layout import CharacterSheet, Message, Role, conversation
-from bot.her.sanitise import sanitise_name, sanitise_text, without_headings
+from bot.her.layout import CharacterSheet, Message, Role, build_conversation
+from bot.her.sanitise import remove_headings, sanitise_name, sanitise_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.her.layout import Heard
+    from bot.her.layout import HeardItem
 
 _MANNER = "Stay in character. Answer in one to three short sentences."
 
 
-def messages(
-    sheet: CharacterSheet, examples: Sequence[Heard], heard: Sequence[Heard]
+def build_messages(
+    sheet: CharacterSheet, examples: Sequence[HeardItem], heard: Sequence[HeardItem]
 ) -> tuple[Message, ...]:
     """Return a short chat: who the character is in a few lines, the scenario's worked exchanges, what was heard.
 
     The roles alternate strictly, and the last message is a user's unless there is nothing but the system message.
     """
-    return (Message(Role.SYSTEM, _system(sheet)), *conversation(sheet, (*examples, *heard)))
+    return (Message(Role.SYSTEM, _system(sheet)), *build_conversation(sheet, (*examples, *heard)))
 
 
 def _system(sheet: CharacterSheet) -> str:
@@ -34,4 +34,4 @@ def _system(sheet: CharacterSheet) -> str:
         sheet.motivation,
         _MANNER,
     )
-    return sanitise_text("\n".join(told for part in parts if (told := without_headings(part))))
+    return sanitise_text("\n".join(told for part in parts if (told := remove_headings(part))))

@@ -120,7 +120,7 @@ _COMMON = {
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class TagName:
     """A tag's name: its family, where in the tag's inside it ends, and whether it is the system's planning."""
 
     family: Family
@@ -128,7 +128,7 @@ class Name:
     system: bool
 
 
-def read_name(inside: str) -> Name | None:
+def read_name(inside: str) -> TagName | None:
     """Return the name that `inside` (what stands between a tag's brackets, without slash) begins with, if any is HER's.
 
     What follows the name, such as attributes, is left alone. A name may be of several words with spaces between.
@@ -137,7 +137,7 @@ def read_name(inside: str) -> Name | None:
     while chunk := _CHUNK.match(inside, end):
         name = before + chunk.group()[:_LONGEST_CHUNK]
         if family := _family(name, first=not before):
-            return Name(family, chunk.end(), _letters(name).startswith("sys"))
+            return TagName(family, chunk.end(), _letters(name).startswith("sys"))
         if not _OWNERS.fullmatch(_letters(name)):
             return None
         before, end = name + "_", _skip_gap(inside, chunk.end())
@@ -159,7 +159,7 @@ def may_become_name(inside: str) -> bool:
     return end == len(inside)
 
 
-def cut_short(inside: str) -> frozenset[Family]:
+def match_truncated_name(inside: str) -> frozenset[Family]:
     """Return the families of tags whose name may have begun with `inside` when the output ended in its middle."""
     beginning = _letters(inside)
     if inside and not beginning:
@@ -170,14 +170,14 @@ def cut_short(inside: str) -> frozenset[Family]:
     return frozenset({name.family})
 
 
-def is_marked(inside: str) -> bool:
+def is_unambiguous(inside: str) -> bool:
     """Tell whether the name is nothing but HER's even in square brackets: `role_…`, `system_…`, or Chinese."""
     return bool(_MARKED.match(inside))
 
 
-def may_become_marked(inside: str) -> bool:
+def may_become_unambiguous(inside: str) -> bool:
     """Tell whether `inside` is marked, or may become so as it goes on."""
-    return is_marked(inside) or any(mark.startswith(inside.casefold()) for mark in _MARKS)
+    return is_unambiguous(inside) or any(mark.startswith(inside.casefold()) for mark in _MARKS)
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import discord
 
 from bot.errors import PostingError
-from bot.her.beats import action, public
+from bot.her.beats import action, select_public
 from bot.library.scenario import NARRATOR
 from bot.posting import escaping
 from bot.posting.buttons import try_again_view
@@ -197,7 +197,7 @@ class DiscordDelivery:
         others = tuple(
             gm_id for gm_id in scene.gm_ids if gm_id not in (turn.author_id, turn.listener_id)
         )
-        words = public(take.beats)
+        words = select_public(take.beats)
         if turn.speaker == NARRATOR:
             words = tuple(action(beat.text) for beat in words)
         messages = [
@@ -213,7 +213,7 @@ class DiscordDelivery:
 
 def narration(turn: Turn, take: Take) -> list[str]:
     """Return a narration, or what was changed of the setting, as messages: a quotation in italics."""
-    words = render_runs([action(beat.text) for beat in public(take.beats)])
+    words = render_runs([action(beat.text) for beat in select_public(take.beats)])
     label = [] if turn.speaker == NARRATOR else [FormattedRun(f"**{escape_name(turn.speaker)}** ")]
     return [
         f"{_QUOTE}{text}"

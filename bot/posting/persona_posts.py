@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.errors import MissingPermission, PostingError, WebhookLimitReached
-from bot.her.beats import public
+from bot.her.beats import select_public
 from bot.posting import escaping, lost_posts
 from bot.posting.buttons import reply_view
 from bot.posting.escaping import escape_name
@@ -128,7 +128,7 @@ class PersonaPosts:
         head = "" if rows[0].webhook_id else _head(turn)
         for row, message in zip(
             rows,
-            render_covered_messages(public(turn.take.beats), head=head, most=len(rows)),
+            render_covered_messages(select_public(turn.take.beats), head=head, most=len(rows)),
             strict=True,
         ):
             await self._posts.add_post(replace(row, take_id=None, controls=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bot.her.beats import action, public
+from bot.her.beats import action, select_public
 from bot.posting.escaping import escape_name, escape_text
 from bot.posting.opening_post import format_part, join_lines
 from bot.posting.permissions import join_names
@@ -115,6 +115,6 @@ def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[FormattedRun]]:
 
 def _read(turn: Turn) -> list[PublicBeat]:
     """Return what is public of a turn as it is read: what the environment does in italics, and to the letter."""
-    beats = public(turn.take.beats) if turn.take else ()
+    beats = select_public(turn.take.beats) if turn.take else ()
     tells = turn.kind in (TurnKind.NARRATION, TurnKind.SETTING)
     return [action(beat.text) if tells else beat for beat in beats]

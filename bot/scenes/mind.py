@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.her.beats import action, public, speech, thought
-from bot.her.layout import CharacterSheet, Heard, HeardLine, OwnTurn, Surroundings
+from bot.her.beats import action, select_public, speech, thought
+from bot.her.layout import CharacterSheet, EnvironmentLine, HeardItem, HeardLine, OwnTurn
 from bot.her.player_text import parse_player_text
 from bot.library.scenario import NARRATOR
 from bot.scenes.turn import TurnKind
@@ -49,44 +49,50 @@ def setting(scenario: Scenario, turns: Iterable[Turn] = ()) -> str:
     return "\n".join((changed.get(SCENE, told), *lines))
 
 
-def heard(character: str, turns: Iterable[Turn], notes: Sequence[str] = ()) -> tuple[Heard, ...]:
+def heard(
+    character: str, turns: Iterable[Turn], notes: Sequence[str] = ()
+) -> tuple[HeardItem, ...]:
     """Return the turns as this character's mind has them: its own with its thoughts, of others only what is public,
     and nothing it did not hear. `notes` stand before the last of them, as what the environment tells it."""
     told = [
         _heard(character, turn) for turn in turns if turn.take is not None and turn.heard(character)
     ]
-    return (*told[:-1], *map(Surroundings, notes), *told[-1:])
+    return (*told[:-1], *map(EnvironmentLine, notes), *told[-1:])
 
 
-def _heard(character: str, turn: Turn) -> Heard:
+def _heard(character: str, turn: Turn) -> HeardItem:
     beats = turn.take.beats if turn.take else ()
     if turn.kind in (TurnKind.NARRATION, TurnKind.SETTING) or turn.speaker == NARRATOR:
-        return Surroundings(_words(turn))
+        return EnvironmentLine(_words(turn))
     if turn.speaker == character:
         return OwnTurn(beats)
     if turn.kind is TurnKind.WHISPER:
         return HeardLine(
             turn.speaker,
-            (action(f"whispers to {character}, unheard by anyone else"), *public(beats)),
+            (action(f"whispers to {character}, unheard by anyone else"), *select_public(beats)),
         )
-    return HeardLine(turn.speaker, public(beats))
+    return HeardLine(turn.speaker, select_public(beats))
 
 
 def public_line(turn: Turn) -> HeardLine | None:
     """Return a turn as everyone in the channel has it; None where it isn't for everyone."""
-    return HeardLine(turn.speaker, public(turn.take.beats)) if turn.take and turn.public else None
+    return (
+        HeardLine(turn.speaker, select_public(turn.take.beats))
+        if turn.take and turn.public
+        else None
+    )
 
 
 def _words(turn: Turn) -> str:
-    return " ".join(beat.text for beat in public(turn.take.beats if turn.take else ()))
+    return " ".join(beat.text for beat in select_public(turn.take.beats if turn.take else ()))
 
 
-def examples(character: Character) -> tuple[Heard, ...]:
+def examples(character: Character) -> tuple[HeardItem, ...]:
     """Return the character's worked exchanges as if they had been earlier turns, for stand-in models."""
     return tuple(piece for example in character.examples for piece in _exchange(example))
 
 
-def _exchange(example: Example) -> tuple[Heard, Heard]:
+def _exchange(example: Example) -> tuple[HeardItem, HeardItem]:
     speaker, _, words = example.cue.partition(":")
     own = (thought(example.thought), action(example.action), speech(example.speech))
     return HeardLine(speaker.strip(), parse_player_text(words.strip())), OwnTurn(own)

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import EmptyReply
-from bot.her.beats import public, speech
+from bot.her.beats import select_public, speech
 from bot.her.reply_parser import ReplyParser
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import mentioned, normal, spoken_names
@@ -63,7 +63,7 @@ def surroundings(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
     parser = ReplyParser(NARRATOR, others, prefilled=False)
     parser.feed(raw)
     told = " ".join(
-        " ".join(beat.text for beat in public(parser.close().beats)).replace("*", "").split()
+        " ".join(beat.text for beat in select_public(parser.close().beats)).replace("*", "").split()
     )
     sentences = (found.group().strip() for found in _SENTENCE.finditer(told))
     return " ".join(

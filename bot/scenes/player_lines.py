@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError
-from bot.her.player_text import out_of_character, parse_player_text
+from bot.her.player_text import is_out_of_character, parse_player_text
 from bot.library.normalise import is_blank
 from bot.scenes import cast, director
 from bot.scenes.director import Addressee
@@ -67,7 +67,7 @@ class PlayerLines:
         running = self._theatre.running(scene.id)
         beats = (
             ()
-            if is_blank(said.text) or out_of_character(said.text)
+            if is_blank(said.text) or is_out_of_character(said.text)
             else parse_player_text(said.text)
         )
         if running is None or not beats:

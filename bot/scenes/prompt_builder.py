@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 from bot.engine.protocol import Dialect
 from bot.errors import PromptTooLong
 from bot.her import layout, stand_in_layout
-from bot.her.chatml import PREFILL, chatml
-from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
+from bot.her.chatml import PREFILL, render_chatml
+from bot.her.grammar import (
+    build_her_continuation_grammar,
+    build_her_grammar,
+    build_stand_in_continuation_grammar,
+    build_stand_in_grammar,
+)
 from bot.scenes import mind
 
 if TYPE_CHECKING:
@@ -56,20 +61,28 @@ def prompt(
         mind.heard(character, turns, notes),
     )
     if dialect is Dialect.STAND_IN:
-        return chatml(
-            stand_in_layout.messages(sheet, mind.examples(person), heard),
+        return render_chatml(
+            stand_in_layout.build_messages(sheet, mind.examples(person), heard),
             prefill=opening or PREFILL,
         )
-    return chatml(
-        layout.messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think
+    return render_chatml(
+        layout.build_messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think
     )
 
 
 def grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
     """Return the GBNF that holds a reply of this character to HER's structure; `more`: what is added to one."""
     if more:
-        return stand_in_more_grammar() if dialect is Dialect.STAND_IN else her_more_grammar()
-    return stand_in_grammar(character) if dialect is Dialect.STAND_IN else her_grammar(character)
+        return (
+            build_stand_in_continuation_grammar()
+            if dialect is Dialect.STAND_IN
+            else build_her_continuation_grammar()
+        )
+    return (
+        build_stand_in_grammar(character)
+        if dialect is Dialect.STAND_IN
+        else build_her_grammar(character)
+    )
 
 
 async def fitted(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Request, Sampling
-from bot.her.chatml import STOPS, chatml
-from bot.her.layout import Message, Role, others_history
+from bot.her.chatml import STOPS, render_chatml
+from bot.her.layout import Message, Role, format_others_history
 from bot.scenes.mind import public_line
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def ask(engine: Engine, scene: Scene, question: Question) -> str:
     """Return the engine's answer, held to the grammar where the engine can. Raises EngineError."""
     messages = (Message(Role.SYSTEM, question.manner), Message(Role.USER, question.about))
     request = Request(
-        prompt=chatml(messages, prefill="", empty_think=True),
+        prompt=render_chatml(messages, prefill="", empty_think=True),
         mind=f"{scene.id}/({question.name})",
         guild=str(scene.place.guild_id),
         sampling=question.sampling,
@@ -60,5 +60,5 @@ def latest(scene: Scene, turns: Sequence[Turn]) -> str:
     """Return what was last said and done for all to hear, a paragraph each. No thought and no whisper is in it."""
     names = [character.name for character in scene.scenario.characters]
     told = (public_line(turn) for turn in turns[-_MOST_TURNS:])
-    lines = (others_history(line.speaker, line.beats, names) for line in told if line)
+    lines = (format_others_history(line.speaker, line.beats, names) for line in told if line)
     return "\n\n".join(line[:_LONGEST_TURN] for line in lines if line)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bot.engine.protocol import Dialect, FinishReason, Request
 from bot.errors import EmptyReply, EngineDied
 from bot.her import layout
-from bot.her.beats import BeatKind, PrivateBeat, public
+from bot.her.beats import BeatKind, PrivateBeat, select_public
 from bot.her.chatml import PREFILL, STOPS
 from bot.her.reply_parser import ReplyParser
 from bot.scenes import prompt_builder
@@ -75,10 +75,10 @@ class ReplyGenerator:
         request = self._request(scene, character, fitted)
         others = _others(scene, character, turns)
         beats, raw = await self._attempt(scene, character, others, request, progress)
-        if not public(beats):
+        if not select_public(beats):
             request = replace(request, seed=self.new_seed(), planning_tokens=_HURRIED_PLANNING)
             beats, raw = await self._attempt(scene, character, others, request, progress)
-        if not public(beats):
+        if not select_public(beats):
             raise EmptyReply(
                 f"{character} was lost in thought and said nothing. Try again, or say it another way."
             )
@@ -98,7 +98,7 @@ class ReplyGenerator:
         An engine that dies in the middle is asked once more; so is one that adds nothing. Raises NoWords where that
         failed too, and EngineError.
         """
-        opening = layout.open_turn(character, beats)
+        opening = layout.format_open_turn(character, beats)
         fitted = await self.fitted(scene, character, turns, notes, opening=opening)
         request = replace(self._request(scene, character, fitted), planning_tokens=None)
         if request.grammar is not None:
@@ -107,7 +107,7 @@ class ReplyGenerator:
                 grammar=prompt_builder.grammar(character, self.engine.info.dialect, more=True),
             )
         others = _others(scene, character, turns)
-        before = public(beats)
+        before = select_public(beats)
         for _ in range(2):
             now, raw = await self._attempt(scene, character, others, request, progress, before)
             if _goes_on(now, before):
@@ -229,7 +229,7 @@ class ReplyGenerator:
                 raw.append(chunk.text)
                 parser.feed(chunk.text)
                 cut = chunk.finish is not None and chunk.finish.reason is FinishReason.LENGTH
-                if (settled := public(parser.beats)) != shown:
+                if (settled := select_public(parser.beats)) != shown:
                     shown = settled
                     if not before or _goes_on(shown, before):
                         await progress(shown)
@@ -249,7 +249,7 @@ async def _unheard(_beats: tuple[PublicBeat, ...]) -> None:
 
 def _goes_on(beats: Sequence[Beat], before: tuple[PublicBeat, ...]) -> bool:
     """Whether more is public in these beats than before."""
-    return sum(len(beat.text) for beat in public(tuple(beats))) > sum(
+    return sum(len(beat.text) for beat in select_public(tuple(beats))) > sum(
         len(beat.text) for beat in before
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.engine.protocol import Sampling
 from bot.errors import EngineError
-from bot.her.beats import public
+from bot.her.beats import select_public
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import mentioned, normal, spoken_names
 from bot.scenes.questions import Question, ask, latest
@@ -153,7 +153,7 @@ def _mentioned(moment: Moment) -> tuple[str, ...]:
     last = moment.story[-1] if moment.story else None
     if last is None or last.take is None:
         return ()
-    words = " ".join(beat.text for beat in public(last.take.beats))
+    words = " ".join(beat.text for beat in select_public(last.take.beats))
     return mentioned(words, spoken_names(moment.scene.scenario.characters))
 
 

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Refused
-from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, public
+from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, select_public
 from bot.her.player_text import parse_player_text
 from bot.library.normalise import is_blank
 from bot.scenes.scene import SceneState
@@ -94,7 +94,7 @@ class Takes:
         turn = await self._given(turn)
         if turn.take is None:
             raise Refused("That reply has no text.")
-        return turn.take, written(public(turn.take.beats))
+        return turn.take, written(select_public(turn.take.beats))
 
     async def rewrite(self, turn_id: int, take_id: int, text: str, by: int) -> bool:
         """Give a reply the text that somebody made of that take of it; thoughts stay as they are. Returns whether
@@ -107,7 +107,7 @@ class Takes:
             turn = await self._given(turn)
             if turn.take is None or turn.take.id != take_id:
                 raise Refused("That reply has changed since you opened it: open it once more.")
-            if beats == parse_player_text(written(public(turn.take.beats))):
+            if beats == parse_player_text(written(select_public(turn.take.beats))):
                 return False
             await self._store.rewrite(turn_id, rewritten(turn.take.beats, beats), text, by)
         await self._changed(running.scene, turn)
@@ -173,7 +173,7 @@ def written(beats: tuple[PublicBeat, ...]) -> str:
 def rewritten(before: tuple[Beat, ...], now: tuple[PublicBeat, ...]) -> tuple[Beat, ...]:
     """Return a take's beats with other public ones: each in the place of the one it was made from where they are as
     many of the same kinds, else all of them behind what was thought."""
-    old = public(before)
+    old = select_public(before)
     if [beat.kind for beat in old] == [beat.kind for beat in now]:
         fresh = iter(now)
         return tuple(next(fresh) if isinstance(beat, PublicBeat) else beat for beat in before)

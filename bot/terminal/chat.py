@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.errors import AsideError, Refused
-from bot.her.player_text import out_of_character
+from bot.her.player_text import is_out_of_character
 from bot.library.name_matching import addressed, spoken_names
 from bot.scenes import cast
 from bot.scenes.director import Addressee
@@ -122,7 +122,7 @@ class Chat:
         return running
 
     async def _say(self, line: str) -> None:
-        if out_of_character(line):
+        if is_out_of_character(line):
             self._note("Out of character: nobody on stage heard it.")
             return
         characters = addressed(line, self._names) or (self._seat.partner,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from bot.her.beats import BeatKind, public
+from bot.her.beats import BeatKind, select_public
 from bot.scenes.reveal import for_gm
 from bot.terminal.screen import ACTION, FAULT, NAME, PRIVATE, QUIET
 from bot.terminal.typed_commands import in_our_words
@@ -53,7 +53,7 @@ class TerminalDelivery:
     async def deliver(self, _scene: Scene, turn: Turn, take: Take) -> None:
         """Show the rest of a reply, and what is to be seen of its thoughts."""
         spoken, self._spoken = self._spoken or Spoken(self._screen, turn.speaker), None
-        spoken.show(public(take.beats), whole=True)
+        spoken.show(select_public(take.beats), whole=True)
         self.reveal(freed for freed in for_gm(take.beats) if freed.beat.kind in self.showing)
 
     async def withdraw(self, _scene: Scene, turn: Turn) -> None:
@@ -79,7 +79,7 @@ class TerminalDelivery:
     def retell(self, turn: Turn) -> None:
         """Show a turn of the story again; what was whispered on Discord is nobody's business here."""
         if turn.take is not None and turn.public:
-            Spoken(self._screen, turn.speaker).show(public(turn.take.beats), whole=True)
+            Spoken(self._screen, turn.speaker).show(select_public(turn.take.beats), whole=True)
             self.reveal(
                 freed for freed in for_gm(turn.take.beats) if freed.beat.kind in self.showing
             )

@@ -14,7 +14,7 @@ from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import Request
 from bot.errors import ModelFileError
-from bot.her.chatml import chatml
+from bot.her.chatml import render_chatml
 from bot.her.layout import Message, Role
 from bot.weights.find_model import resolve
 from tests.cli.conftest import complaint, data, put
@@ -215,7 +215,7 @@ async def test_a_model_is_built_from_its_safetensors_and_plays(
     )
     await engine.start()
     try:
-        prompt = chatml([Message(Role.USER, "Good evening!")])
+        prompt = render_chatml([Message(Role.USER, "Good evening!")])
         chunks = [
             chunk async for chunk in engine.generate(Request(prompt, mind="one", max_tokens=8))
         ]

@@ -11,7 +11,7 @@ from bot.her.beats import (
     PublicBeat,
     action,
     planning,
-    public,
+    select_public,
     speech,
     thought,
 )
@@ -59,7 +59,7 @@ def test_whether_anything_public_was_said_is_known() -> None:
 
 def test_the_types_of_beats_carry_who_may_see_them() -> None:
     beats = (planning("x"), speech("Sir."), thought("y"), action("bows"))
-    assert public(beats) == (speech("Sir."), action("bows"))
+    assert select_public(beats) == (speech("Sir."), action("bows"))
     with pytest.raises(ValueError, match="public"):
         PublicBeat(THOUGHT, "x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="private"):

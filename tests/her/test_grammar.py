@@ -11,8 +11,13 @@ import llama_cpp
 import pytest
 from llama_cpp.llama_grammar import LlamaGrammar
 
-from bot.her.grammar import her_grammar, her_more_grammar, stand_in_grammar, stand_in_more_grammar
-from bot.her.reply_parser import parse
+from bot.her.grammar import (
+    build_her_continuation_grammar,
+    build_her_grammar,
+    build_stand_in_continuation_grammar,
+    build_stand_in_grammar,
+)
+from bot.her.reply_parser import parse_reply
 
 Accepts = Callable[[str, str], bool]
 NAME = "Eliza"
@@ -56,7 +61,11 @@ def _allow(sampler: object, token: int) -> bool:
     "name", ["Eliza", "Zoë O’Neil", 'The "Old" \\ Man', "林黛玉", "{x}", "a: b\nc"]
 )
 def test_every_name_makes_a_grammar_that_llama_cpp_reads(name: str) -> None:
-    for grammar in (her_grammar(name), her_grammar(name, prefilled=False), stand_in_grammar(name)):
+    for grammar in (
+        build_her_grammar(name),
+        build_her_grammar(name, prefilled=False),
+        build_stand_in_grammar(name),
+    ):
         assert LlamaGrammar.from_string(grammar, verbose=False)
 
 
@@ -71,9 +80,9 @@ def test_every_name_makes_a_grammar_that_llama_cpp_reads(name: str) -> None:
     ],
 )
 def test_hers_grammar_lets_well_formed_replies_pass(accepts: Accepts, text: str) -> None:
-    assert accepts(her_grammar(NAME), text)
-    assert accepts(her_grammar(NAME, prefilled=False), f"<system_thinking>{text}")
-    reply = parse(text, NAME, prefilled=True, well_formed=True)
+    assert accepts(build_her_grammar(NAME), text)
+    assert accepts(build_her_grammar(NAME, prefilled=False), f"<system_thinking>{text}")
+    reply = parse_reply(text, NAME, prefilled=True, well_formed=True)
     assert reply.closed
     assert reply.public
 
@@ -99,22 +108,24 @@ def test_hers_grammar_lets_well_formed_replies_pass(accepts: Accepts, text: str)
     ],
 )
 def test_hers_grammar_stops_a_malformed_reply(accepts: Accepts, text: str) -> None:
-    assert not accepts(her_grammar(NAME), text)
+    assert not accepts(build_her_grammar(NAME), text)
 
 
 @pytest.mark.model
 def test_what_is_added_to_a_reply_holds_to_its_structure_too(accepts: Accepts) -> None:
-    assert accepts(her_more_grammar(), f" And another thing. {ROLE}")
+    assert accepts(build_her_continuation_grammar(), f" And another thing. {ROLE}")
     for text in (
         "",
         "<role_thinking>Odd.</role_thinking>",
         f"plan</system_thinking>{ROLE}",
         "Odd.</role_thinking>Sir.",
     ):
-        assert not accepts(her_more_grammar(), text)
-    assert accepts(stand_in_more_grammar(), " You are very kind, sir. I'll not forget it!")
+        assert not accepts(build_her_continuation_grammar(), text)
+    assert accepts(
+        build_stand_in_continuation_grammar(), " You are very kind, sir. I'll not forget it!"
+    )
     for text in ("", "You are very kind.", " You are very kind", f" You are very kind, sir.{ROLE}"):
-        assert not accepts(stand_in_more_grammar(), text)
+        assert not accepts(build_stand_in_continuation_grammar(), text)
 
 
 STANDING_IN = (
@@ -125,7 +136,7 @@ STANDING_IN = (
 
 @pytest.mark.model
 def test_the_stand_ins_grammar_is_tight(accepts: Accepts) -> None:
-    grammar = stand_in_grammar(NAME)
+    grammar = build_stand_in_grammar(NAME)
     assert accepts(grammar, f"{STANDING_IN}You are very kind, sir. I'll not forget it!")
     for speech in (
         "",

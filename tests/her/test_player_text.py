@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.beats import PublicBeat
-from bot.her.inline_actions import InlineActions
-from bot.her.player_text import out_of_character, parse_player_text
+from bot.her.inline_actions import InlineActionParser
+from bot.her.player_text import is_out_of_character, parse_player_text
 
 
 def told(text: str) -> str:
@@ -56,7 +56,7 @@ def test_the_chunks_never_matter(text: str, size: int) -> None:
                 merged.append([kind, piece])
         return merged
 
-    whole, parts = InlineActions("*_"), InlineActions("*_")
+    whole, parts = InlineActionParser("*_"), InlineActionParser("*_")
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
     fed = [piece for chunk in chunks for piece in parts.feed(chunk)]
     assert joined([*fed, *parts.close()]) == joined([*whole.feed(text), *whole.close()])
@@ -77,7 +77,7 @@ def test_nothing_a_person_types_is_private_or_lost(text: str) -> None:
      "OOC: hi", "ooc： hi", "(ooc) hi", "[OOC] hi\nmore", "(ooc: hi)"],
 )  # fmt: skip
 def test_what_is_out_of_character(text: str) -> None:
-    assert out_of_character(text)
+    assert is_out_of_character(text)
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_what_is_out_of_character(text: str) -> None:
     ],
 )
 def test_what_is_in_character(text: str) -> None:
-    assert not out_of_character(text)
+    assert not is_out_of_character(text)

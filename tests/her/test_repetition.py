@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.repetition import RepetitionWatch, collapse, repetition
+from bot.her.repetition import RepetitionDetector, collapse_repetition, is_repeating
 
 
 @pytest.mark.parametrize(
@@ -20,22 +20,22 @@ from bot.her.repetition import RepetitionWatch, collapse, repetition
     ],
 )
 def test_a_phrase_said_over_and_over_is_a_loop(phrase: str) -> None:
-    assert repetition("Well. " + phrase * 30)
-    assert not repetition(phrase * 2)
-    assert collapse("Well. " + phrase * 30).count(phrase.strip()) == 1
+    assert is_repeating("Well. " + phrase * 30)
+    assert not is_repeating(phrase * 2)
+    assert collapse_repetition("Well. " + phrase * 30).count(phrase.strip()) == 1
 
 
 @pytest.mark.parametrize(
     "text", ["ha" * 40, "N" + "o" * 100, "-" * 200, ". " * 60, "", "x", "Rain, rain, rain, rain."]
 )
 def test_a_laugh_a_scream_and_a_divider_are_none(text: str) -> None:
-    assert not repetition(text)
-    assert collapse(text) == text
+    assert not is_repeating(text)
+    assert collapse_repetition(text) == text
 
 
 @pytest.mark.parametrize("text", ["ha" * 200, "o" * 300, "-" * 900, "\n" * 900])
 def test_unless_they_never_end(text: str) -> None:
-    assert repetition(text)
+    assert is_repeating(text)
 
 
 @given(st.integers(0, 200), st.integers(1, 90))
@@ -44,10 +44,10 @@ def test_the_cut_is_at_the_same_place_in_any_chunks(before: int, size: int) -> N
     text = (
         "abcdefghij klmno"[: before % 16] + "".join(map(str, range(before))) + "I love you. " * 60
     )
-    watch, kept = RepetitionWatch(), 0
+    watch, kept = RepetitionDetector(), 0
     for start in range(0, len(text), size):
         cut = watch.feed(text[start : start + size])
         kept += len(text[start : start + size]) if cut is None else cut
         if cut is not None:
             break
-    assert kept == RepetitionWatch().feed(text)
+    assert kept == RepetitionDetector().feed(text)

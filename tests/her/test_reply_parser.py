@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.her.reply_parser import ParsedReply, ReplyParser, parse
+from bot.her.reply_parser import ParsedReply, ReplyParser, parse_reply
 
 PLANNED = "<system_thinking>plan</system_thinking>"
 CAST = ("Mr. Darcy", "Jane Bennet", "Zoë O’Neil")
@@ -15,7 +15,7 @@ CAST = ("Mr. Darcy", "Jane Bennet", "Zoë O’Neil")
 def told(text: str, *, prefilled: bool = False, well_formed: bool = False) -> str:
     """The beats, each as its kind's first letter (p, t, a, s) and its text."""
     return shown(
-        parse(text, "Elizabeth Bennet", CAST, prefilled=prefilled, well_formed=well_formed)
+        parse_reply(text, "Elizabeth Bennet", CAST, prefilled=prefilled, well_formed=well_formed)
     )
 
 
@@ -66,7 +66,10 @@ def test_a_well_formed_reply_is_heard_in_order(text: str, beats: str) -> None:
     ],
 )
 def test_planning_is_known_by_many_marks(text: str) -> None:
-    assert parse(text, "Elizabeth Bennet").public == parse("Sir.", "Elizabeth Bennet").public
+    assert (
+        parse_reply(text, "Elizabeth Bennet").public
+        == parse_reply("Sir.", "Elizabeth Bennet").public
+    )
     assert told(text).startswith("p ")
 
 
@@ -84,7 +87,10 @@ def test_planning_may_quote_tags() -> None:
     "text", ["plan", "plan <role_action>bows</role_action> Sir.", "plan</role_thinking> and more"]
 )
 def test_planning_that_is_never_closed_is_private_to_the_end(text: str) -> None:
-    for reply in (parse(text, "Eliza", prefilled=True), parse(f"<system_thinking>{text}", "Eliza")):
+    for reply in (
+        parse_reply(text, "Eliza", prefilled=True),
+        parse_reply(f"<system_thinking>{text}", "Eliza"),
+    ):
         assert not reply.public
         assert not reply.closed
 
@@ -163,7 +169,8 @@ def test_the_characters_own_name_is_no_part_of_the_reply(name: str) -> None:
         f"{PLANNED}<role_thinking>x</role_thinking>{name}Sir.",
     ):
         assert [
-            beat.text for beat in parse(text, "Elizabeth Bennet", CAST, aliases=("Lizzy",)).public
+            beat.text
+            for beat in parse_reply(text, "Elizabeth Bennet", CAST, aliases=("Lizzy",)).public
         ] == ["Sir."]
 
 
@@ -197,8 +204,12 @@ def test_own_lines_after_the_first_are_one_speech() -> None:
 
 
 def test_an_empty_reply_has_no_beats() -> None:
-    assert parse("", "Eliza").beats == parse(f"{PLANNED}Eliza: \n", "Eliza").beats[1:] == ()
-    assert not parse(PLANNED, "Eliza").speaks
+    assert (
+        parse_reply("", "Eliza").beats
+        == parse_reply(f"{PLANNED}Eliza: \n", "Eliza").beats[1:]
+        == ()
+    )
+    assert not parse_reply(PLANNED, "Eliza").has_speech
 
 
 def test_a_phrase_said_over_and_over_is_cut_and_said_once() -> None:
@@ -229,7 +240,9 @@ def test_without_its_opening_nothing_settles_before_the_end() -> None:
 
 
 def test_a_private_beat_never_shows_its_text_by_accident() -> None:
-    assert "Odd." not in repr(parse(f"{PLANNED}<role_thinking>Odd.</role_thinking>Sir.", "Eliza"))
+    assert "Odd." not in repr(
+        parse_reply(f"{PLANNED}<role_thinking>Odd.</role_thinking>Sir.", "Eliza")
+    )
 
 
 @pytest.mark.parametrize("piece", ["word ", "<role_thinking>x<role_action>y", "*a ", "Jane\n"])
@@ -258,7 +271,7 @@ def test_a_long_reply_in_small_chunks_costs_little(piece: str, well_formed: bool
     ],
 )
 def test_thinking_in_an_envelope_that_is_no_tag_stays_private(thinking: str) -> None:
-    reply = parse(
+    reply = parse_reply(
         f"plan</system_thinking>{thinking}\n<role_action>bows</role_action>Sir.",
         "Mr Bennet",
         prefilled=True,

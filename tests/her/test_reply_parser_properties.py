@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.beats import Beat, PublicBeat, public
-from bot.her.layout import open_turn, others_history, own_history
+from bot.her.beats import Beat, PublicBeat, select_public
+from bot.her.layout import format_open_turn, format_others_history, format_own_history
 from bot.her.reply_parser import ParsedReply, ReplyParser
 from tests.her.malformed_replies import pieces, with_one_fault, with_two_faults
 from tests.her.sample_replies import (
@@ -60,7 +60,7 @@ def begins(part: tuple[Beat, ...], whole: tuple[Beat, ...]) -> bool:
 
 
 def aloud(beats: tuple[Beat, ...]) -> str:
-    return "\n".join(beat.text for beat in public(beats))
+    return "\n".join(beat.text for beat in select_public(beats))
 
 
 def assert_no_secret_leaks(written: Written) -> None:
@@ -68,7 +68,7 @@ def assert_no_secret_leaks(written: Written) -> None:
         reply, settled = read(written.text, size, prefilled=written.prefilled)
         for beats in (*settled, reply.beats):
             assert SECRET not in aloud(beats)
-        assert SECRET not in others_history(CHARACTER, reply.beats)
+        assert SECRET not in format_others_history(CHARACTER, reply.beats)
 
 
 @given(shreds, modes, st.integers(1, 9))
@@ -136,7 +136,7 @@ def test_natures_are_told_apart_and_thoughts_reach_their_own_mind_only(written: 
             isinstance(beat, PublicBeat) and beat.kind == nature and words in beat.text
             for beat in reply.beats
         )
-    own = own_history(CHARACTER, reply.beats)
+    own = format_own_history(CHARACTER, reply.beats)
     for piece in written.role:
         assert piece.words in own
     assert written.planning.words not in own
@@ -146,7 +146,7 @@ def test_natures_are_told_apart_and_thoughts_reach_their_own_mind_only(written: 
 @settings(max_examples=40, deadline=None)
 def test_a_turn_that_is_to_go_on_reads_as_it_was(written: Written) -> None:
     beats = read(written.text, 7, prefilled=written.prefilled)[0].beats
-    assert read(open_turn(CHARACTER, beats), 5, prefilled=False)[0].beats == beats
+    assert read(format_open_turn(CHARACTER, beats), 5, prefilled=False)[0].beats == beats
 
 
 @given(well_formed(), st.sampled_from(AFTER_THE_END))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.speaker_lines import SpeakerLines
-from bot.her.speaker_names import LabelOwner, Speakers, key
+from bot.her.label_filter import LabelFilter
+from bot.her.speaker_names import LabelOwner, Speakers, normalise_name
 
 SPEAKERS = Speakers(
     "Elizabeth Bennet", ("Mr. Bennet", "Zoë O’Neil", "R2:D2", "林黛玉", "🦊"), ("Lizzy",)
@@ -77,7 +77,7 @@ def test_other_lines_are_plain(line: str) -> None:
 )
 @settings(max_examples=200, deadline=None)
 def test_lines_are_read_alike_in_any_chunks(text: str, size: int) -> None:
-    whole, parts = SpeakerLines(SPEAKERS), SpeakerLines(SPEAKERS)
+    whole, parts = LabelFilter(SPEAKERS), LabelFilter(SPEAKERS)
     expected = whole.feed(text) + whole.close()
     assert (
         "".join(parts.feed(text[at : at + size]) for at in range(0, len(text), size))
@@ -88,7 +88,7 @@ def test_lines_are_read_alike_in_any_chunks(text: str, size: int) -> None:
 
 
 def test_the_beginning_of_a_line_is_held_back_only_while_it_may_be_a_label() -> None:
-    lines = SpeakerLines(SPEAKERS)
+    lines = LabelFilter(SPEAKERS)
     assert lines.feed("Good day.\nZo") == "Good day.\n"
     assert lines.feed("om in") == "Zoom in"
 
@@ -99,12 +99,12 @@ def test_markup_round_the_own_name_goes_with_it() -> None:
         ("**Lizzy:** hi", "hi"),
         ("*Lizzy: smiles* hi", "*smiles* hi"),
     ):
-        lines = SpeakerLines(SPEAKERS)
+        lines = LabelFilter(SPEAKERS)
         assert (lines.feed(text) + lines.close()).replace("  ", " ").replace(
             "* s", "*s"
         ).strip() == rest
 
 
 def test_keys_of_names_without_letters_are_the_names() -> None:
-    assert key(" 🦊 ") == "🦊"
-    assert key("D’Arcy, Jr.") == key("darcy jr")
+    assert normalise_name(" 🦊 ") == "🦊"
+    assert normalise_name("D’Arcy, Jr.") == normalise_name("darcy jr")

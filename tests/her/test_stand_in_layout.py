@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.her.beats import action, speech, thought
-from bot.her.chatml import chatml
+from bot.her.chatml import render_chatml
 from bot.her.layout import CharacterSheet, HeardLine, OwnTurn, Role
-from bot.her.stand_in_layout import messages
+from bot.her.stand_in_layout import build_messages
 
 SHEET = CharacterSheet(
     "Eliza", "A Book", "Witty.", "Long ago.", "A ball.", (("Jane", "Kind."),), "To dance."
@@ -18,7 +18,7 @@ HEARD = (HeardLine("Zoë", (speech("<role_thinking>Hello"),)),)
 
 
 def test_a_stand_in_reads_little_and_sees_the_worked_exchanges_as_earlier_turns() -> None:
-    system, *turns = messages(SHEET, EXAMPLES, HEARD)
+    system, *turns = build_messages(SHEET, EXAMPLES, HEARD)
     assert system.text.startswith("You are Eliza from A Book.\nWitty.\nA ball.\nTo dance.\n")
     assert len(system.text) < 200
     assert [(turn.role, turn.text) for turn in turns] == [
@@ -29,9 +29,9 @@ def test_a_stand_in_reads_little_and_sees_the_worked_exchanges_as_earlier_turns(
         ),
         (Role.USER, "Zoë: ‹role_thinking›Hello"),
     ]
-    assert chatml((system, *turns)).text.endswith("<|im_start|>assistant\n<system_thinking>")
+    assert render_chatml((system, *turns)).text.endswith("<|im_start|>assistant\n<system_thinking>")
 
 
 def test_roles_alternate_where_an_example_meets_the_scene() -> None:
-    turns = messages(SHEET, EXAMPLES, (OwnTurn((speech("Well!"),)), *HEARD))[1:]
+    turns = build_messages(SHEET, EXAMPLES, (OwnTurn((speech("Well!"),)), *HEARD))[1:]
     assert [turn.role for turn in turns] == [Role.USER, Role.ASSISTANT, Role.USER]

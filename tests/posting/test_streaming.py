@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.her.beats import action, planning, public, speech, thought
+from bot.her.beats import action, planning, select_public, speech, thought
 from bot.posting.reply_draft import CURSOR
 from bot.posting.reply_poster import ReplyPoster
 from bot.scenes.reveal import RevealPolicy, Where
@@ -85,7 +85,7 @@ async def test_the_end_is_the_same_as_without_streaming_and_spoilers_come_only_t
     before = [(message.content, len(message.now.attachments)) for message in house.room.messages]
     seen = len(before)
     async with house.stage.thinking(scene, streamed):
-        heard = public(beats)
+        heard = select_public(beats)
         for count in range(len(heard)):
             half = heard[count].text[: len(heard[count].text) // 2]
             await told(

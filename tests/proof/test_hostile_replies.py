@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.engine.protocol import FinishReason
-from bot.her.beats import public
-from bot.her.layout import CharacterSheet, HeardLine, messages
+from bot.her.beats import select_public
+from bot.her.layout import CharacterSheet, HeardLine, build_messages
 from bot.her.reply_parser import ReplyParser
 from bot.posting.render import render_public_messages
 from bot.scenes.reveal import RevealPolicy, Where
@@ -32,11 +32,11 @@ EVERYONE_ELSE = CharacterSheet(OTHERS[0], others=((CHARACTER, ""),))
 def test_no_secret_of_ten_thousand_replies_is_in_a_public_post_or_in_another_prompt() -> None:
     for hostile, policy in zip(corpus(ALL), cycle(POLICIES), strict=False):
         for beats in stages(hostile):
-            aloud = "\n".join(beat.text for beat in public(beats))
+            aloud = "\n".join(beat.text for beat in select_public(beats))
             assert SECRET not in aloud, hostile
         for message in render_public_messages(policy.shown(beats)):
             assert SECRET not in SPOILED.sub("", message.text), hostile
-        told = messages(EVERYONE_ELSE, [HeardLine(CHARACTER, public(beats))])
+        told = build_messages(EVERYONE_ELSE, [HeardLine(CHARACTER, select_public(beats))])
         assert SECRET not in "\n".join(message.text for message in told), hostile
 
 

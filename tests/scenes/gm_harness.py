@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
-from bot.her.beats import public
+from bot.her.beats import select_public
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
@@ -46,7 +46,7 @@ class Directed:
 
 def words(turn: Turn) -> str:
     """What a turn says in public, as one text."""
-    return " ".join(beat.text for beat in public(turn.take.beats)) if turn.take else ""
+    return " ".join(beat.text for beat in select_public(turn.take.beats)) if turn.take else ""
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
-from bot.her.beats import PublicBeat, public
+from bot.her.beats import PublicBeat, select_public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
 from bot.scenes.director import Addressee
@@ -88,7 +88,7 @@ class RecordingStage:
     async def deliver(self, _scene: Scene, turn: Turn, take: Take) -> None:
         if self.refusal:
             raise self.refusal
-        self.shown.append((turn.speaker, " ".join(beat.text for beat in public(take.beats))))
+        self.shown.append((turn.speaker, " ".join(beat.text for beat in select_public(take.beats))))
 
     async def withdraw(self, _scene: Scene, turn: Turn) -> None:
         self.withdrawn.append(turn.id)
@@ -152,7 +152,7 @@ class House:
         """Who said what so far, as everyone heard it."""
         turns = await self.theatre.history(scene)
         return [
-            (turn.speaker, " ".join(b.text for b in public(turn.take.beats)))
+            (turn.speaker, " ".join(b.text for b in select_public(turn.take.beats)))
             for turn in turns
             if turn.take
         ]

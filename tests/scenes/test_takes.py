@@ -9,7 +9,7 @@ import pytest
 
 from bot.engine.protocol import Dialect
 from bot.errors import EngineBusy, EngineDied, MissingPermission, Refused
-from bot.her.beats import planning, public, thought
+from bot.her.beats import planning, select_public, thought
 from bot.scenes import prompt_builder
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
@@ -161,7 +161,7 @@ async def test_what_is_added_streams_and_never_less_than_there_was(tmp_path: Pat
         await house.takes.again(turn.id, ALICE, lengthen=True)
         await house.quiet(scene)
         assert turn.take
-        before = sum(len(beat.text) for beat in public(turn.take.beats))
+        before = sum(len(beat.text) for beat in select_public(turn.take.beats))
         assert house.stage.progressed
         for beats in house.stage.progressed:
             assert sum(len(beat.text) for beat in beats) > before

@@ -21,15 +21,15 @@ from dataclasses import dataclass
 
 from bot.her.tags import (
     PRIVATE,
-    Name,
     Tag,
+    TagName,
     Token,
     TurnEnd,
     Words,
-    cut_short,
-    is_marked,
-    may_become_marked,
+    is_unambiguous,
+    match_truncated_name,
     may_become_name,
+    may_become_unambiguous,
     read_name,
 )
 
@@ -79,7 +79,7 @@ class Span:
     end: int
 
 
-class Scanner:
+class TagScanner:
     """Turns a stream of text into tokens; holds back what may still become a tag, about a hundred characters."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Scanner:
 
     def _scan(self, *, final: bool) -> list[Token]:
         tokens: list[Token] = []
-        spans, hold = find(self._text, self._given, final=final)
+        spans, hold = find_tags(self._text, self._given, final=final)
         for span in spans:
             self._give_words(tokens, span.start)
             if span.token.raw:
@@ -116,7 +116,7 @@ class Scanner:
             self._given = end
 
 
-def find(text: str, start: int = 0, *, final: bool = True) -> tuple[list[Span], int]:
+def find_tags(text: str, start: int = 0, *, final: bool = True) -> tuple[list[Span], int]:
     """Return the tags and control tokens in `text` from `start` on, and up to where it is read.
 
     Unless `final`, the text goes on beyond what is there, and what may still become a tag is left unread.
@@ -156,16 +156,16 @@ def _tag_at(text: str, start: int, *, final: bool) -> Span | _Unread | None:
     if stopper is None and len(text) < limit:
         if final:
             return _cut_short(head, inside, square=square)
-        open_end = may_become_name(inside) and (not square or may_become_marked(inside))
+        open_end = may_become_name(inside) and (not square or may_become_unambiguous(inside))
         return _WAIT if open_end else None
     name = read_name(inside)
-    if name is None or (square and not is_marked(inside)):
+    if name is None or (square and not is_unambiguous(inside)):
         return None
     return _tag_end(head, name, stopper, final=final)
 
 
 def _tag_end(
-    head: re.Match[str], name: Name, stopper: re.Match[str] | None, *, final: bool
+    head: re.Match[str], name: TagName, stopper: re.Match[str] | None, *, final: bool
 ) -> Span | _Unread | None:
     """Find where the tag ends whose name is known: at its closing bracket, or else with its name."""
     text, end = head.string, head.end() + name.end
@@ -175,13 +175,13 @@ def _tag_end(
         return _WAIT
     bracketed = stopper is not None and stopper.group(1) is not None
     rest = text[end : stopper.start()] if stopper else ""
-    everyday = name.family not in PRIVATE and not is_marked(text[head.end() : end])
+    everyday = name.family not in PRIVATE and not is_unambiguous(text[head.end() : end])
     if everyday and not (bracketed and "=" in rest):
         return None
     return _span(head, name, stopper.end() if stopper and bracketed else end)
 
 
-def _span(head: re.Match[str], name: Name, end: int) -> Span:
+def _span(head: re.Match[str], name: TagName, end: int) -> Span:
     raw = head.string[head.start() : end]
     return Span(
         Tag(frozenset({name.family}), bool(head.group(2)), raw, name.system), head.start(), end
@@ -192,7 +192,7 @@ def _cut_short(head: re.Match[str], inside: str, *, square: bool) -> Span | None
     """Read what may be a tag when the output ended in its middle."""
     text, start, closing = head.string, head.start(), bool(head.group(2))
     name = read_name(inside)
-    if square and not is_marked(inside):
+    if square and not is_unambiguous(inside):
         return None
     if name and name.end < len(inside.rstrip()):
         read = _tag_end(head, name, None, final=True)
@@ -201,7 +201,7 @@ def _cut_short(head: re.Match[str], inside: str, *, square: bool) -> Span | None
         return Span(TurnEnd(""), start, len(text))
     if not (inside or closing) or (head.group(1) and name is None):
         return None
-    families = cut_short(inside)
+    families = match_truncated_name(inside)
     if not families:
         return None
     return Span(

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.private_text import PrivateText
+from bot.her.private_blocks import PrivateBlock
 
 if TYPE_CHECKING:
     from bot.her.beat_builder import BeatBuilder
     from bot.her.tags import Family, Tag
-    from bot.her.text_run import TextRun
+    from bot.her.text_segment import TextSegment
 
 
 @dataclass(frozen=True, slots=True)
-class StrayTag:
+class StrayCloser:
     """A private closer that had nothing to close, directly before a run; no `families`: there was none."""
 
     families: frozenset[Family] = frozenset()
@@ -27,7 +27,7 @@ class StrayTag:
         return opener.may_be(*self.families)
 
 
-class PendingRuns:
+class PendingSegments:
     """Keeps such runs, and the thoughts between them, in order until the thoughts tell what the runs are.
 
     `strict`, of the first run that is kept: every thought until a public tag or the end must be well-formed.
@@ -36,23 +36,23 @@ class PendingRuns:
 
     def __init__(self, script: BeatBuilder) -> None:
         self._script = script
-        self._kept: list[TextRun | PrivateText] = []
+        self._kept: list[TextSegment | PrivateBlock] = []
         self._strict = False
 
     def __bool__(self) -> bool:
         return bool(self._kept)
 
-    def keep(self, run: TextRun, *, strict: bool) -> None:
+    def keep(self, run: TextSegment, *, strict: bool) -> None:
         """Take the next run."""
         self._strict |= strict
         self._kept.append(run)
 
-    def keep_private(self, run: TextRun) -> None:
+    def keep_private(self, run: TextSegment) -> None:
         """Take the next run, of which only those are in doubt that come after it."""
         self._strict = True
-        self._kept.append(PrivateText(BeatKind.THOUGHT, run.heard))
+        self._kept.append(PrivateBlock(BeatKind.THOUGHT, run.heard))
 
-    def hear(self, secret: PrivateText) -> None:
+    def hear(self, secret: PrivateBlock) -> None:
         """Take what was private, and judge by it."""
         told = secret.cut or (secret.closed and bool(secret.text.strip()))
         if self._kept and not (secret.clean if self._strict else told):
@@ -64,7 +64,7 @@ class PendingRuns:
     def resolve(self, *, public: bool) -> None:
         """Write everything that is kept: the runs for everyone if `public`, or else as thoughts."""
         for item in self._kept:
-            if isinstance(item, PrivateText):
+            if isinstance(item, PrivateBlock):
                 self._script.add(item.kind, item.text)
             elif public:
                 item.publish(closed=False)

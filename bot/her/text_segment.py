@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.inline_actions import InlineActions
-from bot.her.repetition import collapse
-from bot.her.speaker_lines import SpeakerLines
+from bot.her.inline_actions import InlineActionParser
+from bot.her.label_filter import LabelFilter
+from bot.her.repetition import collapse_repetition
 
 if TYPE_CHECKING:
     from bot.her.beat_builder import BeatBuilder
@@ -21,7 +21,7 @@ _SPELT_OUT = re.compile(r"(?:system|role)[_-]think", re.IGNORECASE)
 _LINE_BREAK = re.compile(r"(?<=\S)[^\S\r\n]*[\r\n]")
 
 
-class TextRun:
+class TextSegment:
     """Hears text and ends published or withheld.
 
     Where the reply's structure is guaranteed (`streaming`) text goes to the script as it is heard; otherwise all of it
@@ -34,8 +34,8 @@ class TextRun:
         self._kind = kind
         self._script = script
         self._streaming = streaming
-        self._lines = SpeakerLines(speakers)
-        self._inline = InlineActions()
+        self._lines = LabelFilter(speakers)
+        self._inline = InlineActionParser()
         self._passed: list[str] = []
         self._first = True
 
@@ -76,7 +76,9 @@ class TextRun:
         elif _SPELT_OUT.search(heard := self.heard):
             self._script.add(BeatKind.THOUGHT, heard)
         else:
-            self._speak_all(kind or self._kind, collapse(heard) if looped else heard, closed=closed)
+            self._speak_all(
+                kind or self._kind, collapse_repetition(heard) if looped else heard, closed=closed
+            )
         self._add(self._inline.close())
 
     def withhold(self, kind: PrivateKind) -> None:

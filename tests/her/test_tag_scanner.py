@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.her.scanner import Scanner, find
+from bot.her.tag_scanner import TagScanner, find_tags
 from bot.her.tags import Family, Tag, Token, TurnEnd, Words
 
 FAMILY = {"planning": "P", "thought": "T", "action": "A", "speech": "S"}
 
 
 def scan(text: str, size: int | None = None) -> list[Token]:
-    scanner = Scanner()
+    scanner = TagScanner()
     size = size or len(text) or 1
     tokens = [
         token
@@ -111,7 +111,7 @@ def test_planning_by_its_full_name_is_told_from_other_thinking() -> None:
 
 
 def test_nothing_but_what_may_become_a_tag_is_held_back() -> None:
-    scanner = Scanner()
+    scanner = TagScanner()
     assert scanner.feed("Good day, sir. <rol") == [Words("Good day, sir. ")]
     assert scanner.feed("l> ") == [Words("<roll> ")]
     assert scanner.feed("<role_thinking " + "a" * 200)[1:] != []
@@ -124,6 +124,6 @@ def test_nothing_but_what_may_become_a_tag_is_held_back() -> None:
 @settings(max_examples=300, deadline=None)
 def test_the_chunks_never_matter_and_words_are_never_lost(text: str, size: int) -> None:
     assert shown(text, size) == shown(text)
-    spans, _ = find(text)
+    spans, _ = find_tags(text)
     raw = "".join(token.text if isinstance(token, Words) else token.raw for token in scan(text))
     assert raw == text or (raw == text[:-1] and spans[-1].token == TurnEnd(""))

@@ -52,10 +52,10 @@ from typing import TYPE_CHECKING
 
 from bot.her.beat_builder import BeatBuilder
 from bot.her.beats import BeatKind
-from bot.her.pending_runs import PendingRuns, StrayTag
-from bot.her.private_text import PlanningText, ThoughtText
+from bot.her.pending_segments import PendingSegments, StrayCloser
+from bot.her.private_blocks import PlanningReader, ThoughtReader
 from bot.her.tags import PRIVATE, PUBLIC, Family, Tag, TurnEnd, Words
-from bot.her.text_run import TextRun
+from bot.her.text_segment import TextSegment
 
 if TYPE_CHECKING:
     from bot.her.beats import PrivateKind, PublicKind
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from bot.her.tags import Token
 
 
-class TagParser:
+class TokenParser:
     """Takes tokens and writes beats to `script`."""
 
     def __init__(self, speakers: Speakers, *, prefilled: bool, well_formed: bool) -> None:
@@ -78,7 +78,7 @@ class TagParser:
         """To be set before the end where the reply was cut for repeating itself."""
         self._speakers = speakers
         self._streaming = well_formed
-        self._secret: PlanningText | ThoughtText | None = PlanningText(
+        self._secret: PlanningReader | ThoughtReader | None = PlanningReader(
             speakers, assumed=not prefilled
         )
         self._planned = False
@@ -87,12 +87,12 @@ class TagParser:
             None  # of the tag inside which another one stood before the run
         )
         self._run = self._new_run()
-        self._stray = StrayTag()
+        self._stray = StrayCloser()
         self._after: PrivateKind | None = None  # what ended where the run begins
         self._clings = (
             False  # whether words stand directly before the closer behind which the run begins
         )
-        self._suspense = PendingRuns(self.script)
+        self._suspense = PendingSegments(self.script)
         self._queue: deque[Token] = deque()
 
     def take(self, token: Token) -> None:
@@ -104,14 +104,14 @@ class TagParser:
             else:
                 self._take_open(self._queue.popleft())
 
-    def _take_secret(self, reader: PlanningText | ThoughtText, token: Token) -> None:
+    def _take_secret(self, reader: PlanningReader | ThoughtReader, token: Token) -> None:
         secret = reader.take(token)
         if secret is None:
             return
         self._secret = None
         self._suspense.hear(secret)
         self._planned |= secret.is_planning
-        self._stray = StrayTag(
+        self._stray = StrayCloser(
             _PLANNING if secret.is_planning and not secret.text.strip() else frozenset()
         )
         self._after = secret.kind
@@ -173,14 +173,14 @@ class TagParser:
         return self._clings and self._run.heard[-1:].isspace()
 
     def _begin(self, tag: Tag) -> None:
-        self._stray, self._after = StrayTag(), None
+        self._stray, self._after = StrayCloser(), None
         planning_is_due = not (self._planned or self.script.is_public)
         if tag.system and self.script.is_public:
             self.over = self.stopped = True
         elif tag.system or (tag.may_be(Family.PLANNING) and planning_is_due):
-            self._secret = PlanningText(self._speakers, assumed=False)
+            self._secret = PlanningReader(self._speakers, assumed=False)
         elif tag.may_be(*PRIVATE):
-            self._secret = ThoughtText(tag)
+            self._secret = ThoughtReader(tag)
         else:
             self._kind = BeatKind.ACTION if tag.may_be(Family.ACTION) else BeatKind.SPEECH
 
@@ -189,12 +189,12 @@ class TagParser:
         self._suspense.resolve(public=False)
         if inner is not None and (_closes(tag, inner) or tag.families <= PUBLIC):
             self._run.publish()
-            self._stray, self._after = StrayTag(), None
+            self._stray, self._after = StrayCloser(), None
         elif (
             inner is None and outer is not None and _closes(tag, outer) and not tag.may_be(*PRIVATE)
         ):
             self._run.publish(outer)
-            self._outer, self._stray, self._after = None, StrayTag(), None
+            self._outer, self._stray, self._after = None, StrayCloser(), None
         else:
             self._withhold(tag)
         self._kind = None
@@ -205,16 +205,18 @@ class TagParser:
         repeats = self._run.is_blank and self._after is not None and tag.may_be(Family(self._after))
         self._clings = self._clings if repeats else _clings(self._run.heard)
         if not tag.may_be(*PRIVATE):
-            self._stray = StrayTag()
+            self._stray = StrayCloser()
         elif self._kind is not None:
-            self._stray, self._after = StrayTag(), BeatKind.THOUGHT
+            self._stray, self._after = StrayCloser(), BeatKind.THOUGHT
             return
         elif not repeats or self._after is BeatKind.THOUGHT:
-            self._stray = StrayTag(tag.families & PRIVATE, lone=self._run.is_blank and not repeats)
+            self._stray = StrayCloser(
+                tag.families & PRIVATE, lone=self._run.is_blank and not repeats
+            )
         self._after = self._after if repeats else None
 
-    def _new_run(self) -> TextRun:
-        return TextRun(
+    def _new_run(self) -> TextSegment:
+        return TextSegment(
             self._kind or BeatKind.SPEECH, self._speakers, self.script, streaming=self._streaming
         )
 

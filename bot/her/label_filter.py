@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _BREAK = re.compile(f"[{LINE_BREAKS}]")
 
 
-class SpeakerLines:
+class LabelFilter:
     """Passes a stream of text on without labels. A run of text begins at the beginning of a line.
 
     Holds back what begins a line and may still become a label, 120 characters at most.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.her.beats import BeatKind
-from bot.her.speaker_lines import SpeakerLines
+from bot.her.label_filter import LabelFilter
 from bot.her.speaker_names import LabelOwner
 from bot.her.tags import PRIVATE, Family, Tag, Token, TurnEnd, Words
 
@@ -20,7 +20,7 @@ _LONGEST_PREAMBLE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class PrivateText:
+class PrivateBlock:
     """What was private, and the tokens after it that have been seen already and are to be read anew."""
 
     kind: PrivateKind
@@ -35,7 +35,7 @@ class PrivateText:
     """Whether it may lack nothing but its closer, which there was no room for."""
 
 
-class PlanningText:
+class PlanningReader:
     """Reads planning (rules 1 to 4 of reading.py): open from the start, or `assumed` to have lost its opener."""
 
     def __init__(self, speakers: Speakers, *, assumed: bool) -> None:
@@ -49,7 +49,7 @@ class PlanningText:
             None  # what follows a closer after which another may come
         )
 
-    def take(self, token: Token) -> PrivateText | None:
+    def take(self, token: Token) -> PrivateBlock | None:
         """Read one token; return the planning once it is known to have ended."""
         if self._quote is not None:
             return self._after_quote(self._quote, token)
@@ -78,7 +78,7 @@ class PlanningText:
             self._quote = tag
         return True
 
-    def _after_quote(self, tag: Tag, token: Token) -> PrivateText | None:
+    def _after_quote(self, tag: Tag, token: Token) -> PrivateBlock | None:
         self._quote = None
         if isinstance(token, Words) and token.text.startswith("`"):
             self._keep(token)
@@ -89,7 +89,7 @@ class PlanningText:
             return self.take(token)
         return replace(secret, replay=(*secret.replay, token))
 
-    def _open(self, tag: Tag) -> PrivateText | None:
+    def _open(self, tag: Tag) -> PrivateBlock | None:
         if self._doubted is not None:
             return self._ended(self._doubted, tag)
         if self._says_nothing():
@@ -102,7 +102,7 @@ class PlanningText:
             self._depth += 1
         return None
 
-    def _close(self, tag: Tag) -> PrivateText | None:
+    def _close(self, tag: Tag) -> PrivateBlock | None:
         if self._doubted is not None:
             self._tokens += self._doubted
         self._doubted = []
@@ -112,20 +112,20 @@ class PlanningText:
         self._doubted.append(tag)
         return None
 
-    def _ended(self, doubted: list[Token], token: Token) -> PrivateText:
+    def _ended(self, doubted: list[Token], token: Token) -> PrivateBlock:
         """The planning ended with the last closer: what came after it is read anew."""
         return self._planned(self._tokens, (*doubted[1:], token))
 
-    def _late(self, tag: Tag) -> PrivateText:
+    def _late(self, tag: Tag) -> PrivateBlock:
         if all(isinstance(token, Words) for token in self._tokens):
-            return PrivateText(BeatKind.PLANNING, _text(self._tokens), (tag,))
-        return PrivateText(BeatKind.PLANNING, "", (*self._tokens, tag))
+            return PrivateBlock(BeatKind.PLANNING, _text(self._tokens), (tag,))
+        return PrivateBlock(BeatKind.PLANNING, "", (*self._tokens, tag))
 
-    def _end(self, end: TurnEnd) -> PrivateText:
+    def _end(self, end: TurnEnd) -> PrivateBlock:
         if self._doubted is not None:
             return self._ended(self._doubted, end)
         if self._assumed:
-            return PrivateText(BeatKind.PLANNING, "", (*self._tokens, end))
+            return PrivateBlock(BeatKind.PLANNING, "", (*self._tokens, end))
         wrong = self._wrong_closer()
         if wrong is not None:
             return self._planned(self._tokens[:wrong], (*self._tokens[wrong + 1 :], end))
@@ -134,8 +134,8 @@ class PlanningText:
     @staticmethod
     def _planned(
         tokens: Iterable[Token], replay: tuple[Token, ...] = (), *, closed: bool = True
-    ) -> PrivateText:
-        return PrivateText(BeatKind.PLANNING, _text(tokens), replay, closed, is_planning=True)
+    ) -> PrivateBlock:
+        return PrivateBlock(BeatKind.PLANNING, _text(tokens), replay, closed, is_planning=True)
 
     def _says_nothing(self) -> bool:
         return self._length <= _LONGEST_PREAMBLE and _is_label(self._speakers, _text(self._tokens))
@@ -166,7 +166,7 @@ class PlanningText:
         return self._speakers.label(words, final=True).voice is LabelOwner.OWN
 
 
-class ThoughtText:
+class ThoughtReader:
     """Reads a thought (rules 8 to 10 of reading.py) from behind its `opener`."""
 
     def __init__(self, opener: Tag) -> None:
@@ -177,11 +177,11 @@ class ThoughtText:
         self._may_nest = True
         self._opened_behind = False  # whether another private tag was opened behind a public one, and none closed since
 
-    def take(self, token: Token) -> PrivateText | None:
+    def take(self, token: Token) -> PrivateBlock | None:
         """Read one token; return the thought once it is known to have ended."""
         if isinstance(token, TurnEnd) and (token.cut or self._opened_behind):
             words = _words([*self._tokens, *self._doubted])
-            return PrivateText(BeatKind.THOUGHT, words, (token,), closed=False, cut=token.cut)
+            return PrivateBlock(BeatKind.THOUGHT, words, (token,), closed=False, cut=token.cut)
         if isinstance(token, TurnEnd) or (
             isinstance(token, Tag) and token.system and not token.closing
         ):
@@ -191,14 +191,14 @@ class ThoughtText:
         if isinstance(token, Words):
             self._tokens.append(token)
         elif token.closing:
-            return PrivateText(
+            return PrivateBlock(
                 BeatKind.THOUGHT, _words(self._tokens), clean=token.may_be(*self._opener.families)
             )
         else:
             return self._doubt(token)
         return None
 
-    def _doubt(self, token: Words | Tag) -> PrivateText | None:
+    def _doubt(self, token: Words | Tag) -> PrivateBlock | None:
         if isinstance(token, Tag) and token.may_be(*PRIVATE):
             if token.closing:
                 self._depth -= 1
@@ -212,18 +212,18 @@ class ThoughtText:
         return (
             None
             if self._depth
-            else PrivateText(BeatKind.THOUGHT, _words([*self._tokens, *self._doubted]))
+            else PrivateBlock(BeatKind.THOUGHT, _words([*self._tokens, *self._doubted]))
         )
 
-    def _left_open(self, token: Token) -> PrivateText:
-        return PrivateText(
+    def _left_open(self, token: Token) -> PrivateBlock:
+        return PrivateBlock(
             BeatKind.THOUGHT, _words(self._tokens), (*self._doubted, token), closed=False
         )
 
 
 def _is_label(speakers: Speakers, text: str) -> bool:
     """Whether `text` is nothing but white space and the character's own name with its colon."""
-    lines = SpeakerLines(speakers)
+    lines = LabelFilter(speakers)
     return not (lines.feed(text) + lines.close()).strip() and not lines.stopped
 
 
