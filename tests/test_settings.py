@@ -113,10 +113,10 @@ def test_an_address_makes_the_engine_remote(tmp_path: Path) -> None:
 
 
 def test_whether_somebody_chose_the_model_is_known(tmp_path: Path) -> None:
-    assert not load(tmp_path).engine_named
-    assert not load(tmp_path, "engine: {threads: 2}").engine_named
-    assert load(tmp_path, "engine: {model: demo}").engine_named
-    assert load(tmp_path, "", ASIDE_ENGINE__MODEL="x.gguf").engine_named
+    assert not load(tmp_path).model_chosen
+    assert not load(tmp_path, "engine: {threads: 2}").model_chosen
+    assert load(tmp_path, "engine: {model: demo}").model_chosen
+    assert load(tmp_path, "", ASIDE_ENGINE__MODEL="x.gguf").model_chosen
 
 
 def test_another_file_may_be_named(tmp_path: Path) -> None:

@@ -46,5 +46,5 @@ app.add_typer(bench, name="bench")
 
 def main() -> None:
     """Run the command line and exit with its status: 0, 1, 2 or 130."""
-    standard_streams.opened()
+    standard_streams.replace_closed_streams()
     app(prog_name="aside")

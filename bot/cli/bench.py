@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.shared_options import AsJson, Config, library_of, settings_of, write_json
+from bot.cli.console.shared_options import AsJson, Config, open_library, read_settings, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def engine(
     from bot.bench.measure import BenchOptions
 
     course = BenchOptions(streams=streams, history=history, rounds=rounds)
-    named = model or settings_of(config).engine.model or "demo"
+    named = model or read_settings(config).engine.model or "demo"
     report = asyncio.run(
         bench_engine(
             named, course, Programs(llama_server, batched_bench), threads=threads, told=_tell
@@ -87,9 +87,9 @@ def bot(
     """Measure the bot with an engine that recites: turns a second, the longest that its event loop stalls while
     replies are written, and its memory with many scenes."""
     from bot.bench.bot_bench import BotBenchOptions, bench_bot
-    from bot.cli.lookup import chosen_scenario
+    from bot.cli.lookup import find_scenario
 
-    played = chosen_scenario(scenario, library_of(settings_of(config)))
+    played = find_scenario(scenario, open_library(read_settings(config)))
     report = asyncio.run(bench_bot(played, BotBenchOptions(scenes, max(streams, 1), rounds)))
     if as_json:
         write_json(report.model_dump())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.shared_options import Config, settings_of, write
+from bot.cli.console.shared_options import Config, read_settings, write
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def forget(
     config: Config = None,
 ) -> None:
     """Delete every story of a server, such as one that has sent Aside away. Stop the bot before."""
-    path = settings_of(config).store.path
+    path = read_settings(config).store.path
     if not path.is_file():
         raise UserInputError(f"There is no {path}: nothing is stored here.")
     if not yes and not typer.confirm(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-def chosen_scenario(name: str, library: Library) -> Scenario:
+def find_scenario(name: str, library: Library) -> Scenario:
     """Return the scenario of that id or title, or the one at that path.
 
     Raises UnknownName, naming the nearest, ScenarioError, and UserInputError where a file holds several.
@@ -34,7 +34,7 @@ def chosen_scenario(name: str, library: Library) -> Scenario:
         raise
 
 
-def chosen_character(scenario: Scenario, name: str) -> str:
+def find_character(scenario: Scenario, name: str) -> str:
     """Return the character's full name, whatever it was called by. Raises UnknownName, naming the nearest."""
     if character := spoken_names(scenario.characters).get(normal(name)):
         return character
@@ -45,10 +45,10 @@ def chosen_character(scenario: Scenario, name: str) -> str:
     )
 
 
-def dialect_of(settings: Settings) -> Dialect:
+def choose_dialect(settings: Settings) -> Dialect:
     """Return how the model that the settings name is spoken to; HER's way where nobody named one."""
     engine = settings.engine
-    if not settings.engine_named:
+    if not settings.model_chosen:
         return Dialect.HER
     if engine.dialect is not None:
         return Dialect(engine.dialect)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.console.shared_options import Config, library_of, settings_of, write
+from bot.cli.console.shared_options import Config, open_library, read_settings, write
 from bot.engine.protocol import Dialect  # noqa: TC001 - typer needs it at run time
 
 
@@ -32,15 +32,15 @@ def prompt(
     config: Config = None,
 ) -> None:
     """Show the exact text the engine gets for a character's next turn."""
-    from bot.cli.lookup import chosen_character, chosen_scenario, dialect_of
+    from bot.cli.lookup import choose_dialect, find_character, find_scenario
     from bot.cli.turns_file import read_turns
     from bot.scenes import prompt_builder
 
-    settings = settings_of(config)
-    played = chosen_scenario(scenario, library_of(settings))
-    name = chosen_character(played, character)
+    settings = read_settings(config)
+    played = find_scenario(scenario, open_library(settings))
+    name = find_character(played, character)
     told = read_turns(turns, played) if turns else ()
-    chosen = dialect or dialect_of(settings)
+    chosen = dialect or choose_dialect(settings)
     write(
         prompt_builder.prompt(
             played, name, told, chosen, empty_think=settings.play.empty_think

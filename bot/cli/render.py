@@ -36,7 +36,7 @@ def render(
 
     raw = sys.stdin.buffer.read().decode("utf-8", "replace")
     others = tuple(name for one in cast.split(",") if (name := one.strip()))
-    reply = _parsed(raw, character, others, chunk)
+    reply = _parse(raw, character, others, chunk)
     policy = RevealPolicy(thoughts, planning)
     write_json(
         {
@@ -54,7 +54,7 @@ def render(
     )
 
 
-def _parsed(raw: str, character: str, others: tuple[str, ...], chunk: int | None) -> ParsedReply:
+def _parse(raw: str, character: str, others: tuple[str, ...], chunk: int | None) -> ParsedReply:
     from bot.her.reply_parser import ReplyParser
 
     parser = ReplyParser(character, others, prefilled=False)

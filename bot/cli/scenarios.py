@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.shared_options import AsJson, Config, library_of, settings_of, write_json
+from bot.cli.console.shared_options import AsJson, Config, open_library, read_settings, write_json
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ scenarios = typer.Typer(
 )
 
 
-class FaultyScenarios(UserInputError):
+class ScenarioFaultsFound(UserInputError):
     """Scenarios that were checked have faults, which have been told."""
 
 
 @scenarios.command("list")
 def list_(config: Config = None, as_json: AsJson = False) -> None:
     """List the scenarios that can be played."""
-    library = library_of(settings_of(config))
+    library = open_library(read_settings(config))
     summaries = library.summaries()
     if as_json:
         write_json([asdict(summary) for summary in summaries])
@@ -52,13 +52,13 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one scenario with all that its characters know. Spoils it for players."""
-    from bot.cli.lookup import chosen_scenario
+    from bot.cli.lookup import find_scenario
 
-    chosen = chosen_scenario(scenario, library_of(settings_of(config)))
+    chosen = find_scenario(scenario, open_library(read_settings(config)))
     if as_json:
         write_json(chosen.model_dump(mode="json"))
     else:
-        typer.echo("\n\n".join(_told(chosen)))
+        typer.echo("\n\n".join(_describe(chosen)))
 
 
 @scenarios.command()
@@ -76,14 +76,14 @@ def check(
     from bot.library.scenario_faults import faults_at
     from bot.package_data import shipped_folder
 
-    places = paths or [*settings_of(config).library.folders, shipped_folder("personas")]
+    places = paths or [*read_settings(config).library.folders, shipped_folder("personas")]
     faults = [fault for place in places for fault in faults_at(place)]
     if as_json:
         write_json({"faults": faults})
     for fault in () if as_json else faults:
         typer.echo(fault)
     if faults:
-        raise FaultyScenarios(f"{_count(len(faults), 'fault')} found.")
+        raise ScenarioFaultsFound(f"{_count(len(faults), 'fault')} found.")
     typer.echo("No faults.", err=True)
 
 
@@ -104,17 +104,17 @@ def _print_table(summaries: Sequence[Summary]) -> None:
     Console(highlight=False).print(table)
 
 
-def _told(scenario: Scenario) -> Iterator[str]:
+def _describe(scenario: Scenario) -> Iterator[str]:
     author = f", {scenario.author}" if scenario.author else ""
     yield f"{scenario.title} ({scenario.id})\n{scenario.book}{author}\n{scenario.summary}"
     for heading in ("background", "setting", "opening"):
         if text := getattr(scenario, heading):
             yield f"{heading.capitalize()}: {text}"
     for character in scenario.characters:
-        yield "\n".join(_told_of(character))
+        yield "\n".join(_describe_character(character))
 
 
-def _told_of(character: Character) -> Iterator[str]:
+def _describe_character(character: Character) -> Iterator[str]:
     notes = [*character.aliases, *(() if character.playable else ("not a part for players",))]
     yield character.name + (f" ({', '.join(notes)})" if notes else "")
     for heading in ("profile", "known_as", "motivation", "face"):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.shared_options import Config, library_of
-from bot.cli.run.signals import end_when_asked
+from bot.cli.console.shared_options import Config, open_library
+from bot.cli.run.signals import cancel_on_signals
 from bot.errors import AsideError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NEEDED = ("simcord", "markdown_it", "linkify_it", "regex", "av")
 
 
-class ExtraMissing(AsideError):
+class TryExtraMissing(AsideError):
     """What only this command needs isn't installed."""
 
 
@@ -50,7 +50,7 @@ def try_(
 ) -> None:
     """Try Aside in the browser: a simulated Discord on this machine, no token needed, nothing kept."""
     if any(find_spec(name) is None for name in _NEEDED):
-        raise ExtraMissing(
+        raise TryExtraMissing(
             "To try Aside its extra `try` must be installed: `pip install 'aside[try]'`, or `python3 dev.py aside try` "
             "in a checkout."
         )
@@ -59,19 +59,19 @@ def try_(
     from bot.tryout.loopback_port import listen
 
     settings = load_settings(config)
-    chosen = library_of(settings).scenario(scenario)
+    chosen = open_library(settings).scenario(scenario)
     server = listen(port)
     with tempfile.TemporaryDirectory(prefix="aside-try-") as folder, server:
-        settings = _for_trying(settings, model, Path(folder))
+        settings = _adapt_settings(settings, model, Path(folder))
         logs.set_up(settings)
         logging.getLogger("discord").setLevel(
             logging.ERROR
         )  # simcord makes it warn of what is nobody's concern
         with contextlib.suppress(asyncio.CancelledError):
-            asyncio.run(_playing(settings, chosen, server, browser=browser))
+            asyncio.run(_serve(settings, chosen, server, browser=browser))
 
 
-def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings:
+def _adapt_settings(settings: Settings, model: str | None, folder: Path) -> Settings:
     """Return settings that leave nothing behind and need no Discord."""
     from bot.settings import DiscordSettings, LocalEngineSettings, LoggingSettings, StoreSettings
 
@@ -85,28 +85,28 @@ def _for_trying(settings: Settings, model: str | None, folder: Path) -> Settings
     return settings.model_copy(update=changes)
 
 
-async def _playing(
+async def _serve(
     settings: Settings, scenario: Scenario, server: socket.socket, *, browser: bool
 ) -> None:
     from bot.app import create_bot
     from bot.engine_factory import create_engine
     from bot.tryout import console
 
-    end_when_asked()
+    cancel_on_signals()
     engine = create_engine(settings)
-    console.loading()
+    console.announce_loading()
     try:
         await asyncio.gather(
             engine.start(), asyncio.to_thread(import_module, "bot.tryout.session")
         )  # both take long
-        from bot.tryout.session import played
+        from bot.tryout.session import run_session
 
-        async with played(
-            lambda offstage: create_bot(settings, engine=offstage), engine, server, scenario
+        async with run_session(
+            lambda proxy: create_bot(settings, engine=proxy), engine, server, scenario
         ) as site:
-            console.ready(site.address, engine.info)
+            console.announce_site(site.address, engine.info)
             if browser:
-                console.opened(site.address)
+                console.open_browser(site.address)
             await asyncio.Event().wait()
     finally:
         await engine.close()

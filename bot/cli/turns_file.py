@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bot.documents import Fault, Tree, check, complaint, parse, read_text
+from bot.documents import (
+    Fault,
+    Tree,
+    combine_faults,
+    parse,
+    read_text,
+    validate,
+)
 from bot.errors import DocumentError
 from bot.her import reply_parser
 from bot.her.beats import speech
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
 _TURNS = "turns"
 
 
-class Entry(BaseModel):
+class TurnEntry(BaseModel):
     """One turn as it is written down."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,7 +46,7 @@ class Entry(BaseModel):
     raw: str | None = Field(default=None, description="a reply as a model wrote it")
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Entry:
+    def _one_of_both(self) -> TurnEntry:
         if (self.text is None) == (self.raw is None):
             raise ValueError(
                 "a turn has either `text`, as a person typed it, or `raw`, as a model wrote it: keep one"
@@ -48,7 +55,7 @@ class Entry(BaseModel):
 
 
 class _File(BaseModel):
-    turns: tuple[Entry, ...]
+    turns: tuple[TurnEntry, ...]
 
 
 def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
@@ -57,11 +64,11 @@ def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
     Characters may be called as people call them. Raises DocumentError with file and line.
     """
     try:
-        checked = check(_as_group(parse(read_text(path), str(path))), _File)
+        checked = validate(_as_group(parse(read_text(path), str(path))), _File)
     except Fault as fault:
         checked = [fault]
     if isinstance(checked, list):
-        raise complaint(checked, DocumentError) from None
+        raise combine_faults(checked, DocumentError) from None
     names = spoken_names(scenario.characters)
     return tuple(
         _turn(number, entry, names, scenario) for number, entry in enumerate(checked.turns, start=1)
@@ -71,13 +78,13 @@ def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
 def _as_group(tree: Tree) -> Tree:
     """Return the file's list as the one key of a group: documents are groups of keys."""
     if tree.data is not None and not isinstance(tree.data, list):
-        raise Fault(tree.spot(()), "the file is no list: begin each turn with `- speaker: …`")
-    spots = {(_TURNS, *path): spot for path, spot in tree.spots.items()}
-    keys = {(_TURNS, *path): spot for path, spot in tree.keys.items()}
-    return Tree({_TURNS: tree.data or []}, {(): tree.spot(()), **spots}, keys)
+        raise Fault(tree.position(()), "the file is no list: begin each turn with `- speaker: …`")
+    positions = {(_TURNS, *path): position for path, position in tree.positions.items()}
+    keys = {(_TURNS, *path): position for path, position in tree.keys.items()}
+    return Tree({_TURNS: tree.data or []}, {(): tree.position(()), **positions}, keys)
 
 
-def _turn(number: int, entry: Entry, names: dict[str, str], scenario: Scenario) -> Turn:
+def _turn(number: int, entry: TurnEntry, names: dict[str, str], scenario: Scenario) -> Turn:
     speaker = names.get(normal(entry.speaker)) or sanitise_name(entry.speaker)
     kind = TurnKind.LINE if entry.raw is None else TurnKind.REPLY
     if normal(speaker) == normal(NARRATOR):
@@ -94,7 +101,7 @@ def _turn(number: int, entry: Entry, names: dict[str, str], scenario: Scenario) 
     )
 
 
-def _beats(entry: Entry, speaker: str, kind: TurnKind, scenario: Scenario) -> tuple[Beat, ...]:
+def _beats(entry: TurnEntry, speaker: str, kind: TurnKind, scenario: Scenario) -> tuple[Beat, ...]:
     if entry.raw is not None:
         others = tuple(
             character.name for character in scenario.characters if character.name != speaker

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.documents.environment_overlay import overlay
+from bot.documents.environment_overlay import apply_environment
 from bot.documents.fault import Fault, SourcePosition
 from bot.documents.text_file import MAX_BYTES, read_text
-from bot.documents.validation import check, complaint, read_document
+from bot.documents.validation import combine_faults, read_document, validate
 from bot.documents.yaml_tree import Tree, parse
 
 __all__ = [
@@ -13,10 +13,10 @@ __all__ = [
     "Fault",
     "SourcePosition",
     "Tree",
-    "check",
-    "complaint",
-    "overlay",
+    "apply_environment",
+    "combine_faults",
     "parse",
     "read_document",
     "read_text",
+    "validate",
 ]

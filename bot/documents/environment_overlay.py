@@ -21,13 +21,13 @@ SettingPath: TypeAlias = tuple[str, ...]
 _NESTING = "__"
 
 
-def overlay(
+def apply_environment(
     tree: Tree,
     model: type[BaseModel],
     environ: Mapping[str, str],
     prefix: str,
-    elsewhere: Mapping[str, SettingPath],
-    others: Collection[str] = (),
+    reserved: Mapping[str, SettingPath],
+    ignored: Collection[str] = (),
 ) -> list[Fault]:
     """Put the values of all variables of `environ` that begin with `prefix` into the tree, over what stands there.
 
@@ -37,10 +37,10 @@ def overlay(
     """
     shape = ModelShape(model)
     places = {prefix + _NESTING.join(path).upper(): path for path in shape.leaves()}
-    renamed = {prefix + _NESTING.join(path).upper(): name for name, path in elsewhere.items()}
+    renamed = {prefix + _NESTING.join(path).upper(): name for name, path in reserved.items()}
     faults = []
     for name in sorted(
-        name for name in environ if name.startswith(prefix) and name not in {*elsewhere, *others}
+        name for name in environ if name.startswith(prefix) and name not in {*reserved, *ignored}
     ):
         value = environ[name].strip()
         if name in renamed:
@@ -51,7 +51,7 @@ def overlay(
                 )
             )
         elif name not in places:
-            faults.append(_unknown(name, [*places, *elsewhere, *others]))
+            faults.append(_unknown_variable(name, [*places, *reserved, *ignored]))
         elif not value:
             faults.append(
                 Fault(SourcePosition(name), "the variable is empty: give it a value, or unset it")
@@ -61,7 +61,7 @@ def overlay(
     return faults
 
 
-def _unknown(name: str, known: Iterable[str]) -> Fault:
+def _unknown_variable(name: str, known: Iterable[str]) -> Fault:
     near = process.extract(name, sorted(known), scorer=fuzz.ratio, limit=2, score_cutoff=60)
     remedy = f"write {' or '.join(found for found, _, _ in near)}" if near else "unset it"
     return Fault(SourcePosition(name), f"no setting is called that: {remedy}")
@@ -73,11 +73,11 @@ def _put(tree: Tree, path: SettingPath, name: str, text: str, *, is_list: bool) 
         return
     entries = [entry for part in text.strip("[]").split(",") if (entry := part.strip())]
     if path[-1] in group:
-        tree.forget(path)
+        tree.remove(path)
     group[path[-1]] = entries if is_list else text
-    tree.spots[path] = tree.keys[path] = SourcePosition(name, written=text)
+    tree.positions[path] = tree.keys[path] = SourcePosition(name, written=text)
     if is_list:
-        tree.spots.update(
+        tree.positions.update(
             {
                 (*path, index): SourcePosition(name, written=entry)
                 for index, entry in enumerate(entries)
@@ -95,6 +95,6 @@ def _group(tree: Tree, path: SettingPath, name: str) -> dict[str, Any] | None:
             break
         if group.get(key) is None:
             group[key] = {}
-            tree.spots[path[: depth + 1]] = SourcePosition(name)
+            tree.positions[path[: depth + 1]] = SourcePosition(name)
         group = group[key]
     return group if isinstance(group, dict) else None

@@ -24,7 +24,7 @@ class SourcePosition:
 class Fault(Exception):
     """One thing wrong in a document. `str(fault)` names the place, what is wrong, and what to write."""
 
-    def __init__(self, spot: SourcePosition, problem: str) -> None:
-        super().__init__(f"{spot}: {problem}.")
-        self.spot = spot
+    def __init__(self, position: SourcePosition, problem: str) -> None:
+        super().__init__(f"{position}: {problem}.")
+        self.position = position
         self.problem = problem

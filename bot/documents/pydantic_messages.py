@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from bot.documents.fault import SourcePosition
 
-_QUOTABLE = 24  # characters of a wrong value that are quoted; what is longer may be a secret in the wrong place
+_MAX_QUOTED = 24  # characters of a wrong value that are quoted; what is longer may be a secret in the wrong place
 
 _EXPECTED = {
     "string_type": "text",
@@ -40,8 +40,8 @@ _EXPECTED = {
 }
 
 
-def sentence(
-    place: tuple[str | int, ...], value: object, spot: SourcePosition, errors: Sequence[Any]
+def describe_errors(
+    place: tuple[str | int, ...], value: object, position: SourcePosition, errors: Sequence[Any]
 ) -> str:
     """Return what is wrong with the value at `place`, and what to write; `errors` are pydantic's about it."""
     name = _name(place)
@@ -54,14 +54,16 @@ def sentence(
     if value is None:
         return f"{name} is empty: write {expected}, or take the line out"
     if expected == "text" and not isinstance(value, (list, dict)):
-        return f'{name} must be text, and YAML reads this as {kind_of(value)}: put it in quotes, "{spot.written}"'
+        return f'{name} must be text, and YAML reads this as {describe_kind(value)}: put it in quotes, "{position.written}"'
     written = (
-        " ".join(spot.written.split()) if spot.written and len(spot.written) <= _QUOTABLE else None
+        " ".join(position.written.split())
+        if position.written and len(position.written) <= _MAX_QUOTED
+        else None
     )
-    return f"{name} must be {expected}, not {f'`{written}`' if written else kind_of(value)}"
+    return f"{name} must be {expected}, not {f'`{written}`' if written else describe_kind(value)}"
 
 
-def kind_of(value: object) -> str:
+def describe_kind(value: object) -> str:
     """Return what a plain value is, in a person's words."""
     kinds = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list"}
     if isinstance(value, datetime.date):

@@ -15,7 +15,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     """Return the text of a UTF-8 file, a byte order mark in front removed. Raises Fault; `limit` is in bytes."""
-    data = _bytes(path, limit)
+    data = _read_bytes(path, limit)
     if data.startswith(_UTF16):
         raise Fault(SourcePosition(str(path)), "is UTF-16: save it as UTF-8")
     try:
@@ -27,7 +27,7 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
         ) from None
 
 
-def _bytes(path: Path, limit: int) -> bytes:
+def _read_bytes(path: Path, limit: int) -> bytes:
     here = SourcePosition(str(path))
     try:
         with path.open("rb") as file:

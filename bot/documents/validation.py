@@ -10,7 +10,7 @@ from rapidfuzz import process
 
 from bot.documents.fault import Fault, SourcePosition
 from bot.documents.model_shape import ModelShape
-from bot.documents.pydantic_messages import kind_of, sentence
+from bot.documents.pydantic_messages import describe_errors, describe_kind
 from bot.documents.text_file import read_text
 from bot.documents.yaml_tree import Tree, parse
 
@@ -24,10 +24,10 @@ Model = TypeVar("Model", bound=BaseModel)
 Complaint = TypeVar("Complaint", bound="DocumentError")
 Steps = tuple[str | int, ...]
 
-MOST_FAULTS = 100
+MAX_FAULTS = 100
 """How many faults of one document are told: whoever has mended these may ask again."""
 
-_MOST_PLACES = 10
+_MAX_POSITIONS = 10
 
 
 def read_document(
@@ -44,88 +44,94 @@ def read_document(
         tree = parse(read_text(path), str(path))
         if isinstance(tree.data, dict):
             _fill(tree, tree.data, defaults or {}, SourcePosition(str(path)))
-        checked = check(tree, model)
+        checked = validate(tree, model)
     except Fault as fault:
         checked = [fault]
     if isinstance(checked, list):
-        raise complaint(checked, error) from None
+        raise combine_faults(checked, error) from None
     return checked
 
 
-def check(tree: Tree, model: type[Model]) -> Model | list[Fault]:
+def validate(tree: Tree, model: type[Model]) -> Model | list[Fault]:
     """Return the tree as a `model`, or everything that is wrong with it, in the order it stands there."""
     if not isinstance(tree.data, dict):
-        found = "empty" if tree.data is None else f"{kind_of(tree.data)} and no group of keys"
-        return [Fault(tree.spot(()), f"the file is {found}: write `key: value` lines")]
+        found = "empty" if tree.data is None else f"{describe_kind(tree.data)} and no group of keys"
+        return [Fault(tree.position(()), f"the file is {found}: write `key: value` lines")]
     try:
         return model.model_validate(tree.data)
     except ValidationError as error:
-        return _faults(tree, ModelShape(model), error.errors(include_url=False)[:MOST_FAULTS])
+        return _collect_faults(
+            tree, ModelShape(model), error.errors(include_url=False)[:MAX_FAULTS]
+        )
 
 
 def _fill(
-    tree: Tree, data: dict[str, object], defaults: Mapping[str, object], spot: SourcePosition
+    tree: Tree, data: dict[str, object], defaults: Mapping[str, object], position: SourcePosition
 ) -> None:
     for key, value in defaults.items():
         if key not in data:
             data[key] = value
-            tree.spots[(key,)] = spot
+            tree.positions[(key,)] = position
 
 
-def complaint(faults: Sequence[Fault], error: type[Complaint]) -> Complaint:
+def combine_faults(faults: Sequence[Fault], error: type[Complaint]) -> Complaint:
     """Return `error` with the first fault as its sentence, the number and lines of the others behind it."""
     others = faults[1:]
     texts = tuple(str(fault) for fault in faults)
     if not others:
         return error(texts[0], texts)
     places = (
-        f"line {fault.spot.line}" if fault.spot.line else fault.spot.source for fault in others
+        f"line {fault.position.line}" if fault.position.line else fault.position.source
+        for fault in others
     )
     more = "1 more fault" if len(others) == 1 else f"{len(others)} more faults"
     named = list(dict.fromkeys(places))
-    named[_MOST_PLACES:] = ["…"] if named[_MOST_PLACES:] else []
+    named[_MAX_POSITIONS:] = ["…"] if named[_MAX_POSITIONS:] else []
     return error(f"{texts[0].removesuffix('.')} ({more}: {', '.join(named)}).", texts)
 
 
-def _faults(tree: Tree, shape: ModelShape, errors: Sequence[Any]) -> list[Fault]:
+def _collect_faults(tree: Tree, shape: ModelShape, errors: Sequence[Any]) -> list[Fault]:
     """One fault a place: the branches of a union that all refuse a value are told together."""
     places: dict[Steps, list[Any]] = {}
     for error in errors:
-        places.setdefault(_place(tree, error["loc"]), []).append(error)
+        places.setdefault(_find_path(tree, error["loc"]), []).append(error)
     faults = [
-        fault for place, found in places.items() for fault in _told(tree, shape, place, found)
+        fault for place, found in places.items() for fault in _describe(tree, shape, place, found)
     ]
-    return sorted(faults, key=lambda fault: (fault.spot.line or 0, fault.spot.column or 0))
+    return sorted(faults, key=lambda fault: (fault.position.line or 0, fault.position.column or 0))
 
 
-def _place(tree: Tree, location: Steps) -> Steps:
+def _find_path(tree: Tree, location: Steps) -> Steps:
     """The path in the document of a location in the model, which names the branches of unions too."""
     place: Steps = ()
     for step in location:
-        if (*place, step) in tree.spots:
+        if (*place, step) in tree.positions:
             place = (*place, step)
     return place
 
 
-def _told(tree: Tree, shape: ModelShape, place: Steps, errors: Sequence[Any]) -> list[Fault]:
+def _describe(tree: Tree, shape: ModelShape, place: Steps, errors: Sequence[Any]) -> list[Fault]:
     missing = [error for error in errors if error["type"] == "missing"]
-    faults = [_missing(tree, shape, place, error["loc"]) for error in missing]
+    faults = [_missing_key(tree, shape, place, error["loc"]) for error in missing]
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
     if unknown:
-        faults.append(_unknown(tree, shape, place, unknown[0]["loc"]))
+        faults.append(_unknown_key(tree, shape, place, unknown[0]["loc"]))
     others = [
         error
         for error in errors
-        if error not in missing and error not in unknown and not _moot(tree, place, error)
+        if error not in missing and error not in unknown and not _is_consequence(tree, place, error)
     ]
     if others:
         faults.append(
-            Fault(tree.spot(place), sentence(place, tree.value(place), tree.spot(place), others))
+            Fault(
+                tree.position(place),
+                describe_errors(place, tree.value(place), tree.position(place), others),
+            )
         )
     return faults
 
 
-def _moot(tree: Tree, place: Steps, error: Any) -> bool:
+def _is_consequence(tree: Tree, place: Steps, error: Any) -> bool:
     """Whether the list seems too short to pydantic only since entries of it are wrong, which is told of each."""
     entries = tree.value(place)
     return (
@@ -135,18 +141,20 @@ def _moot(tree: Tree, place: Steps, error: Any) -> bool:
     )
 
 
-def _missing(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
+def _missing_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
     key = str(location[-1])
     description = shape.keys(location[:-1]).get(key)
     about = f" ({description})" if description else ""
     return Fault(
-        replace(tree.spot(place), column=None), f"`{key}` is missing: add `{key}: …`{about}"
+        replace(tree.position(place), column=None), f"`{key}` is missing: add `{key}: …`{about}"
     )
 
 
-def _unknown(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
+def _unknown_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
     key = str(location[-1])
     known = list(shape.keys(location[:-1]))
     near = process.extractOne(key.casefold(), known, score_cutoff=70)
     remedy = f"write `{near[0]}`" if near else f"take it out, or use one of {', '.join(known)}"
-    return Fault(tree.keys.get(place) or tree.spot(place), f"`{key[:40]}` is no key here: {remedy}")
+    return Fault(
+        tree.keys.get(place) or tree.position(place), f"`{key[:40]}` is no key here: {remedy}"
+    )

@@ -66,17 +66,19 @@ def syntax_fault(error: yaml.YAMLError, text: str, source: str) -> Fault:
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return Fault(SourcePosition(source), "this is no YAML: write `key: value` lines")
-    spot = SourcePosition(source, mark.line + 1, mark.column + 1)
+    position = SourcePosition(source, mark.line + 1, mark.column + 1)
     lines = text.splitlines()
     line = lines[mark.line] if mark.line < len(lines) else ""
     if _TAB.match(line):
-        return Fault(spot, "the line is indented with a tab: use spaces")
+        return Fault(position, "the line is indented with a tab: use spaces")
     begun = getattr(error, "context_mark", None) or mark
     problem = str(getattr(error, "problem", ""))
     for words, meaning in _MEANINGS:
         if words in problem:
             return Fault(
-                spot,
+                position,
                 meaning.format(begun=begun.line + 1, letter=line[mark.column : mark.column + 1]),
             )
-    return Fault(spot, f"YAML can't be read here ({problem}): if this is text, put it in quotes")
+    return Fault(
+        position, f"YAML can't be read here ({problem}): if this is text, put it in quotes"
+    )

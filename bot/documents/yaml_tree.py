@@ -22,7 +22,7 @@ MAX_DEPTH = 40
 MAX_WEIGHT = (
     10 * 1024 * 1024
 )  # characters, and 16 for each value, once every alias has been written out
-LONGEST_NUMBER = (
+MAX_NUMBER_LENGTH = (
     64  # characters; what is longer is text, since base 60 would have Python reckon for hours
 )
 LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -37,31 +37,33 @@ class Tree:
     """Plain data (dict, list, str, int, float, bool, date, None) and the spot of each value, by its path."""
 
     data: object
-    spots: dict[Path, SourcePosition] = field(default_factory=dict)
+    positions: dict[Path, SourcePosition] = field(default_factory=dict)
     keys: dict[Path, SourcePosition] = field(
         default_factory=dict
     )  # of the key, where the value is a mapping's
 
     @classmethod
-    def of(cls, data: object, source: str) -> Tree:
+    def from_data(cls, data: object, source: str) -> Tree:
         """Return the tree of plain data that was not read from YAML; every value is said to stand in `source`."""
         tree = cls(data)
-        _spread(data, (), SourcePosition(source), tree.spots)
+        _record_positions(data, (), SourcePosition(source), tree.positions)
         return tree
 
-    def spot(self, path: Path) -> SourcePosition:
+    def position(self, path: Path) -> SourcePosition:
         """Return the spot of the value at `path`, or of the nearest value around it."""
-        while path and path not in self.spots:
+        while path and path not in self.positions:
             path = path[:-1]
-        return self.spots[path]
+        return self.positions[path]
 
-    def forget(self, path: Path) -> None:
+    def remove(self, path: Path) -> None:
         """Take the value at `path` out. Raises KeyError."""
         group = self.value(path[:-1])
         if isinstance(group, dict):
             del group[path[-1]]
-        self.spots = {
-            place: spot for place, spot in self.spots.items() if place[: len(path)] != path
+        self.positions = {
+            place: position
+            for place, position in self.positions.items()
+            if place[: len(path)] != path
         }
 
     def value(self, path: Path) -> object:
@@ -76,7 +78,7 @@ class Tree:
 class _Node:
     """A value as it is put together. An alias shares the node of its anchor, so nodes form no circles."""
 
-    spot: SourcePosition
+    position: SourcePosition
     anchor: str | None = None
     value: object = None
     items: list[_Node] | None = None
@@ -98,7 +100,7 @@ def parse(
         raise syntax_fault(error, text, source) from None
     tree = Tree(None, {(): SourcePosition(source, 1)})
     if root is not None:
-        tree.data = _plain(root, (), tree)
+        tree.data = _build_value(root, (), tree)
     return tree
 
 
@@ -132,7 +134,7 @@ class _Composer:
                 self._place(self._scalar(event))
             elif isinstance(event, yaml.AliasEvent):
                 self._place(self._alias(event))
-        return None if self._root is not None and self._root.spot.written == "" else self._root
+        return None if self._root is not None and self._root.position.written == "" else self._root
 
     def _spot(self, event: yaml.Event, written: str | None = None) -> SourcePosition:
         mark = event.start_mark
@@ -143,11 +145,11 @@ class _Composer:
         )
 
     def _begin(self, event: yaml.CollectionStartEvent) -> None:
-        spot = self._spot(event)
-        self._refuse_depth(spot, 0)
+        position = self._spot(event)
+        self._refuse_depth(position, 0)
         if event.tag not in (None, "!", _CORE + "map", _CORE + "seq"):
-            raise _meaningless_tag(spot, event.tag)
-        node = _Node(spot, event.anchor)
+            raise _unknown_tag(position, event.tag)
+        node = _Node(position, event.anchor)
         if isinstance(event, yaml.MappingStartEvent):
             node.entries = {}
         else:
@@ -156,27 +158,30 @@ class _Composer:
             self._anchors[event.anchor] = None
         self._open.append(node)
 
-    def _refuse_depth(self, spot: SourcePosition, depth: int) -> None:
+    def _refuse_depth(self, position: SourcePosition, depth: int) -> None:
         if len(self._open) + depth >= MAX_DEPTH:
-            raise Fault(spot, TOO_DEEP)
+            raise Fault(position, TOO_DEEP)
 
     def _scalar(self, event: yaml.ScalarEvent) -> _Node:
-        spot = self._spot(event, event.value)
+        position = self._spot(event, event.value)
         return _Node(
-            spot, event.anchor, _value(event, spot, self._constructor), weight=len(event.value) + 16
+            position,
+            event.anchor,
+            _construct_scalar(event, position, self._constructor),
+            weight=len(event.value) + 16,
         )
 
     def _alias(self, event: yaml.AliasEvent) -> _Node:
-        spot = self._spot(event)
+        position = self._spot(event)
         name = event.anchor
         if name not in self._anchors:
             raise Fault(
-                spot, f"`*{name}` names nothing: text that begins with `*` must stand in quotes"
+                position, f"`*{name}` names nothing: text that begins with `*` must stand in quotes"
             )
         node = self._anchors[name]
         if node is None:
-            raise Fault(spot, f"`*{name}` stands inside what it names: write it out")
-        self._refuse_depth(spot, node.depth)
+            raise Fault(position, f"`*{name}` stands inside what it names: write it out")
+        self._refuse_depth(position, node.depth)
         return node
 
     def _place(self, node: _Node) -> None:
@@ -190,7 +195,8 @@ class _Composer:
         parent.depth = max(parent.depth, node.depth + 1)
         if parent.weight > MAX_WEIGHT:
             raise Fault(
-                node.spot, "the aliases (`*name`) make this text explode: write out what is meant"
+                node.position,
+                "the aliases (`*name`) make this text explode: write out what is meant",
             )
         if parent.items is not None:
             parent.items.append(node)
@@ -202,31 +208,31 @@ class _Composer:
 
     @staticmethod
     def _key(parent: _Node, node: _Node) -> str:
-        key = node.spot.written
+        key = node.position.written
         if key is None:
             raise Fault(
-                node.spot,
+                node.position,
                 "a list or a group of keys stands where a key must be text: put it in quotes",
             )
         if earlier := parent.keys.get(key):
             raise Fault(
-                node.spot,
+                node.position,
                 f"the key `{key[:40]}` stands here twice, first in line {earlier.line}: keep one",
             )
-        parent.keys[key] = node.spot
+        parent.keys[key] = node.position
         return key
 
 
-def _value(
-    event: yaml.ScalarEvent, spot: SourcePosition, constructor: yaml.constructor.SafeConstructor
+def _construct_scalar(
+    event: yaml.ScalarEvent, position: SourcePosition, constructor: yaml.constructor.SafeConstructor
 ) -> object:
     tag = event.tag
     if tag is None or tag == "!":
         tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call] # of PyYAML
     kind = tag.removeprefix(_CORE)
     if event.tag not in (None, "!") and kind not in _PLAIN:
-        raise _meaningless_tag(spot, event.tag)
-    if kind not in _PLAIN or len(event.value) > LONGEST_NUMBER:
+        raise _unknown_tag(position, event.tag)
+    if kind not in _PLAIN or len(event.value) > MAX_NUMBER_LENGTH:
         return event.value
     try:
         value: object = constructor.construct_object(yaml.ScalarNode(tag, event.value))
@@ -235,10 +241,10 @@ def _value(
     return value
 
 
-def _spread(
-    value: object, path: Path, spot: SourcePosition, spots: dict[Path, SourcePosition]
+def _record_positions(
+    value: object, path: Path, position: SourcePosition, positions: dict[Path, SourcePosition]
 ) -> None:
-    spots[path] = spot
+    positions[path] = position
     inner = (
         value.items()
         if isinstance(value, dict)
@@ -247,20 +253,20 @@ def _spread(
         else ()
     )
     for step, each in inner:
-        _spread(each, (*path, step), spot, spots)
+        _record_positions(each, (*path, step), position, positions)
 
 
-def _meaningless_tag(spot: SourcePosition, tag: str) -> Fault:
+def _unknown_tag(position: SourcePosition, tag: str) -> Fault:
     return Fault(
-        spot, f"the tag `{tag.replace(_CORE, '!!')[:40]}` has no meaning here: take it out"
+        position, f"the tag `{tag.replace(_CORE, '!!')[:40]}` has no meaning here: take it out"
     )
 
 
-def _plain(node: _Node, path: Path, tree: Tree) -> object:
-    tree.spots[path] = node.spot
+def _build_value(node: _Node, path: Path, tree: Tree) -> object:
+    tree.positions[path] = node.position
     if node.items is not None:
-        return [_plain(item, (*path, index), tree) for index, item in enumerate(node.items)]
+        return [_build_value(item, (*path, index), tree) for index, item in enumerate(node.items)]
     if node.entries is not None:
-        tree.keys.update({(*path, key): spot for key, spot in node.keys.items()})
-        return {key: _plain(value, (*path, key), tree) for key, value in node.entries.items()}
+        tree.keys.update({(*path, key): position for key, position in node.keys.items()})
+        return {key: _build_value(value, (*path, key), tree) for key, value in node.entries.items()}
     return node.value

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from bot.documents import Fault, SourcePosition, Tree, check, complaint, read_text
+from bot.documents import (
+    Fault,
+    SourcePosition,
+    Tree,
+    combine_faults,
+    read_text,
+    validate,
+)
 from bot.errors import ScenarioError
 from bot.library.normalise import folded, normal
 from bot.library.scenario import NARRATOR, Scenario
@@ -56,7 +63,7 @@ def read_scenes(path: Path) -> list[Scenario | ScenarioError]:
     try:
         found = _json(path)
     except Fault as fault:
-        raise complaint([fault], ScenarioError) from None
+        raise combine_faults([fault], ScenarioError) from None
     scenes = found if isinstance(found, list) else [found]
     stem = re.sub(r"[^a-z0-9]+", "-", folded(path.stem)).strip("-")[:56].strip("-") or "scene"
     ids = [f"{stem}-{number}" if len(scenes) > 1 else stem for number in range(1, len(scenes) + 1)]
@@ -76,8 +83,10 @@ def _json(path: Path) -> object:
     try:
         found: object = json.loads(text)
     except json.JSONDecodeError as error:
-        spot = SourcePosition(str(path), error.lineno, error.colno)
-        raise Fault(spot, f"this is no JSON ({error.msg}): save the file of scenes anew") from None
+        position = SourcePosition(str(path), error.lineno, error.colno)
+        raise Fault(
+            position, f"this is no JSON ({error.msg}): save the file of scenes anew"
+        ) from None
     except RecursionError:
         raise Fault(
             SourcePosition(str(path)),
@@ -92,11 +101,11 @@ def _json(path: Path) -> object:
 
 
 def _read(data: object, name: str, source: str) -> Scenario | ScenarioError:
-    scene = check(Tree.of(data, source), _Scene)
+    scene = validate(Tree.from_data(data, source), _Scene)
     if isinstance(scene, list):
-        return complaint(scene, ScenarioError)
-    scenario = check(Tree.of(_scenario(scene, name), source), Scenario)
-    return complaint(scenario, ScenarioError) if isinstance(scenario, list) else scenario
+        return combine_faults(scene, ScenarioError)
+    scenario = validate(Tree.from_data(_scenario(scene, name), source), Scenario)
+    return combine_faults(scenario, ScenarioError) if isinstance(scenario, list) else scenario
 
 
 def _scenario(scene: _Scene, name: str) -> dict[str, object]:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from dotenv import dotenv_values
 from pydantic import BaseModel, SecretStr
 
-from bot.documents import Fault, SourcePosition, Tree, check, complaint, overlay, parse, read_text
+from bot.documents import (
+    Fault,
+    SourcePosition,
+    Tree,
+    apply_environment,
+    combine_faults,
+    parse,
+    read_text,
+    validate,
+)
 from bot.errors import SettingsError
 from bot.settings.schema import RemoteEngineSettings, Settings
 from bot.settings.value_types import API_KEY, TOKEN, clean_secret
@@ -35,28 +44,30 @@ def load_settings(
     """
     home = folder or Path()
     try:
-        variables = {**_env_file(home / ".env"), **environ}
-        tree = _tree(_config(path, variables, home))
-        faults = _misplaced(tree)
-        faults += overlay(tree, Settings, variables, PREFIX, elsewhere=_SECRETS, others=(CONFIG,))
-        checked = check(tree, Settings)
+        variables = {**_read_env_file(home / ".env"), **environ}
+        tree = _read_tree(_find_file(path, variables, home))
+        faults = _remove_secrets(tree)
+        faults += apply_environment(
+            tree, Settings, variables, PREFIX, reserved=_SECRETS, ignored=(CONFIG,)
+        )
+        checked = validate(tree, Settings)
         if isinstance(checked, list):
             faults += checked
         elif not faults:
             return _with_secrets(checked, variables)
     except Fault as fault:
         faults = [fault]
-    raise complaint(faults, SettingsError)
+    raise combine_faults(faults, SettingsError)
 
 
-def _env_file(path: Path) -> dict[str, str]:
+def _read_env_file(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     values = dotenv_values(stream=StringIO(read_text(path)), interpolate=False)
     return {name: value or "" for name, value in values.items()}
 
 
-def _config(path: Path | None, variables: Mapping[str, str], home: Path) -> Path | None:
+def _find_file(path: Path | None, variables: Mapping[str, str], home: Path) -> Path | None:
     if path is not None:
         return path
     if (named := variables.get(CONFIG)) is None:
@@ -69,8 +80,8 @@ def _config(path: Path | None, variables: Mapping[str, str], home: Path) -> Path
     return Path(named.strip()).expanduser()
 
 
-def _tree(path: Path | None) -> Tree:
-    tree = parse(read_text(path), str(path)) if path else Tree.of(None, "the settings")
+def _read_tree(path: Path | None) -> Tree:
+    tree = parse(read_text(path), str(path)) if path else Tree.from_data(None, "the settings")
     if tree.data is None:
         tree.data = {}
     if isinstance(tree.data, dict):  # a group whose lines are all commented out
@@ -82,16 +93,16 @@ def _tree(path: Path | None) -> Tree:
     return tree
 
 
-def _misplaced(tree: Tree) -> list[Fault]:
+def _remove_secrets(tree: Tree) -> list[Fault]:
     """Take secrets out of the tree, wherever they are likely to be put, and tell where they belong."""
     faults = []
     for variable, (group, key) in _SECRETS.items():
         for place in ((group, key), (key,)):
-            if spot := tree.keys.get(place):
-                tree.forget(place)
+            if position := tree.keys.get(place):
+                tree.remove(place)
                 faults.append(
                     Fault(
-                        spot,
+                        position,
                         f"a secret must not stand in this file: put it into the variable {variable}",
                     )
                 )
@@ -100,15 +111,19 @@ def _misplaced(tree: Tree) -> list[Fault]:
 
 def _with_secrets(settings: Settings, variables: Mapping[str, str]) -> Settings:
     if token := _read_secret(TOKEN, variables):
-        settings = settings.model_copy(update={"discord": _with(settings.discord, "token", token)})
+        settings = settings.model_copy(
+            update={"discord": _set_secret(settings.discord, "token", token)}
+        )
     if isinstance(settings.engine, RemoteEngineSettings) and (
         key := _read_secret(API_KEY, variables)
     ):
-        settings = settings.model_copy(update={"engine": _with(settings.engine, "api_key", key)})
+        settings = settings.model_copy(
+            update={"engine": _set_secret(settings.engine, "api_key", key)}
+        )
     return settings
 
 
-def _with(group: BaseModel, key: str, secret: str) -> BaseModel:
+def _set_secret(group: BaseModel, key: str, secret: str) -> BaseModel:
     return group.model_copy(update={key: SecretStr(secret)})
 
 

@@ -13,11 +13,11 @@ from bot.settings.value_types import (
     Addresses,
     Folders,
     Guilds,
-    Home,
     Level,
-    Lines,
     Secret,
     Switch,
+    Texts,
+    UserPath,
     WebAddress,
 )
 
@@ -75,7 +75,7 @@ class LocalEngineSettings(EngineSettings):
     model: str = Field(
         default="demo", min_length=1, description="a name, a GGUF file, or hf:OWNER/REPO/FILE.gguf"
     )
-    weights: Home | None = Field(
+    weights: UserPath | None = Field(
         default=None, description="the folder weights are kept in; left out: Aside's own"
     )
     dialect: Literal["her", "stand-in"] | None = Field(
@@ -92,7 +92,7 @@ class LocalEngineSettings(EngineSettings):
     gpu_layers: Annotated[int, Field(ge=0)] | Literal["auto", "all"] = Field(
         default="auto", description="layers on the GPU"
     )
-    rpc: Lines = Field(
+    rpc: Texts = Field(
         default=(),
         description="host:port of other machines whose devices are used, on a trusted network",
     )
@@ -167,7 +167,7 @@ class PlaySettings(Group):
     streaming: bool = Field(default=True, description="show a reply while it is being written")
 
     @model_validator(mode="after")
-    def _leaves_room_for_words(self) -> PlaySettings:
+    def _require_room_for_speech(self) -> PlaySettings:
         if self.planning_tokens >= self.max_tokens:
             raise ValueError(
                 "`planning_tokens` must be smaller than `max_tokens`, or no room is left for words"
@@ -188,17 +188,17 @@ class LibrarySettings(Group):
 class StoreSettings(Group):
     """Where scenes are remembered."""
 
-    path: Home = Field(default=Path("aside.db"), description="the database's file")
+    path: UserPath = Field(default=Path("aside.db"), description="the database's file")
 
 
 class LoggingSettings(Group):
     """What is logged, where."""
 
     level: Level = "INFO"
-    file: Home | None = Field(default=None, description="a file that gets the log too")
+    file: UserPath | None = Field(default=None, description="a file that gets the log too")
 
 
-def _kind(engine: object) -> object:
+def _add_kind(engine: object) -> object:
     if not isinstance(engine, dict) or "kind" in engine:
         return engine
     return {"kind": "remote" if "base_url" in engine else "local", **engine}
@@ -211,7 +211,7 @@ class Settings(Group):
     engine: Annotated[
         LocalEngineSettings | RemoteEngineSettings,
         Field(discriminator="kind"),
-        BeforeValidator(_kind),
+        BeforeValidator(_add_kind),
     ] = LocalEngineSettings()
     play: PlaySettings = PlaySettings()
     library: LibrarySettings = LibrarySettings()
@@ -219,6 +219,6 @@ class Settings(Group):
     logging: LoggingSettings = LoggingSettings()
 
     @property
-    def engine_named(self) -> bool:
+    def model_chosen(self) -> bool:
         """Whether somebody chose the model, rather than taking the default."""
         return "model" in self.engine.model_fields_set

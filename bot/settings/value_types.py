@@ -25,18 +25,18 @@ def clean_secret(text: str) -> str:
     return bare
 
 
-def _secret(value: object) -> object:
+def _parse_secret(value: object) -> object:
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     return clean_secret(text) or None if isinstance(text, str) else value
 
 
-def _web_address(address: str) -> str:
+def _require_web_address(address: str) -> str:
     if not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", address):
         raise ValueError("an address must begin with http:// or https:// and name a host")
     return address
 
 
-def _without_credentials(address: str) -> str:
+def _require_no_credentials(address: str) -> str:
     if "@" in address.split("/", 3)[2]:
         raise ValueError(
             f"a name or password must not stand in `base_url`: put the key into {API_KEY}"
@@ -44,7 +44,7 @@ def _without_credentials(address: str) -> str:
     return address.rstrip("/")
 
 
-def _some(ids: tuple[int, ...]) -> tuple[int, ...]:
+def _require_guilds(ids: tuple[int, ...]) -> tuple[int, ...]:
     if not ids:
         raise ValueError(
             "`guilds` names no server, so nobody could play: list ids, or take it out to allow every server"
@@ -52,7 +52,7 @@ def _some(ids: tuple[int, ...]) -> tuple[int, ...]:
     return ids
 
 
-def _on_or_off(value: object) -> object:
+def _spell_switch(value: object) -> object:
     return {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
 
 
@@ -60,18 +60,20 @@ def _upper(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
 
 
-def _listed(value: object) -> object:
+def _wrap_in_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
-WebAddress = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_web_address)]
-_EngineAddress = Annotated[WebAddress, AfterValidator(_without_credentials)]
-Home = Annotated[Path, AfterValidator(Path.expanduser)]
+Secret = Annotated[SecretStr | None, BeforeValidator(_parse_secret)]
+WebAddress = Annotated[
+    str, StringConstraints(strip_whitespace=True), AfterValidator(_require_web_address)
+]
+_EngineAddress = Annotated[WebAddress, AfterValidator(_require_no_credentials)]
+UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 _Id = Annotated[int, Field(gt=0, lt=2**63)]
-Addresses = Annotated[tuple[_EngineAddress, ...], BeforeValidator(_listed)]
-Folders = Annotated[tuple[Home, ...], BeforeValidator(_listed)]
-Lines = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-Guilds = Annotated[tuple[_Id, ...], AfterValidator(_some)]
-Switch = Annotated[Literal["auto", "on", "off"], BeforeValidator(_on_or_off)]
+Addresses = Annotated[tuple[_EngineAddress, ...], BeforeValidator(_wrap_in_list)]
+Folders = Annotated[tuple[UserPath, ...], BeforeValidator(_wrap_in_list)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_wrap_in_list)]
+Guilds = Annotated[tuple[_Id, ...], AfterValidator(_require_guilds)]
+Switch = Annotated[Literal["auto", "on", "off"], BeforeValidator(_spell_switch)]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)]

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 _SIZE = 96  # pixels
 
 
-def initial(name: str, colour: str) -> bytes:
+def draw_initial(name: str, colour: str) -> bytes:
     """Return a PNG with the first letter of `name` on a ground of `colour`."""
     picture = Image.new("RGB", (_SIZE, _SIZE), colour)
     font = ImageFont.load_default(size=_SIZE * 0.55)

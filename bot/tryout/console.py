@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _console = Console(highlight=False, soft_wrap=True)
 
 
-def loading() -> None:
+def announce_loading() -> None:
     """Say that the model is being loaded."""
     _say("Loading the model …")
 
 
-def ready(address: str, info: EngineInfo) -> None:
+def announce_site(address: str, info: EngineInfo) -> None:
     """Say where the page is and what speaks there."""
     _say(f"{describe_engine(info)}.")
     if caution := engine_warning(info):
@@ -34,7 +34,7 @@ def ready(address: str, info: EngineInfo) -> None:
     _say("The link is for you alone. Nothing is kept when you end it with Ctrl-C.")
 
 
-def opened(address: str) -> None:
+def open_browser(address: str) -> None:
     """Open the page in the visitor's browser, or say that they must do it."""
     if not _has_display():
         port = address.split(":")[2].partition("/")[0]

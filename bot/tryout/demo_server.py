@@ -54,7 +54,7 @@ class DemoServer:
         self._discord = discord
         self._backend = discord.backend
         self._backend.bot_user.name = _BOT
-        self._backend.give_face(self._backend.bot_user, avatars.initial(_BOT, _BOT_COLOUR))
+        self._backend.set_avatar(self._backend.bot_user, avatars.draw_initial(_BOT, _BOT_COLOUR))
         owner = self._user("Grace", "#b5446e")
         self.guild = discord.create_guild(_SERVER, owner=owner)
         self.people = (
@@ -135,7 +135,7 @@ class DemoServer:
 
     def _user(self, name: str, colour: str) -> UserHandle:
         user = self._discord.create_user(name.lower(), global_name=name)
-        self._backend.give_face(self._backend.users[user.id], avatars.initial(name, colour))
+        self._backend.set_avatar(self._backend.users[user.id], avatars.draw_initial(name, colour))
         return user
 
     def _place(self, channel: Channel, person: DemoPerson) -> DemoChannel:

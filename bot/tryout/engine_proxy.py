@@ -27,7 +27,7 @@ _REASON = "the model thinks"
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
+class RunningReply:
     """A reply in the making."""
 
     mind: str  # as the request names it
@@ -46,8 +46,8 @@ class EngineProxy:
         self._engine = engine
         self._outside = contextvars.copy_context()
         self._numbers = itertools.count()
-        self._thinking: dict[int, Thinking] = {}
-        self.declare: Callable[..., Awaitable[Any]] = _at_once
+        self._thinking: dict[int, RunningReply] = {}
+        self.external_wait: Callable[..., Awaitable[Any]] = _await_directly
         """simcord's `external_wait`, once there is a Discord."""
         self.last_took: float | None = None
         """Seconds that the last reply took."""
@@ -58,7 +58,7 @@ class EngineProxy:
         return self._engine.info
 
     @property
-    def thinking(self) -> tuple[Thinking, ...]:
+    def thinking(self) -> tuple[RunningReply, ...]:
         """The replies in the making, oldest first."""
         return tuple(self._thinking.values())
 
@@ -70,28 +70,28 @@ class EngineProxy:
 
     async def count(self, prompt: Prompt) -> int:
         """Return how many tokens `prompt` has."""
-        counting = self._apart(self._engine.count(prompt))
+        counting = self._run_outside_bot(self._engine.count(prompt))
         try:
-            tokens: int = await self.declare(counting, reason=_REASON)
+            tokens: int = await self.external_wait(counting, reason=_REASON)
         finally:
-            await _ended(counting)
+            await _cancel(counting)
         return tokens
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply."""
         number = next(self._numbers)
-        thinking = self._thinking[number] = Thinking(request.mind, perf_counter())
+        thinking = self._thinking[number] = RunningReply(request.mind, perf_counter())
         pieces: asyncio.Queue[Chunk | Exception | None] = asyncio.Queue()
-        writing = self._apart(self._write(request, pieces))
+        writing = self._run_outside_bot(self._write(request, pieces))
         try:
-            while (piece := await self.declare(pieces.get(), reason=_REASON)) is not None:
+            while (piece := await self.external_wait(pieces.get(), reason=_REASON)) is not None:
                 if isinstance(piece, Exception):
                     raise piece
                 yield piece
         finally:
             self.last_took = thinking.seconds
             del self._thinking[number]
-            await _ended(writing)
+            await _cancel(writing)
 
     def prefetch(self, mind: str, prompt: Prompt) -> None:
         """Hand on what the mind's next prompt will be, where the engine makes use of it."""
@@ -110,16 +110,16 @@ class EngineProxy:
         else:
             pieces.put_nowait(None)
 
-    def _apart(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def _run_outside_bot(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run `work` in a task that is not the bot's."""
         return self._outside.run(asyncio.create_task, work)
 
 
-async def _ended(task: asyncio.Task[Any]) -> None:
+async def _cancel(task: asyncio.Task[Any]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def _at_once(awaitable: Awaitable[T], *, reason: str) -> T:
+async def _await_directly(awaitable: Awaitable[T], *, reason: str) -> T:
     del reason
     return await awaitable

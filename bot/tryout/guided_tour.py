@@ -26,7 +26,7 @@ class GuidedTour:
     line: str
 
     @classmethod
-    def through(cls, scenario: Scenario) -> GuidedTour:
+    def for_scenario(cls, scenario: Scenario) -> GuidedTour:
         """Return the path through a scenario."""
         names = [character.name for character in scenario.characters]
         addressed, part, words = _KNOWN.get(
@@ -41,9 +41,9 @@ class GuidedTour:
         return re.sub(r"\W+", "-", plain).strip("-")[:100] or "stage"
 
 
-async def take(step: str, path: GuidedTour, town: DemoServer) -> None:
+async def take_step(step: str, path: GuidedTour, demo: DemoServer) -> None:
     """Take one step for the visitor, as the person who would. Raises KeyError where there is no such step."""
-    gm, player, stage = town.gm.member, town.player.member, town.stage
+    gm, player, stage = demo.gm.member, demo.player.member, demo.stage
     steps: dict[str, Callable[[], Awaitable[object]]] = {
         "start": lambda: gm.slash(stage, "scene start", scenario=path.scenario),
         "join": lambda: player.slash(stage, "cast join", character=path.part),
@@ -53,10 +53,10 @@ async def take(step: str, path: GuidedTour, town: DemoServer) -> None:
     await steps[step]()
 
 
-def taken(discord: LiveDiscord, town: DemoServer) -> list[str]:
+def completed_steps(discord: LiveDiscord, demo: DemoServer) -> list[str]:
     """Return the steps that have been taken, by whoever and however."""
-    messages = town.messages()
-    people = {person.id for person in town.people}
+    messages = demo.messages()
+    people = {person.id for person in demo.people}
     commands = {one.command_name for one in discord.backend.interactions.values() if one.responded}
     done = {
         "start": any(message.author_id not in people for message in messages),

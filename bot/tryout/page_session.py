@@ -11,7 +11,7 @@ from simcord.results import ResponseMessage
 
 from bot.errors import Refused
 from bot.tryout import guided_tour
-from bot.tryout.bridge.windows import Window
+from bot.tryout.bridge.windows import ChannelWindow
 
 if TYPE_CHECKING:
     from bot.tryout.bridge.server import LiveDiscord
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bot.tryout.site import Answer, Site
 
 _log = logging.getLogger(__name__)
-_LOOK = 0.25  # seconds between two looks at whether anything happened
+_POLL_INTERVAL = 0.25  # seconds between two looks at whether anything happened
 
 
 class PageSession:
@@ -30,28 +30,28 @@ class PageSession:
     def __init__(
         self,
         discord: LiveDiscord,
-        town: DemoServer,
+        demo: DemoServer,
         engine: EngineProxy,
         site: Site,
-        way: GuidedTour,
+        tour: GuidedTour,
     ) -> None:
         self._discord = discord
-        self._town = town
+        self._demo = demo
         self._engine = engine
         self._site = site
-        self._path = way
-        self._windows: dict[tuple[str, int], Window] = {}
+        self._path = tour
+        self._windows: dict[tuple[str, int], ChannelWindow] = {}
         self._opening = asyncio.Lock()
 
     async def watch(self) -> None:
         """Repaint the windows whenever anything has happened. Runs until it is cancelled."""
         seen = 0
         while True:
-            self._discord.ring()
+            self._discord.fire_due_timers()
             if (now := self._discord.changes) != seen:
                 seen = now
                 self._repaint()
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_INTERVAL)
 
     def answers(self) -> dict[str, Answer]:
         """Return what a page can ask for."""
@@ -59,15 +59,15 @@ class PageSession:
 
     async def news(self, asked: dict[str, str]) -> dict[str, Any]:
         """Return all that the page shows around the windows, for one person."""
-        person = self._town.person(asked["person"])
+        person = self._demo.person(asked["person"])
         info = self._engine.info
         return {
-            "server": self._town.guild.name,
+            "server": self._demo.guild.name,
             "people": [
-                {"key": one.key, "name": one.name, "part": one.part} for one in self._town.people
+                {"key": one.key, "name": one.name, "part": one.part} for one in self._demo.people
             ],
             "places": [
-                asdict(place) | {"id": str(place.id)} for place in self._town.places(person)
+                asdict(place) | {"id": str(place.id)} for place in self._demo.places(person)
             ],
             "thinking": [
                 {"who": one.mind.partition("/")[2] or one.mind, "seconds": round(one.seconds)}
@@ -80,8 +80,8 @@ class PageSession:
                 "stand_in": info.stand_in,
                 "warning": info.warning,
             },
-            "menus": self._town.menus(),
-            "done": guided_tour.taken(self._discord, self._town),
+            "menus": self._demo.menus(),
+            "done": guided_tour.completed_steps(self._discord, self._demo),
             "path": asdict(self._path),
         }
 
@@ -95,8 +95,8 @@ class PageSession:
 
     async def menu(self, asked: dict[str, str]) -> dict[str, bool]:
         """Have a person choose a command in a message's menu."""
-        person = self._town.person(asked["person"])
-        channel, _ = self._town.channel(person, int(asked["place"]))
+        person = self._demo.person(asked["person"])
+        channel, _ = self._demo.channel(person, int(asked["place"]))
         if channel.guild is None:
             raise Refused(
                 "The menu of a message works in the channels of the server, not in direct messages."
@@ -113,22 +113,22 @@ class PageSession:
     async def step(self, asked: dict[str, str]) -> dict[str, bool]:
         """Take one step of the guided path for the visitor."""
         async with self._discord.step:
-            await guided_tour.take(asked["step"], self._path, self._town)
+            await guided_tour.take_step(asked["step"], self._path, self._demo)
         return {"done": True}
 
     def _repaint(self) -> None:
-        for window in self._site.panes:
+        for window in self._site.windows:
             try:
                 window.repaint()
             except Exception:  # one window that can't be shown leaves the others alone
                 _log.exception("A window could not be repainted")
 
-    async def _window(self, key: str, place_id: int, zone: str = "") -> Window:
+    async def _window(self, key: str, place_id: int, zone: str = "") -> ChannelWindow:
         async with self._opening:
             if (window := self._windows.get((key, place_id))) is None:
-                channel, viewer = self._town.channel(self._town.person(key), place_id)
-                window = Window(self._discord, channel, viewer, zone, port=self._site.port)
+                channel, viewer = self._demo.channel(self._demo.person(key), place_id)
+                window = ChannelWindow(self._discord, channel, viewer, zone, port=self._site.port)
                 await window.open()
-                self._site.panes.add(window)
+                self._site.windows.add(window)
                 self._windows[key, place_id] = window
             return window

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from bot.tryout.bridge.server import LiveDiscord, online
+from bot.tryout.bridge.server import LiveDiscord, log_in
 from bot.tryout.demo_server import DemoServer
 from bot.tryout.engine_proxy import EngineProxy
 from bot.tryout.guided_tour import GuidedTour
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def played(
+async def run_session(
     make_bot: Callable[[Engine], commands.Bot],
     engine: Engine,
     server: socket.socket,
@@ -34,26 +34,26 @@ async def played(
 
     The engine must have been started, and stays its owner's; `make_bot` makes the bot for the engine it is given.
     """
-    offstage = EngineProxy(engine)
-    bot = make_bot(offstage)
+    proxy = EngineProxy(engine)
+    bot = make_bot(proxy)
     discord = LiveDiscord(bot)
-    offstage.declare = discord.external_wait
-    path = GuidedTour.through(scenario)
-    town = DemoServer(discord, path.channel, f"A scene of {scenario.book}")
+    proxy.external_wait = discord.external_wait
+    path = GuidedTour.for_scenario(scenario)
+    demo = DemoServer(discord, path.channel, f"A scene of {scenario.book}")
     site = Site(server)
-    play = PageSession(discord, town, offstage, site, path)
+    page_session = PageSession(discord, demo, proxy, site, path)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(site.close)
-        await stack.enter_async_context(online(discord))
+        await stack.enter_async_context(log_in(discord))
         stack.push_async_callback(bot.close)
-        stack.push_async_callback(site.panes.close)
-        await site.start(play.answers())
-        watching = asyncio.create_task(play.watch(), name="repaints the windows")
-        stack.push_async_callback(_cancelled, watching)
+        stack.push_async_callback(site.windows.close)
+        await site.start(page_session.answers())
+        watching = asyncio.create_task(page_session.watch(), name="repaints the windows")
+        stack.push_async_callback(_cancel, watching)
         yield site
 
 
-async def _cancelled(task: asyncio.Task[None]) -> None:
+async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task

@@ -11,7 +11,7 @@ from aiohttp import web
 from simcord.backend.errors import BackendError, SetupError
 
 from bot.errors import AsideError
-from bot.tryout.bridge.windows import Panes
+from bot.tryout.bridge.windows import WindowRegistry
 from bot.tryout.loopback_port import HOST
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Site:
 
     def __init__(self, server: socket.socket) -> None:
         self.port: int = server.getsockname()[1]
-        self.panes = Panes(self.port, _HEAD)
+        self.windows = WindowRegistry(self.port, _HEAD)
         self._key = secrets.token_urlsafe(24)
         self._server = server
         self._runner: web.AppRunner | None = None
@@ -53,12 +53,12 @@ class Site:
 
     async def start(self, answers: Mapping[str, Answer]) -> None:
         """Serve the page, and what it asks for: `answers` by the last part of the path."""
-        app = web.Application(middlewares=[self._guarded])
+        app = web.Application(middlewares=[self._require_key])
         app.add_routes([web.get(path, _file) for path in _FILES])
         app.add_routes(
-            [web.post(f"/aside/{name}", _asked(answer)) for name, answer in answers.items()]
+            [web.post(f"/aside/{name}", _json_handler(answer)) for name, answer in answers.items()]
         )
-        app.add_routes(self.panes.routes())
+        app.add_routes(self.windows.routes())
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.SockSite(self._runner, self._server).start()
@@ -70,7 +70,7 @@ class Site:
         self._server.close()
 
     @web.middleware
-    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def _require_key(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse other sites that ask through the visitor's browser, and what asks us without the key."""
         if request.host not in (f"{HOST}:{self.port}", f"localhost:{self.port}"):
             raise web.HTTPForbidden
@@ -87,7 +87,7 @@ async def _file(request: web.Request) -> web.Response:
     )
 
 
-def _asked(answer: Answer) -> Handler:
+def _json_handler(answer: Answer) -> Handler:
     async def serve(request: web.Request) -> web.StreamResponse:
         try:
             return web.json_response(await answer(await request.json()), headers=_HEADERS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.cli.run.signals import end_when_asked
+from bot.cli.run.signals import cancel_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def as_before() -> Iterator[None]:
 
 
 async def _waiting(until: float) -> str:
-    end_when_asked()
+    cancel_on_signals()
     try:
         await asyncio.sleep(until)
     except asyncio.CancelledError:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.app import Aside, create_bot
-from bot.cli.run.health import is_well, telling
+from bot.cli.run.health import is_healthy, maintain_health_file
 from bot.errors import EngineDied
 from tests.engine.scripted_engine import ScriptedEngine
 
@@ -37,17 +37,17 @@ async def test_the_bot_is_well_while_discord_and_the_engine_answer(
         evening.settings, engine=engine, connector=discord.connector(), guild_ready_timeout=0.1
     )
     assert isinstance(bot, Aside)
-    async with telling(bot, file):
-        assert not await is_well(bot)
+    async with maintain_health_file(bot, file):
+        assert not await is_healthy(bot)
         async with discord.running(bot):
             await discord.until(lambda: bot.latency < 100, 20)
-            assert await is_well(bot)
+            assert await is_healthy(bot)
             engine.alive = False
-            assert not await is_well(bot)
+            assert not await is_healthy(bot)
             engine.alive = True
-            async with telling(bot, tmp_path / "again"):
+            async with maintain_health_file(bot, tmp_path / "again"):
                 await discord.until((tmp_path / "again").exists, 10)
-        assert not await is_well(bot)
+        assert not await is_healthy(bot)
     await asyncio.sleep(0)
     assert not file.exists()
     assert not (tmp_path / "again").exists()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord.ext import commands
 
-from bot.tryout.bridge.server import LiveDiscord, online
+from bot.tryout.bridge.server import LiveDiscord, log_in
 from bot.tryout.demo_server import DemoServer
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ class SmallBot(commands.Bot):
 class World:
     """A Discord, the town on it, and its bot."""
 
-    def __init__(self, live: LiveDiscord, town: DemoServer, bot: commands.Bot) -> None:
+    def __init__(self, live: LiveDiscord, demo: DemoServer, bot: commands.Bot) -> None:
         self.live = live
-        self.town = town
+        self.demo = demo
         self.bot = bot
 
     async def say(self, text: str, *, key: str = "ada", place: int | None = None) -> None:
         """Have a person say something on the stage, or in another place."""
-        person = self.town.person(key)
-        channel, _ = self.town.channel(person, place or self.town.stage.id)
+        person = self.demo.person(key)
+        channel, _ = self.demo.channel(person, place or self.demo.stage.id)
         async with self.live.step:
             await person.member.send(channel, text)
 
@@ -55,22 +55,22 @@ class World:
         """Return what stands in a place."""
         return [
             message.content
-            for message in self.live.backend.messages[place or self.town.stage.id].values()
+            for message in self.live.backend.messages[place or self.demo.stage.id].values()
         ]
 
     @property
     def thread(self) -> int:
         """Id of the thread under the stage."""
-        return next(place.id for place in self.town.places(self.town.gm) if place.kind == "thread")
+        return next(place.id for place in self.demo.places(self.demo.gm) if place.kind == "thread")
 
 
 @asynccontextmanager
 async def world(bot: commands.Bot) -> AsyncIterator[World]:
     """Have this bot on a town's Discord."""
     live = LiveDiscord(bot)
-    town = DemoServer(live, "stage", "A stage")
-    async with online(live):
+    demo = DemoServer(live, "stage", "A stage")
+    async with log_in(live):
         try:
-            yield World(live, town, bot)
+            yield World(live, demo, bot)
         finally:
             await bot.close()

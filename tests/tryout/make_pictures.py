@@ -15,7 +15,7 @@ from bot.library.library import Library
 from bot.package_data import shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
-from bot.tryout.session import played
+from bot.tryout.session import run_session
 from tests.tryout.browser_visit import REPLY_PATIENCE, WINDOW, Newcomer
 from tests.tryout.chromium import PROGRAM, Page, browser
 
@@ -32,7 +32,7 @@ async def main(folder: Path) -> None:
     await engine.start()
     try:
         with listen(None) as server:
-            playing = played(
+            playing = run_session(
                 lambda mine: create_bot(settings, engine=mine), engine, server, scenario
             )
             async with playing as site, browser(folder / "browser", width=1200, height=720) as page:

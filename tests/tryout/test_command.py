@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.cli.try_command import ExtraMissing, try_
+from bot.cli.try_command import TryExtraMissing, try_
 from bot.tryout import console
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def assert_nothing_left(folder: Path, process: subprocess.Popen[str], said: str)
 
 def test_without_its_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "simcord", None)
-    with pytest.raises(ExtraMissing, match=r"pip install 'aside\[try\]'"):
+    with pytest.raises(TryExtraMissing, match=r"pip install 'aside\[try\]'"):
         try_()
 
 
@@ -146,5 +146,5 @@ def test_without_a_display_the_link_is_left_to_the_visitor(
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
-    console.opened("http://127.0.0.1:8123/#key")
+    console.open_browser("http://127.0.0.1:8123/#key")
     assert "ssh -L 8123:127.0.0.1:8123" in capsys.readouterr().out

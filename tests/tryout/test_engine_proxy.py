@@ -86,11 +86,11 @@ async def test_a_person_may_speak_while_the_model_thinks() -> None:
                 "".join([chunk.text async for chunk in offstage.generate(ASKED)])
             )
 
-    async with world(SmallBot(answer)) as town:
-        offstage.declare = town.live.external_wait
+    async with world(SmallBot(answer)) as demo:
+        offstage.external_wait = demo.live.external_wait
         async with asyncio.timeout(2):  # simcord alone would wait for the reply
-            await town.say("Papa?")
-            await town.say("Shall we wait?", key="ben")
-        assert town.said() == ["Papa?", "Shall we wait?"]
+            await demo.say("Papa?")
+            await demo.say("Shall we wait?", key="ben")
+        assert demo.said() == ["Papa?", "Shall we wait?"]
         engine.gate.set()
-        await until(lambda: town.said()[-1] == "Well, Lizzy?")
+        await until(lambda: demo.said()[-1] == "Well, Lizzy?")

@@ -11,7 +11,9 @@ from bot.tryout.guided_tour import GuidedTour
 
 
 def test_it_begins_with_the_line_that_the_readme_shows() -> None:
-    path = GuidedTour.through(Library([shipped_folder("personas")]).scenario("pride-and-prejudice"))
+    path = GuidedTour.for_scenario(
+        Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
+    )
     assert path.line == "@Mr Bennet You sent for me, Papa?"
     assert path.part == "Elizabeth Bennet"
     assert path.channel == "mr-bennets-study"
@@ -20,7 +22,7 @@ def test_it_begins_with_the_line_that_the_readme_shows() -> None:
 def test_its_people_are_in_the_scene() -> None:
     library = Library([shipped_folder("personas")])
     for summary in library.summaries():
-        path = GuidedTour.through(library.scenario(summary.id))
+        path = GuidedTour.for_scenario(library.scenario(summary.id))
         assert path.part in summary.characters
         assert any(path.line.startswith(f"@{name} ") for name in summary.characters)
 
@@ -37,4 +39,4 @@ def test_its_people_are_in_the_scene() -> None:
 def test_its_channel_is_called_as_discord_calls_channels(title: str, channel: str) -> None:
     people = (Character(name="Jane"), Character(name="Rochester"))
     scenario = Scenario(id="x", title=title, book="B", summary="S", setting="T", characters=people)
-    assert GuidedTour.through(scenario).channel == channel
+    assert GuidedTour.for_scenario(scenario).channel == channel

@@ -14,7 +14,7 @@ from bot.library.library import Library
 from bot.package_data import shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
-from bot.tryout.session import played
+from bot.tryout.session import run_session
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.scenes.harness import reply
 from tests.tryout.http_visitor import Pane, Visitor
@@ -42,7 +42,7 @@ async def house(folder: Path, engine: ScriptedEngine) -> AsyncIterator[Site]:
     scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
     await engine.start()
     with listen(None) as server:
-        async with played(
+        async with run_session(
             lambda mine: create_bot(settings, engine=mine), engine, server, scenario
         ) as site:
             yield site

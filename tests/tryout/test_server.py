@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 async def test_messages_are_dated_by_the_time_of_day() -> None:
-    async with world(SmallBot()) as town:
+    async with world(SmallBot()) as demo:
         before = datetime.now(UTC)
-        await town.say("Good evening.")
-        (message,) = town.live.backend.messages[town.town.stage.id].values()
+        await demo.say("Good evening.")
+        (message,) = demo.live.backend.messages[demo.demo.stage.id].values()
         assert before <= datetime.fromisoformat(message.timestamp) <= datetime.now(UTC)
 
 
@@ -35,8 +35,8 @@ async def test_what_the_bot_times_takes_time() -> None:
     def monotonic_of_the_bot() -> float:
         return asyncio.get_running_loop().time()
 
-    async with world(SmallBot(hear)) as town:
-        await town.say("Wait a moment.")
+    async with world(SmallBot(hear)) as demo:
+        await demo.say("Wait a moment.")
         await until(lambda: bool(took))
         assert 0.15 < took[0] < 2.0
 
@@ -46,12 +46,12 @@ async def test_a_step_is_over_while_the_bot_still_sleeps() -> None:
         await asyncio.sleep(1.0)
         await message.channel.send("At last.")
 
-    async with world(SmallBot(hear)) as town:
+    async with world(SmallBot(hear)) as demo:
         began = perf_counter()
-        await town.say("Hello?")
+        await demo.say("Hello?")
         assert perf_counter() - began < 0.8
-        assert town.said() == ["Hello?"]
-        await until(lambda: "At last." in town.said())
+        assert demo.said() == ["Hello?"]
+        await until(lambda: "At last." in demo.said())
 
 
 async def test_a_step_is_over_though_the_bot_waits_for_something_that_never_comes() -> None:
@@ -59,12 +59,12 @@ async def test_a_step_is_over_though_the_bot_waits_for_something_that_never_come
         await message.channel.send("I wait.")
         await asyncio.Event().wait()
 
-    async with world(SmallBot(hear)) as town:
+    async with world(SmallBot(hear)) as demo:
         began = perf_counter()
         for text in ("Hello?", "Still there?"):
-            await town.say(text)
+            await demo.say(text)
         assert perf_counter() - began < 2.0
-        assert town.said() == ["Hello?", "I wait.", "Still there?", "I wait."]
+        assert demo.said() == ["Hello?", "I wait.", "Still there?", "I wait."]
 
 
 async def test_two_people_who_speak_at_once_are_both_heard() -> None:
@@ -74,8 +74,8 @@ async def test_two_people_who_speak_at_once_are_both_heard() -> None:
         await asyncio.sleep(0)
         heard.append(message.content)
 
-    async with world(SmallBot(hear)) as town:
-        await asyncio.gather(town.say("I first!"), town.say("No, I!", key="ben"))
+    async with world(SmallBot(hear)) as demo:
+        await asyncio.gather(demo.say("I first!"), demo.say("No, I!", key="ben"))
         assert heard == ["I first!", "No, I!"]
 
 
@@ -85,9 +85,9 @@ async def test_a_failure_of_the_bots_ends_nothing_and_is_logged(
     async def hear(_message: discord.Message) -> None:
         raise RuntimeError("a slip")
 
-    async with world(SmallBot(hear)) as town:
+    async with world(SmallBot(hear)) as demo:
         with caplog.at_level(logging.ERROR):
-            await town.say("Hello?")
-            await town.say("Still there?")
-        assert town.said() == ["Hello?", "Still there?"]
+            await demo.say("Hello?")
+            await demo.say("Still there?")
+        assert demo.said() == ["Hello?", "Still there?"]
         assert "a slip" in caplog.text

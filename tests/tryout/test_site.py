@@ -14,7 +14,7 @@ import pytest
 from bot.errors import UserInputError
 from bot.library.scenario import Character, Scenario
 from bot.tryout.loopback_port import listen
-from bot.tryout.session import played
+from bot.tryout.session import run_session
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.tryout.conftest import SmallBot
 from tests.tryout.http_visitor import Visitor
@@ -43,7 +43,7 @@ async def site_of(bot: SmallBot) -> AsyncIterator[tuple[Site, Visitor]]:
     await engine.start()
     with listen(None) as server:
         async with (
-            played(lambda _: bot, engine, server, SCENARIO) as site,
+            run_session(lambda _: bot, engine, server, SCENARIO) as site,
             aiohttp.ClientSession() as session,
         ):
             yield site, Visitor(session, site)

@@ -15,7 +15,7 @@ from tests.tryout.conftest import SmallBot, World, world
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-FACE = avatars.initial("Mr Bennet", "#336699")
+FACE = avatars.draw_initial("Mr Bennet", "#336699")
 
 
 async def hook_of(message: discord.Message) -> discord.Webhook:
@@ -30,9 +30,9 @@ async def heard(
     act: Callable[[discord.Message], Awaitable[None]], *, in_thread: bool = False
 ) -> World:
     """Return the world after a person said something to a bot that does `act`."""
-    async with world(SmallBot(act)) as town:
-        await town.say("Papa?", place=town.thread if in_thread else None)
-        return town
+    async with world(SmallBot(act)) as demo:
+        await demo.say("Papa?", place=demo.thread if in_thread else None)
+        return demo
 
 
 async def test_a_persona_speaks_in_the_thread_it_was_sent_to() -> None:
@@ -41,9 +41,9 @@ async def test_a_persona_speaks_in_the_thread_it_was_sent_to() -> None:
         post = await hook.send("Come in.", wait=True, thread=message.channel)
         await hook.edit_message(post.id, content="Come in, Lizzy.", thread=message.channel)
 
-    town = await heard(speak, in_thread=True)
-    assert town.said(town.thread) == ["Papa?", "Come in, Lizzy."]
-    assert town.said() == []
+    demo = await heard(speak, in_thread=True)
+    assert demo.said(demo.thread) == ["Papa?", "Come in, Lizzy."]
+    assert demo.said() == []
 
 
 async def test_a_persona_can_be_taken_out_of_a_thread() -> None:
@@ -52,8 +52,8 @@ async def test_a_persona_can_be_taken_out_of_a_thread() -> None:
         post = await hook.send("Come in.", wait=True, thread=message.channel)
         await hook.delete_message(post.id, thread=message.channel)
 
-    town = await heard(speak, in_thread=True)
-    assert town.said(town.thread) == ["Papa?"]
+    demo = await heard(speak, in_thread=True)
+    assert demo.said(demo.thread) == ["Papa?"]
 
 
 async def test_a_thread_of_another_channel_is_not_found() -> None:
@@ -65,9 +65,9 @@ async def test_a_thread_of_another_channel_is_not_found() -> None:
             await hook.send("Come in.", wait=True, thread=discord.Object(message.id))
         refused.append(caught.value)
 
-    town = await heard(speak)
+    demo = await heard(speak)
     assert refused[0].code == 10003
-    assert town.said() == ["Papa?"]
+    assert demo.said() == ["Papa?"]
 
 
 async def test_a_button_on_a_persona_s_post_can_be_pressed() -> None:
@@ -75,12 +75,12 @@ async def test_a_button_on_a_persona_s_post_can_be_pressed() -> None:
         hook = await hook_of(message)
         await hook.send("Come in.", wait=True, view=Door(timeout=None))
 
-    async with world(SmallBot(speak)) as town:
-        await town.say("Papa?")
-        post = list(town.live.backend.messages[town.town.stage.id].values())[-1]
-        async with town.live.step:
-            await town.town.player.member.click(ResponseMessage(town.live, post), custom_id="knock")
-        assert town.said() == ["Papa?", "Come in.", "Who is there?"]
+    async with world(SmallBot(speak)) as demo:
+        await demo.say("Papa?")
+        post = list(demo.live.backend.messages[demo.demo.stage.id].values())[-1]
+        async with demo.live.step:
+            await demo.demo.player.member.click(ResponseMessage(demo.live, post), custom_id="knock")
+        assert demo.said() == ["Papa?", "Come in.", "Who is there?"]
 
 
 async def test_buttons_come_with_files_too_and_go_again() -> None:
@@ -97,8 +97,8 @@ async def test_buttons_come_with_files_too_and_go_again() -> None:
                 [edited.content, *(str(len(each.components)) for each in (edited, fetched))]
             )
 
-    town = await heard(speak)
-    assert town.said() == ["Papa?", "Look."]
+    demo = await heard(speak)
+    assert demo.said() == ["Papa?", "Look."]
     assert kept == [["Look.", "1", "1"], ["Look.", "0", "0"]]
 
 
@@ -106,13 +106,13 @@ async def test_a_webhook_s_picture_is_the_face_of_what_it_posts() -> None:
     async def speak(message: discord.Message) -> None:
         await (await hook_of(message)).send("Come in.", wait=True)
 
-    async with world(SmallBot(speak)) as town:
-        await town.say("Papa?")
-        post = list(town.live.backend.messages[town.town.stage.id].values())[-1]
-        author = town.live.backend.users[post.author_id]
+    async with world(SmallBot(speak)) as demo:
+        await demo.say("Papa?")
+        post = list(demo.live.backend.messages[demo.demo.stage.id].values())[-1]
+        author = demo.live.backend.users[post.author_id]
         assert author.avatar is not None
         urls = [f"https://cdn.simcord.invalid/avatars/{author.id}/{author.avatar}.png"]
-        assert [town.live.backend.cdn.get(url) for url in urls] == [FACE]
+        assert [demo.live.backend.cdn.get(url) for url in urls] == [FACE]
 
 
 class Door(discord.ui.View):

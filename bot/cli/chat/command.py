@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.shared_options import Config, settings_of
+from bot.cli.console.shared_options import Config, read_settings
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ def chat(
     kinds = ((BeatKind.THOUGHT, show_rolethink), (BeatKind.PLANNING, show_think))
     showing = frozenset(kind for kind, wanted in kinds if wanted)
     play(
-        _for_chatting(settings_of(config), model),
+        _adapt_settings(read_settings(config), model),
         ChatOptions(scenario, character, person, showing, seed, store, scene),
     )
 
 
-def _for_chatting(settings: Settings, model: str | None) -> Settings:
+def _adapt_settings(settings: Settings, model: str | None) -> Settings:
     """Return settings with that model, and without a log that would be told on the screen as well."""
     changes: dict[str, object] = {"logging": settings.logging.model_copy(update={"level": "ERROR"})}
     if model is not None:

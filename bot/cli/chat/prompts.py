@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz
 
-from bot.cli.lookup import chosen_character, chosen_scenario
+from bot.cli.lookup import find_character, find_scenario
 from bot.errors import NameNotFound, UserInputError
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import spoken_names
@@ -24,7 +24,7 @@ VISITOR = "A visitor"
 _ALIKE = 80  # of 100, from which on a name is a character's misspelt rather than another one
 
 
-def scenario_of(chooser: ChoicePrompt, library: Library, given: str | None) -> Scenario:
+def choose_scenario(chooser: ChoicePrompt, library: Library, given: str | None) -> Scenario:
     """Return the scenario to play. Raises UserInputError and ScenarioError."""
     listed = [
         (f"{one.title} · {one.book}", library.scenario(one.id)) for one in library.summaries()
@@ -32,17 +32,17 @@ def scenario_of(chooser: ChoicePrompt, library: Library, given: str | None) -> S
     if not listed and given is None:
         raise UserInputError("The library is empty: `aside scenarios check` tells why.")
     return chooser.one(
-        "Which scenario?", "--scenario", listed, lambda name: chosen_scenario(name, library), given
+        "Which scenario?", "--scenario", listed, lambda name: find_scenario(name, library), given
     )
 
 
-def partner_of(
+def choose_partner(
     chooser: ChoicePrompt, scenario: Scenario, free: Sequence[str], given: str | None
 ) -> str:
     """Return the character, one of those that are `free`, who answers where nobody is addressed."""
 
     def named(name: str) -> str:
-        if (character := chosen_character(scenario, name)) in free:
+        if (character := find_character(scenario, name)) in free:
             return character
         raise UserInputError(
             f"{character} is not played by the model here: choose one of {', '.join(free)}."
@@ -55,7 +55,7 @@ def partner_of(
     )
 
 
-def person_of(
+def choose_person(
     chooser: ChoicePrompt,
     keyboard: Keyboard,
     scenario: Scenario,

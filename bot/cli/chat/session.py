@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from bot import logs
 from bot.cli.chat import prompts
-from bot.cli.console.shared_options import library_of
+from bot.cli.console.shared_options import open_library
 from bot.engine_factory import create_engine, engine_warning
 from bot.scenes import cast
 from bot.scenes.player_lines import PlayerLines
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.settings import Settings
 
-_A_CHANNELS = (
+_CHANNEL_SCENE_NOTICE = (
     "This scene is under way in a channel on Discord and stays there: its characters will know what you play here, "
     "and nothing of it is posted."
 )
-_TOLD_AGAIN = 6  # turns of an earlier story that are shown when it goes on
+_RECAP_TURNS = 6  # turns of an earlier story that are shown when it goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,37 +70,42 @@ class ChatOptions:
         return self.store is not None or self.scene_id is not None
 
 
-def play(settings: Settings, wishes: ChatOptions) -> None:
+def play(settings: Settings, options: ChatOptions) -> None:
     """Play at standard input and output until the person leaves.
 
     Raises AsideError; KeyboardInterrupt and SystemExit where a signal asks to end, when everything has ended.
     """
-    screen, keyboard = Screen(_forgiving(sys.stdout)), Keyboard(_forgiving(sys.stdin), sys.stdout)
+    screen, keyboard = (
+        Screen(_replace_unknown_characters(sys.stdout)),
+        Keyboard(_replace_unknown_characters(sys.stdin), sys.stdout),
+    )
     with ExitStack() as stack:
         stack.callback(logs.set_up(settings))
         stack.callback(screen.end_line)
-        stack.enter_context(_ended_by_signals())
-        path = (wishes.store or settings.store.path) if wishes.kept else _passing(stack)
-        backstage = stack.enter_context(LoopThread())
+        stack.enter_context(_exit_on_signals())
+        path = (
+            (options.store or settings.store.path) if options.kept else _temporary_database(stack)
+        )
+        loop = stack.enter_context(LoopThread())
         engine = create_engine(settings)
-        stage = TerminalDelivery(screen, wishes.showing)
-        house = stack.enter_context(
-            backstage.entered(_house(settings, wishes, engine, path, stage, screen))
+        delivery = TerminalDelivery(screen, options.showing)
+        services = stack.enter_context(
+            loop.entered(_open_services(settings, options, engine, path, delivery, screen))
         )
         try:
-            seat = _seated(backstage, house, settings, wishes, keyboard)
+            seat = _choose_seat(loop, services, settings, options, keyboard)
         except NothingMoreTyped:
             return
         screen.line(
             f"Loading the model ({settings.engine.model or 'the one that the server has'}) …", QUIET
         )
-        stack.enter_context(backstage.entered(_started(engine)))
+        stack.enter_context(loop.entered(_run_engine(engine)))
         if caution := engine_warning(engine.info):
             screen.line(caution, FAULT)
-        _talk(backstage, Chat(house, seat), house, seat, keyboard)
+        _run_prompt(loop, Chat(services, seat), services, seat, keyboard)
         if screen.gone:
             raise BrokenPipeError(errno.EPIPE, "nobody reads what is written")
-        if wishes.kept:
+        if options.kept:
             again = f"aside chat --store {shlex.quote(str(path))} --continue {seat.scene_id}"
             screen.line(
                 f"Kept in {path}: `{again}` goes on, and on Discord `/scene continue`.", QUIET
@@ -108,28 +113,31 @@ def play(settings: Settings, wishes: ChatOptions) -> None:
 
 
 @asynccontextmanager
-async def _house(
+async def _open_services(
     settings: Settings,
-    wishes: ChatOptions,
+    options: ChatOptions,
     engine: Engine,
     path: Path,
-    stage: TerminalDelivery,
+    delivery: TerminalDelivery,
     screen: Screen,
 ) -> AsyncIterator[ChatServices]:
     async with await Store.open(path) as store:
-        performance = ReplyGenerator(
-            engine, ReplyLimits(**settings.play.limits()), _seeds(wishes.seed)
+        generator = ReplyGenerator(
+            engine, ReplyLimits(**settings.play.limits()), _make_seed_source(options.seed)
         )
-        theatre = Theatre(store, stage, performance, _now)
+        theatre = Theatre(store, delivery, generator, _now)
         try:
-            hearing, takes = PlayerLines(theatre, store, store, _now), Takes(theatre, store, stage)
-            yield ChatServices(theatre, hearing, takes, store, stage, screen)
+            hearing, takes = (
+                PlayerLines(theatre, store, store, _now),
+                Takes(theatre, store, delivery),
+            )
+            yield ChatServices(theatre, hearing, takes, store, delivery, screen)
         finally:
             await theatre.close()
 
 
 @asynccontextmanager
-async def _started(engine: Engine) -> AsyncIterator[None]:
+async def _run_engine(engine: Engine) -> AsyncIterator[None]:
     try:
         await engine.start()
         yield
@@ -137,35 +145,35 @@ async def _started(engine: Engine) -> AsyncIterator[None]:
         await engine.close()
 
 
-def _seated(
-    backstage: LoopThread,
-    house: ChatServices,
+def _choose_seat(
+    loop: LoopThread,
+    services: ChatServices,
     settings: Settings,
-    wishes: ChatOptions,
+    options: ChatOptions,
     keyboard: Keyboard,
 ) -> ChatSeat:
     """Begin the scene or open it, with the person in the part they chose."""
-    chooser, theatre = ChoicePrompt(keyboard, house.screen), house.theatre
+    chooser, theatre = ChoicePrompt(keyboard, services.screen), services.theatre
     terminal, own = Place(AT_TERMINAL, -time.time_ns()), None
-    if wishes.scene_id is None:
-        scenario = prompts.scenario_of(chooser, library_of(settings), wishes.scenario)
+    if options.scene_id is None:
+        scenario = prompts.choose_scenario(chooser, open_library(settings), options.scenario)
         free, taken = [character.name for character in scenario.characters], []
     else:
-        scene = backstage.run(theatre.visit(wishes.scene_id, terminal))
+        scene = loop.run(theatre.visit(options.scene_id, terminal))
         scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
         free = [part.character for part in scene.parts if part.answers]
         taken = [
             part.character for part in scene.parts if part.player_id not in (None, scene.gm_ids[0])
         ]
-    partner = prompts.partner_of(chooser, scenario, free, wishes.partner)
-    kept = own.character if own and wishes.person is None else None
-    person = kept or prompts.person_of(
-        chooser, keyboard, scenario, (partner, *taken), wishes.person
+    partner = prompts.choose_partner(chooser, scenario, free, options.partner)
+    kept = own.character if own and options.person is None else None
+    person = kept or prompts.choose_person(
+        chooser, keyboard, scenario, (partner, *taken), options.person
     )
-    if wishes.scene_id is None:
-        scene = backstage.run(theatre.start(terminal, scenario, AT_TERMINAL))
-    if backstage.run(_take_part(theatre, scene, person)):
-        house.screen.line(f"{person} comes on stage.", QUIET)
+    if options.scene_id is None:
+        scene = loop.run(theatre.start(terminal, scenario, AT_TERMINAL))
+    if loop.run(_take_part(theatre, scene, person)):
+        services.screen.line(f"{person} comes on stage.", QUIET)
     return ChatSeat(scene.id, scene.gm_ids[0], person, partner)
 
 
@@ -187,41 +195,41 @@ async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
     return absent
 
 
-def _talk(
-    backstage: LoopThread, chat: Chat, house: ChatServices, seat: ChatSeat, keyboard: Keyboard
+def _run_prompt(
+    loop: LoopThread, chat: Chat, services: ChatServices, seat: ChatSeat, keyboard: Keyboard
 ) -> None:
     """Take one line after the other until the person leaves."""
-    scene, screen = chat.scene, house.screen
+    scene, screen = chat.scene, services.screen
     help_pages.opening(screen, scene)
     if not scene.place.at_terminal:
-        screen.line(_A_CHANNELS, FAULT)
-    for turn in backstage.run(house.theatre.history(scene))[-_TOLD_AGAIN:]:
-        house.stage.retell(turn)
+        screen.line(_CHANNEL_SCENE_NOTICE, FAULT)
+    for turn in loop.run(services.theatre.history(scene))[-_RECAP_TURNS:]:
+        services.stage.retell(turn)
     help_pages.how_to_play(screen, chat.speaker, seat.partner)
     keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])
     try:
-        backstage.run(chat.catch_up())
+        loop.run(chat.catch_up())
         while not screen.gone and (line := keyboard.ask(f"{chat.speaker}> ")) is not None:
-            if not backstage.run(chat.take(line)):
+            if not loop.run(chat.take(line)):
                 break
     finally:
         with undisturbed():
-            backstage.run(chat.leave())
+            loop.run(chat.leave())
 
 
-def _seeds(seed: int | None) -> Callable[[], int]:
+def _make_seed_source(seed: int | None) -> Callable[[], int]:
     if seed is None:
         return lambda: secrets.randbits(32)
-    chance = random.Random(seed)  # noqa: S311 - it shall come again
-    return lambda: chance.getrandbits(32)
+    generator_of_seeds = random.Random(seed)  # noqa: S311 - it shall come again
+    return lambda: generator_of_seeds.getrandbits(32)
 
 
-def _passing(stack: ExitStack) -> Path:
+def _temporary_database(stack: ExitStack) -> Path:
     """Return where to keep a scene that nobody wants to keep."""
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aside-chat-"))) / "aside.db"
 
 
-def _forgiving(stream: TextIO) -> TextIO:
+def _replace_unknown_characters(stream: TextIO) -> TextIO:
     """Have a stream take what its encoding doesn't know for a question mark, rather than end the program."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="replace")
@@ -229,7 +237,7 @@ def _forgiving(stream: TextIO) -> TextIO:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def _exit_on_signals() -> Iterator[None]:
     """End as on Ctrl-C where the system asks for it, or the terminal is closed."""
 
     def end(number: int, _frame: object) -> NoReturn:

@@ -19,8 +19,8 @@ from bot.errors import AsideError, UserInputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-OWN_FAULT, USERS_FAULT = 1, 2
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+PROGRAM_FAILED, USER_ERROR = 1, 2
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class SentencesGroup(TyperGroup):
@@ -36,45 +36,45 @@ class SentencesGroup(TyperGroup):
             debug = bool(ctx.params.get("debug"))
             if debug:
                 traceback.print_exception(error)
-            raise typer.Exit(_tell(error, debug=debug)) from error
+            raise typer.Exit(_report(error, debug=debug)) from error
 
 
-def _tell(error: Exception, *, debug: bool) -> int:
+def _report(error: Exception, *, debug: bool) -> int:
     """Say what happened and return the exit status."""
     if isinstance(error, AsideError):
         typer.echo(f"aside: {error}", err=True)
-        return USERS_FAULT if isinstance(error, UserInputError) else OWN_FAULT
-    if isinstance(error, OSError) and error.errno in _FULL:
+        return USER_ERROR if isinstance(error, UserInputError) else PROGRAM_FAILED
+    if isinstance(error, OSError) and error.errno in _DISK_FULL:
         typer.echo(
             "aside: there is no room left where this is written to: free some, then try again.",
             err=True,
         )
-        return OWN_FAULT
-    where = "the traceback stands above" if debug else _recorded(error)
+        return PROGRAM_FAILED
+    where = "the traceback stands above" if debug else _record(error)
     typer.echo(
         f"aside: something went wrong inside Aside ({type(error).__name__}): {where}.", err=True
     )
-    return OWN_FAULT
+    return PROGRAM_FAILED
 
 
-def _recorded(error: Exception) -> str:
+def _record(error: Exception) -> str:
     """Write the traceback, secrets hidden, to the log of failures; return where it is to be found."""
     try:
-        path = _log_of_failures()
+        path = _get_failure_log()
         with path.open("a", encoding="utf-8", errors="replace") as log:
-            log.write(_as_logged(error) + "\n")
+            log.write(_format_traceback(error) + "\n")
     except OSError:
         return "`aside --debug` and the same command again shows the details"
     return f"the details are in {path}"
 
 
-def _log_of_failures() -> Path:
+def _get_failure_log() -> Path:
     from platformdirs import user_log_path
 
     return user_log_path("aside", appauthor=False, ensure_exists=True) / "failures.log"
 
 
-def _as_logged(error: Exception) -> str:
+def _format_traceback(error: Exception) -> str:
     from bot.logs import RedactingFormatter
 
     trace = (type(error), error, error.__traceback__)

@@ -41,7 +41,7 @@ class ProgressBars:
         if not self._console.is_terminal:
             typer.echo(f"{what} …", err=True)
             return
-        self._bar = self._drawn(unit)
+        self._bar = self._create_bar(unit)
         self._bar.start()
         self._task = self._bar.add_task(what, total=None)
 
@@ -50,7 +50,7 @@ class ProgressBars:
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=there, total=total)
 
-    def _drawn(self, unit: str) -> Progress:
+    def _create_bar(self, unit: str) -> Progress:
         from rich import progress
 
         columns: list[progress.ProgressColumn] = [

@@ -25,14 +25,14 @@ Config: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
 
 
-def settings_of(config: Path | None) -> Settings:
+def read_settings(config: Path | None) -> Settings:
     """Return the settings that hold here. Raises SettingsError."""
     from bot.settings import load_settings
 
     return load_settings(config)
 
 
-def library_of(settings: Settings) -> Library:
+def open_library(settings: Settings) -> Library:
     """Return the library that the bot has with these settings."""
     from bot.library.library import Library
     from bot.package_data import shipped_folder

@@ -8,7 +8,7 @@ import sys
 _STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 
 
-def opened() -> None:
+def replace_closed_streams() -> None:
     """Put the null device in the place of every standard stream that is closed. Call it before anything is opened: a
     database would get the number of the closed stream, and whatever a library in C says there would be written to it.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.shared_options import AsJson, Config, settings_of, write_json
+from bot.cli.console.shared_options import AsJson, Config, read_settings, write_json
 from bot.errors import AsideError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.cli.doctor.machine_checks import Check
 
 
-class Unwell(AsideError):
+class ProblemsFound(AsideError):
     """Something is bad, and has been told."""
 
 
@@ -27,19 +27,21 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Tell what is installed, which device is used, what is missing, and what to do about it."""
-    from bot.cli.doctor.discord_checks import of_discord
-    from bot.cli.doctor.machine_checks import State, of_machine
+    from bot.cli.doctor.discord_checks import check_discord
+    from bot.cli.doctor.machine_checks import State, check_machine
 
-    settings = settings_of(config)
-    checks = list(of_machine(settings, config))
+    settings = read_settings(config)
+    checks = list(check_machine(settings, config))
     if not offline:
-        checks += asyncio.run(of_discord(settings))
+        checks += asyncio.run(check_discord(settings))
     if as_json:
         write_json([asdict(check) for check in checks])
     else:
         _print(checks)
     if bad := sum(check.state is State.BAD for check in checks):
-        raise Unwell(f"{bad} of {len(checks)} checks are bad; what to do stands beside each.")
+        raise ProblemsFound(
+            f"{bad} of {len(checks)} checks are bad; what to do stands beside each."
+        )
 
 
 def _print(checks: Sequence[Check]) -> None:

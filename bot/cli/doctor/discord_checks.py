@@ -9,17 +9,17 @@ import aiohttp
 import discord
 
 from bot.cli.doctor.machine_checks import Check, State
-from bot.cli.run.command import NO_INTENT, NO_LOGIN
+from bot.cli.run.command import INTENT_MISSING, NO_LOGIN
 from bot.posting.permissions import INVITE_PERMISSIONS, missing_permissions
 
 if TYPE_CHECKING:
     from bot.settings import Settings
 
-_PATIENCE = 30.0  # seconds for Discord to tell of every server
-_MOST_CHANNELS = 5  # named for each server
+_GATEWAY_TIMEOUT = 30.0  # seconds for Discord to tell of every server
+_MAX_CHANNELS = 5  # named for each server
 
 
-async def of_discord(settings: Settings) -> list[Check]:
+async def check_discord(settings: Settings) -> list[Check]:
     """Log in, look at every server's channels, and log out again. Posts nothing."""
     token = settings.discord.token
     if token is None:
@@ -42,7 +42,10 @@ async def of_discord(settings: Settings) -> list[Check]:
             )
         ]
     except discord.PrivilegedIntentsRequired:
-        return [_account(client), Check("Intents", State.BAD, "message content is off", NO_INTENT)]
+        return [
+            _account(client),
+            Check("Intents", State.BAD, "message content is off", INTENT_MISSING),
+        ]
     except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
         return [
             Check(
@@ -64,14 +67,16 @@ async def _online(client: discord.Client) -> list[Check]:
     ready = asyncio.create_task(client.wait_until_ready())
     try:
         await asyncio.wait(
-            (connection, ready), timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED
+            (connection, ready), timeout=_GATEWAY_TIMEOUT, return_when=asyncio.FIRST_COMPLETED
         )
         if connection.done():
             connection.result()
         if not ready.done():
             return [
                 Check(
-                    "Gateway", State.BAD, f"Discord did not answer within {_PATIENCE:.0f} seconds"
+                    "Gateway",
+                    State.BAD,
+                    f"Discord did not answer within {_GATEWAY_TIMEOUT:.0f} seconds",
                 )
             ]
         return [Check("Intents", State.GOOD, "message content is on"), *_servers(client)]
@@ -104,7 +109,7 @@ def _server(guild: discord.Guild) -> list[Check]:
         for channel, names in list(lacking.items())
         if names
     ]
-    shown, more = checks[:_MOST_CHANNELS], len(checks) - _MOST_CHANNELS
+    shown, more = checks[:_MAX_CHANNELS], len(checks) - _MAX_CHANNELS
     if more > 0:
         shown.append(Check(where, State.NOTE, f"{more} more channels lack something"))
     if not guild.me.guild_permissions.manage_roles:

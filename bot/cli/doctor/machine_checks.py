@@ -39,7 +39,7 @@ class Check:
     remedy: str = ""
 
 
-def of_machine(settings: Settings, config: Path | None) -> Iterator[Check]:
+def check_machine(settings: Settings, config: Path | None) -> Iterator[Check]:
     """Look at everything on this machine, cheap things first. Loads no model."""
     yield Check(
         "Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}"
@@ -66,9 +66,9 @@ def _version(package: str) -> str:
 
 
 def _library(settings: Settings) -> Iterator[Check]:
-    from bot.cli.console.shared_options import library_of
+    from bot.cli.console.shared_options import open_library
 
-    library = library_of(settings)
+    library = open_library(settings)
     yield Check("Library", State.GOOD, f"{len(library.summaries())} scenarios can be played")
     for fault in library.faults:
         yield Check("Library", State.BAD, fault)

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.console.shared_options import AsJson, Config, settings_of, write_json
+from bot.cli.console.shared_options import AsJson, Config, read_settings, write_json
 from bot.cli.models.fetch import build, pull
-from bot.cli.models.machine import VRam, gib, memory_here, weights_in, wishes_in
+from bot.cli.models.machine import (
+    VRam,
+    build_plan_request,
+    format_size,
+    get_weights_folder,
+    measure_memory,
+)
 from bot.cli.models.manage import add, remove, verify
 
 if TYPE_CHECKING:
@@ -36,18 +42,18 @@ def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> 
     from bot.weights.catalogue import catalogue
     from bot.weights.installed import added_folder, stock
 
-    settings = settings_of(config)
-    folder = weights_in(settings)
+    settings = read_settings(config)
+    folder = get_weights_folder(settings)
     entries = catalogue(added=added_folder(folder))
     here = stock(entries, folder)
-    found = _fits_of(list(entries.values()), settings, vram)
+    found = _measure_fits(list(entries.values()), settings, vram)
     if as_json:
-        write_json([_listed(entry, here, found.get(entry.name, ())) for entry in entries.values()])
+        write_json([_to_json(entry, here, found.get(entry.name, ())) for entry in entries.values()])
         return
     _print_list(entries.values(), here, found)
     for one in here:
         if one.entry is None:
-            typer.echo(f"Also here: {one.name}, {gib(one.size)}")
+            typer.echo(f"Also here: {one.name}, {format_size(one.size)}")
     typer.echo(_ANY_OTHER, err=True)
 
 
@@ -62,15 +68,15 @@ def show(
     from bot.weights.find_model import entry_named
     from bot.weights.installed import stock
 
-    settings = settings_of(config)
-    folder = weights_in(settings)
+    settings = read_settings(config)
+    folder = get_weights_folder(settings)
     entry, _ = entry_named(model, folder)
     here = stock({entry.name: entry}, folder)
-    found = _fits_of([entry], settings, vram).get(entry.name, ())
+    found = _measure_fits([entry], settings, vram).get(entry.name, ())
     if as_json:
-        write_json(_listed(entry, here, found))
+        write_json(_to_json(entry, here, found))
         return
-    typer.echo("\n".join(_told(entry, here)))
+    typer.echo("\n".join(_describe(entry, here)))
     if found:
         _print_fits(found)
 
@@ -98,17 +104,19 @@ def fit(
     from bot.weights.fit import fits
     from bot.weights.model_headers import PATIENCE, measure
 
-    settings = settings_of(config)
+    settings = read_settings(config)
     chosen = model or (
-        settings.engine.model if settings.engine_named and settings.engine.kind == "local" else None
+        settings.engine.model if settings.model_chosen and settings.engine.kind == "local" else None
     )
     if chosen is None:
         list_(vram, config, as_json)
         return
-    measured = measure(chosen, weights_in(settings), patience=0 if offline else PATIENCE)
-    found = fits(measured.layouts, memory_here(vram), wishes_in(settings, context, minds))
+    measured = measure(chosen, get_weights_folder(settings), patience=0 if offline else PATIENCE)
+    found = fits(
+        measured.layouts, measure_memory(vram), build_plan_request(settings, context, minds)
+    )
     if as_json:
-        fitted = [_fit_listed(one) for one in found]
+        fitted = [_fit_to_json(one) for one in found]
         write_json(
             {"model": measured.name, "measured_by": measured.source, "quantisations": fitted}
         )
@@ -117,7 +125,7 @@ def fit(
     _print_fits(found)
 
 
-def _fits_of(
+def _measure_fits(
     entries: Sequence[CatalogueEntry], settings: Settings, vram: Sequence[str] | None
 ) -> dict[str, tuple[Fit, ...]]:
     """Fits of all entries whose dimensions the catalogue knows, or whose file is here."""
@@ -125,15 +133,19 @@ def _fits_of(
     from bot.weights.fit import fits, layouts_of
     from bot.weights.installed import files_of
 
-    folder, memory, wishes = weights_in(settings), memory_here(vram), wishes_in(settings)
+    folder, memory, request = (
+        get_weights_folder(settings),
+        measure_memory(vram),
+        build_plan_request(settings),
+    )
     layouts = layouts_of(entries)
     for entry in entries:
         if entry.dimensions is None and (files := files_of(entry, folder)):
             layouts[entry.name] = {one: gguf_reader.check(path) for one, path in files.items()}
-    return {name: fits(one, memory, wishes) for name, one in layouts.items()}
+    return {name: fits(one, memory, request) for name, one in layouts.items()}
 
 
-def _listed(
+def _to_json(
     entry: CatalogueEntry, here: Sequence[InstalledModel], found: Sequence[Fit]
 ) -> dict[str, Any]:
     there = [
@@ -142,10 +154,10 @@ def _listed(
         if one.entry == entry
     ]
     fields = entry.model_dump(mode="json", exclude={"dimensions"})
-    return fields | {"here": there, "fits": [_fit_listed(one) for one in found]}
+    return fields | {"here": there, "fits": [_fit_to_json(one) for one in found]}
 
 
-def _fit_listed(one: Fit) -> dict[str, Any]:
+def _fit_to_json(one: Fit) -> dict[str, Any]:
     return asdict(one) | {"on_gpu": one.whole, "plan_in_words": str(one.plan) if one.plan else None}
 
 
@@ -168,7 +180,7 @@ def _print_list(
     )
     for entry in entries:
         there = [
-            f"{one.quantisation or 'a file'} ({gib(one.size)})"
+            f"{one.quantisation or 'a file'} ({format_size(one.size)})"
             for one in here
             if one.entry == entry
         ]
@@ -178,28 +190,32 @@ def _print_list(
             entry.licence,
             plays,
             ", ".join(there) or "-",
-            _best_told(found.get(entry.name, ())),
+            _describe_best(found.get(entry.name, ())),
         )
         table.add_row(*(Text(cell) for cell in cells))
     Console(highlight=False).print(table)
 
 
-def _best_told(found: Sequence[Fit]) -> str:
+def _describe_best(found: Sequence[Fit]) -> str:
     if best := next((one for one in found if one.best), None):
-        return f"{best.quantisation}, {_runs(best)}"
+        return f"{best.quantisation}, {_describe_run(best)}"
     least = min((one.lacking for one in found), default=0)
-    return f"none: {gib(least)} more memory is needed" if found else "not known before it is here"
+    return (
+        f"none: {format_size(least)} more memory is needed"
+        if found
+        else "not known before it is here"
+    )
 
 
-def _runs(one: Fit) -> str:
+def _describe_run(one: Fit) -> str:
     """How it runs, in few words; why not, where it doesn't."""
     if one.plan is None:
-        return f"lacks {gib(one.lacking)}"
+        return f"lacks {format_size(one.lacking)}"
     minds = f"{one.plan.minds} minds" if one.plan.minds > 1 else "1 mind"
-    return f"{_where(one)}, {minds} of {one.plan.context:,} tokens"
+    return f"{_describe_device(one)}, {minds} of {one.plan.context:,} tokens"
 
 
-def _where(one: Fit) -> str:
+def _describe_device(one: Fit) -> str:
     if one.plan is None or not one.plan.gpu_layers:
         return "on the CPU"
     return (
@@ -226,15 +242,15 @@ def _print_fits(found: Sequence[Fit]) -> None:
         )
         cells = [f"{size / 2**30:.1f}" for size in taken] + ["-"] * (4 - len(taken))
         cells += (
-            [str(plan.minds), f"{plan.context:,}", f"{_where(one)}, {plan.cache_type}"]
+            [str(plan.minds), f"{plan.context:,}", f"{_describe_device(one)}, {plan.cache_type}"]
             if plan
-            else ["-", "-", _runs(one)]
+            else ["-", "-", _describe_run(one)]
         )
         table.add_row(*map(Text, ("→" if one.best else "", one.quantisation, *cells)))
     Console(highlight=False).print(table)
 
 
-def _told(entry: CatalogueEntry, here: Sequence[InstalledModel]) -> Iterator[str]:
+def _describe(entry: CatalogueEntry, here: Sequence[InstalledModel]) -> Iterator[str]:
     yield f"{entry.title} ({entry.name}), {entry.licence}"
     if entry.source:
         yield f"GGUF: {entry.source}"
@@ -245,6 +261,6 @@ def _told(entry: CatalogueEntry, here: Sequence[InstalledModel]) -> Iterator[str
     sampling = entry.sampling.model_dump(exclude_defaults=False)
     yield "Sampling: " + ", ".join(f"{name} {value:g}" for name, value in sampling.items())
     for one in here:
-        yield f"Here: {one.path} ({gib(one.size)})"
+        yield f"Here: {one.path} ({format_size(one.size)})"
     if entry.note:
         yield entry.note

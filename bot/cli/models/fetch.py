@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.console.progress import ProgressBars
-from bot.cli.console.shared_options import Config, settings_of
-from bot.cli.models.machine import gib, weights_in
+from bot.cli.console.shared_options import Config, read_settings
+from bot.cli.models.machine import format_size, get_weights_folder
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ def pull(
     config: Config = None,
 ) -> None:
     """Fetch a ready GGUF file from the hub. Goes on where an earlier attempt was broken off."""
-    folder = weights_in(settings_of(config))
-    path, name = fetched(model, quant, folder)
+    folder = get_weights_folder(read_settings(config))
+    path, name = download_model(model, quant, folder)
     typer.echo(str(path))
     typer.echo(f"To play with it, set `engine: {{model: {name}}}` in aside.yaml.", err=True)
 
 
-def fetched(model: str, quant: str | None, folder: Path) -> tuple[Path, str]:
+def download_model(model: str, quant: str | None, folder: Path) -> tuple[Path, str]:
     """Fetch what `model` names, with a bar; return its path and what the settings call it. Raises AsideError."""
     from bot.weights import pull as pulling
     from bot.weights.find_model import entry_named
@@ -50,12 +50,12 @@ def fetched(model: str, quant: str | None, folder: Path) -> tuple[Path, str]:
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
     wanted = quantisation_named(quant) if quant else None
     if model.startswith("hf:"):
-        file, repository = _named_on_the_hub(model, wanted, hub)
+        file, repository = _find_on_hub(model, wanted, hub)
         name = str(file)
     else:
         entry, after_colon = entry_named(model, folder)
         wanted = wanted or after_colon or entry.quantisation
-        repo, given = _repo_of(entry)
+        repo, given = _get_repository(entry)
         repository = hub.repository(repo)
         file = HubFile(repo, given) if given else pulling.quantised(repository, wanted, entry.name)
         name = entry.name if given or wanted == entry.quantisation else f"{entry.name}:{wanted}"
@@ -79,28 +79,30 @@ def build(
     config: Config = None,
 ) -> None:
     """Make a GGUF file from safetensors: fetch, convert, quantise. Goes on where an earlier attempt was broken off."""
-    path, name = built(model, quant, weights_in(settings_of(config)), keep=keep)
+    path, name = build_model(model, quant, get_weights_folder(read_settings(config)), keep=keep)
     typer.echo(str(path))
     typer.echo(f"To play with it, set `engine: {{model: {name}}}` in aside.yaml.", err=True)
 
 
-def built(model: str, quant: str | None, folder: Path, *, keep: bool = False) -> tuple[Path, str]:
+def build_model(
+    model: str, quant: str | None, folder: Path, *, keep: bool = False
+) -> tuple[Path, str]:
     """Build what `model` names, with bars; return its path and what the settings call it. Raises AsideError."""
-    made, name = _ordered(model, quant, folder, keep=keep)
+    made, name = _prepare_build(model, quant, folder, keep=keep)
     needs = made.needs
     free = shutil.disk_usage(
         next(one for one in (folder, *folder.absolute().parents) if one.exists())
     ).free
     typer.echo(
-        f"{gib(needs.fetched)} of safetensors become a file of {gib(needs.result)}. At the worst moment "
-        f"{gib(needs.disk)} of disk are needed; {gib(free)} are free in {folder}.",
+        f"{format_size(needs.fetched)} of safetensors become a file of {format_size(needs.result)}. At the worst moment "
+        f"{format_size(needs.disk)} of disk are needed; {format_size(free)} are free in {folder}.",
         err=True,
     )
     with ProgressBars() as bars:
         return made.run(bars), name
 
 
-def _ordered(model: str, quant: str | None, folder: Path, *, keep: bool) -> tuple[Build, str]:
+def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -> tuple[Build, str]:
     from bot.weights.build import Build, HubSource, LocalSource
     from bot.weights.find_model import entry_named
     from bot.weights.hub import Hub
@@ -134,7 +136,7 @@ def _ordered(model: str, quant: str | None, folder: Path, *, keep: bool) -> tupl
     return Build(remote, place / f"{title}-{wanted}.gguf", wanted, title=title, keep=keep), name
 
 
-def _named_on_the_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, HubRepository]:
+def _find_on_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, HubRepository]:
     from bot.weights.paths import HubFile
     from bot.weights.pull import quantised
 
@@ -149,7 +151,7 @@ def _named_on_the_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile
     return quantised(repository, wanted or "Q4_K_M"), repository
 
 
-def _repo_of(entry: CatalogueEntry) -> tuple[str, str]:
+def _get_repository(entry: CatalogueEntry) -> tuple[str, str]:
     """The repository of an entry's GGUF files, and the file where the catalogue names one."""
     kind, where = entry.origin
     if kind == "hub":

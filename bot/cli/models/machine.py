@@ -28,7 +28,7 @@ VRam: TypeAlias = Annotated[
 _UNITS = {"": 2**30, "g": 2**30, "gib": 2**30, "gb": 10**9, "m": 2**20, "mib": 2**20, "mb": 10**6}
 
 
-def weights_in(settings: Settings) -> Path:
+def get_weights_folder(settings: Settings) -> Path:
     """Return the folder that weights are kept in."""
     from bot.settings import LocalEngineSettings
     from bot.weights.installed import weights_folder
@@ -38,17 +38,17 @@ def weights_in(settings: Settings) -> Path:
     return chosen or weights_folder()
 
 
-def memory_here(vram: Sequence[str] | None = None) -> Memory:
+def measure_memory(vram: Sequence[str] | None = None) -> Memory:
     """Return the free memory of this machine, its GPUs replaced by those of `vram` where any are given."""
     from bot.engine.local.devices import list_devices, read_free_memory
     from bot.weights.fit import Memory
 
-    assumed = tuple(size for size in map(size_of, vram or ()) if size)
+    assumed = tuple(size for size in map(parse_size, vram or ()) if size)
     gpus = assumed if vram else tuple(device.free for device in list_devices() if device.gpu)
     return Memory(gpus, read_free_memory())
 
 
-def wishes_in(
+def build_plan_request(
     settings: Settings, context: int | None = None, minds: int | None = None
 ) -> PlanRequest:
     """Return what the settings fix about the engine's memory, with what was asked for in its place."""
@@ -69,7 +69,7 @@ def wishes_in(
     )
 
 
-def size_of(text: str) -> int:
+def parse_size(text: str) -> int:
     """Return the bytes that `24GiB`, `24gb`, `24576 MiB` or `24` (GiB) means. Raises UserInputError."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
     if not found or found[2].lower() not in _UNITS:
@@ -77,6 +77,6 @@ def size_of(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2].lower()])
 
 
-def gib(size: int) -> str:
+def format_size(size: int) -> str:
     """Return a size in GiB, or in MiB where it is small."""
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 // 2 else f"{size / 2**20:.0f} MiB"

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.console.progress import ProgressBars
-from bot.cli.console.shared_options import Config, settings_of
-from bot.cli.models.machine import gib, weights_in
+from bot.cli.console.shared_options import Config, read_settings
+from bot.cli.models.machine import format_size, get_weights_folder
 from bot.errors import AsideError, ModelFileError, UserInputError, WeightsError
 
 if TYPE_CHECKING:
     from bot.weights.installed import InstalledModel
 
 
-class Spoilt(AsideError):
+class DamagedModelsFound(AsideError):
     """Files on this machine are not what they should be, which has been told."""
 
 
@@ -40,7 +40,7 @@ def add(
     from bot.weights.catalogue import CatalogueEntry, catalogue
     from bot.weights.installed import added_folder
 
-    place = added_folder(weights_in(settings_of(config)))
+    place = added_folder(get_weights_folder(read_settings(config)))
     header = gguf_reader.check(path.expanduser())[0]
     called = name or path.stem.replace(" ", "-")
     if called.casefold() in {known.casefold() for known in catalogue(added=place)}:
@@ -80,10 +80,10 @@ def remove(
     from bot.weights import gguf_reader, hashes
     from bot.weights.installed import added_folder
 
-    folder = weights_in(settings_of(config))
-    meant = _meant(model, folder)
+    folder = get_weights_folder(read_settings(config))
+    meant = _find_installed(model, folder)
     own = [one for one in meant if one.entry and one.entry.origin[0] == "file"]
-    if own or (entry := _added(model, folder)):
+    if own or (entry := _find_added(model, folder)):
         file = added_folder(folder) / f"{own[0].name if own else entry}.yaml"
         file.unlink(missing_ok=True)
         typer.echo(f"{file.stem} is out of the catalogue; its file is where it was.", err=True)
@@ -95,7 +95,7 @@ def remove(
         )
     size = sum(one.size for one in deletable)
     if not yes and not typer.confirm(
-        f"Delete {', '.join(one.path.name for one in deletable)} ({gib(size)})?", err=True
+        f"Delete {', '.join(one.path.name for one in deletable)} ({format_size(size)})?", err=True
     ):
         raise typer.Abort
     for one in deletable:
@@ -103,7 +103,7 @@ def remove(
             part.unlink(missing_ok=True)
             part.with_name(f".{part.name}.lock").unlink(missing_ok=True)
             hashes.forget(part)
-    typer.echo(f"{gib(size)} are free again.", err=True)
+    typer.echo(f"{format_size(size)} are free again.", err=True)
 
 
 def verify(
@@ -113,19 +113,21 @@ def verify(
     config: Config = None,
 ) -> None:
     """Check files on this machine: whole, a GGUF, and of the hash they had when they came. Status 1 where any isn't."""
-    folder = weights_in(settings_of(config))
-    checked = _meant(model, folder) if model else _everything(folder)
+    folder = get_weights_folder(read_settings(config))
+    checked = _find_installed(model, folder) if model else _list_installed(folder)
     if model and not checked:
         raise UserInputError(f"Nothing of {model} is on this machine (`aside models list`).")
     with ProgressBars() as bars:
-        told = [(one, _verified(one, bars)) for one in checked]
+        told = [(one, _find_damage(one, bars)) for one in checked]
     for one, fault in told:
         typer.echo(f"{one.name} {one.quantisation}: {fault or 'whole'}")
     if bad := sum(fault is not None for _, fault in told):
-        raise Spoilt(f"{bad} of {len(told)} models are spoilt: remove them and fetch them again.")
+        raise DamagedModelsFound(
+            f"{bad} of {len(told)} models are spoilt: remove them and fetch them again."
+        )
 
 
-def _verified(one: InstalledModel, bars: ProgressBars) -> str | None:
+def _find_damage(one: InstalledModel, bars: ProgressBars) -> str | None:
     """What is wrong with a model's files, if anything."""
     from bot.weights import gguf_reader, hashes
 
@@ -142,25 +144,25 @@ def _verified(one: InstalledModel, bars: ProgressBars) -> str | None:
     return None
 
 
-def _everything(folder: Path) -> list[InstalledModel]:
+def _list_installed(folder: Path) -> list[InstalledModel]:
     from bot.weights.catalogue import catalogue
     from bot.weights.installed import added_folder, stock
 
     return list(stock(catalogue(added=added_folder(folder)), folder))
 
 
-def _meant(model: str, folder: Path) -> list[InstalledModel]:
+def _find_installed(model: str, folder: Path) -> list[InstalledModel]:
     """The files that `model` names."""
     from bot.weights.find_model import entry_named
 
     if model.startswith("hf:"):
-        return [one for one in _everything(folder) if _hub_name(one, folder) == model]
+        return [one for one in _list_installed(folder) if _get_hub_name(one, folder) == model]
     entry, quantisation = entry_named(model, folder)
-    here = [one for one in _everything(folder) if one.entry == entry]
+    here = [one for one in _list_installed(folder) if one.entry == entry]
     return [one for one in here if quantisation in (None, one.quantisation)]
 
 
-def _hub_name(one: InstalledModel, folder: Path) -> str:
+def _get_hub_name(one: InstalledModel, folder: Path) -> str:
     """What a file is called by the repository it is kept for, whether or not the catalogue has a name for it."""
     if not one.path.is_relative_to(folder):
         return one.name
@@ -168,7 +170,7 @@ def _hub_name(one: InstalledModel, folder: Path) -> str:
     return f"hf:{place.replace('--', '/', 1)}/{'/'.join(rest)}"
 
 
-def _added(model: str, folder: Path) -> str | None:
+def _find_added(model: str, folder: Path) -> str | None:
     """The name of an entry that somebody added, whose file is gone."""
     from bot.weights.find_model import entry_named
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from bot.cli.console.shared_options import Config, settings_of
-from bot.cli.run.signals import end_when_asked
+from bot.cli.console.shared_options import Config, read_settings
+from bot.cli.run.signals import cancel_on_signals
 from bot.errors import AsideError, SettingsError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NO_LOGIN = (
     "There is no Discord token: make an application at https://discord.com/developers/applications, copy the token "
     "of its bot, and put DISCORD_TOKEN=… into a file named .env here, or into the environment."
 )
-NO_INTENT = (
+INTENT_MISSING = (
     "Discord refuses the message content intent: switch on “Message Content Intent” for this bot at "
     "https://discord.com/developers/applications (under Bot), then start again."
 )
@@ -44,7 +44,7 @@ def run(config: Config = None, healthy: Healthy = None) -> None:
     """Bring the bot online, and keep it there until it is interrupted."""
     from bot import logs
 
-    settings = settings_of(config)
+    settings = read_settings(config)
     if settings.discord.token is None:
         raise SettingsError(NO_LOGIN)
     logs.set_up(settings)
@@ -56,14 +56,14 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
     import discord
 
     from bot.app import create_bot
-    from bot.cli.run.health import telling
+    from bot.cli.run.health import maintain_health_file
 
     token = settings.discord.token
     assert token is not None  # noqa: S101 - `run` has looked
     try:
         async with create_bot(settings) as bot:
-            end_when_asked()
-            async with telling(bot, healthy):
+            cancel_on_signals()
+            async with maintain_health_file(bot, healthy):
                 with contextlib.suppress(asyncio.CancelledError):
                     await bot.start(token.get_secret_value())
     except discord.LoginFailure as error:
@@ -72,7 +72,7 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
             "Reset Token) into DISCORD_TOKEN."
         ) from error
     except discord.PrivilegedIntentsRequired as error:
-        raise DiscordUnreachable(NO_INTENT) from error
+        raise DiscordUnreachable(INTENT_MISSING) from error
     except (aiohttp.ClientConnectionError, OSError) as error:
         raise DiscordUnreachable(
             f"Discord can't be reached ({type(error).__name__}): check the network."

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
     from discord.ext import commands
 
-_EVERY = 10.0  # seconds between two looks
-_PATIENCE = (
+_CHECK_INTERVAL = 10.0  # seconds between two looks
+_ENGINE_TIMEOUT = (
     30.0  # seconds in which the engine must count a word: it may be in the middle of a long step
 )
 _WORD = Prompt((Text("well"),))
 
 
 @contextlib.asynccontextmanager
-async def telling(bot: commands.Bot, file: Path | None) -> AsyncIterator[None]:
+async def maintain_health_file(bot: commands.Bot, file: Path | None) -> AsyncIterator[None]:
     """Keep `file` telling how the bot is while this context lasts; without a file nothing is done."""
     if file is None or not isinstance(bot, Aside):
         yield
         return
-    task = asyncio.create_task(_tell(bot, file), name="health")
+    task = asyncio.create_task(_update_file(bot, file), name="health")
     try:
         yield
     finally:
@@ -39,22 +39,22 @@ async def telling(bot: commands.Bot, file: Path | None) -> AsyncIterator[None]:
         await asyncio.to_thread(file.unlink, missing_ok=True)
 
 
-async def is_well(bot: Aside) -> bool:
+async def is_healthy(bot: Aside) -> bool:
     """Whether the gateway is connected and the engine answers within half a minute."""
     if not bot.is_ready() or bot.is_closed() or not math.isfinite(bot.latency):
         return False
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_ENGINE_TIMEOUT):
             await bot.engine.count(_WORD)
     except (EngineError, TimeoutError):
         return False
     return True
 
 
-async def _tell(bot: Aside, file: Path) -> None:
+async def _update_file(bot: Aside, file: Path) -> None:
     while True:
-        if await is_well(bot):
+        if await is_healthy(bot):
             await asyncio.to_thread(file.touch)
         else:
             await asyncio.to_thread(file.unlink, missing_ok=True)
-        await asyncio.sleep(_EVERY)
+        await asyncio.sleep(_CHECK_INTERVAL)

@@ -7,7 +7,7 @@ import contextlib
 import signal
 
 
-def end_when_asked() -> None:
+def cancel_on_signals() -> None:
     """Have the task that calls this cancelled, as on Ctrl-C, where the program shall end or its terminal is closed.
 
     Once: a terminal that is closed says so twice, by the shell and by the system, and to be cancelled again would break

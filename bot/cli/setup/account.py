@@ -11,7 +11,7 @@ from bot.errors import AsideError, UserInputError
 from bot.posting.permissions import INVITE_PERMISSIONS
 
 
-class DiscordSilent(AsideError):
+class TokenNotChecked(AsideError):
     """Discord can't be reached, so that a token can't be checked."""
 
 
@@ -24,7 +24,7 @@ class Account:
     message_content: bool
 
 
-async def account_of(token: str, proxy: str | None = None) -> Account:
+async def fetch_account(token: str, proxy: str | None = None) -> Account:
     """Return the account that a token opens. Raises UserInputError where it opens none, and DiscordSilent."""
     client = discord.Client(intents=discord.Intents.none(), proxy=proxy)
     try:
@@ -42,6 +42,6 @@ async def account_of(token: str, proxy: str | None = None) -> Account:
             "Reset Token)."
         ) from error
     except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
-        raise DiscordSilent(
+        raise TokenNotChecked(
             f"Discord can't be asked about the token ({type(error).__name__}): check the network, or say --offline."
         ) from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.models.machine import VRam, gib, memory_here, weights_in
+from bot.cli.models.machine import VRam, format_size, get_weights_folder, measure_memory
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def setup(
     from bot.cli.setup.initial_files import write_settings
 
     _set_token(token, proxy, asking=not yes, offline=offline)
-    chosen = _model(model, vram, asking=not yes)
+    chosen = _choose_model(model, vram, asking=not yes)
     if (
         not _YAML.exists()
         or force
@@ -70,18 +70,18 @@ def setup(
             f"{_YAML} is left as it is: set `engine: {{model: {chosen or 'demo'}}}` in it yourself."
         )
     if chosen is not None:
-        _get(chosen, get, asking=not yes)
+        _get_model(chosen, get, asking=not yes)
     typer.echo("Next: `aside doctor` looks everything over, `aside run` brings the bot online.")
 
 
 def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: bool) -> None:
     """Check the token and store it; tell how to invite the bot and what to switch on."""
-    from bot.cli.setup.account import account_of
+    from bot.cli.setup.account import fetch_account
     from bot.cli.setup.initial_files import write_token
     from bot.settings import TOKEN
 
-    token = _token(given, asking=asking)
-    account = None if offline else asyncio.run(account_of(token, proxy))
+    token = _read_token(given, asking=asking)
+    account = None if offline else asyncio.run(fetch_account(token, proxy))
     write_token(_ENV, TOKEN, token)
     typer.echo(f"The token is in {_ENV}, which only you can read.")
     if account is None:
@@ -104,7 +104,7 @@ def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: b
         )
 
 
-def _token(given: str | None, *, asking: bool) -> str:
+def _read_token(given: str | None, *, asking: bool) -> str:
     """The token: as given, from the environment, or asked for without echo. Raises UserInputError."""
     from bot.settings import TOKEN
     from bot.settings.value_types import clean_secret
@@ -130,11 +130,11 @@ def _token(given: str | None, *, asking: bool) -> str:
     return token
 
 
-def _model(given: str | None, vram: list[str] | None, *, asking: bool) -> str | None:
+def _choose_model(given: str | None, vram: list[str] | None, *, asking: bool) -> str | None:
     """What the settings shall call the model; None: the demo. Raises UserInputError where there is no such model."""
     if given is not None:
-        return _known(given)
-    proposal = _proposal(vram)
+        return _require_known_model(given)
+    proposal = _propose_model(vram)
     if proposal is None:
         typer.echo(
             "No model but the demo fits this machine well: it is a stand-in that shows how Aside works."
@@ -143,19 +143,21 @@ def _model(given: str | None, vram: list[str] | None, *, asking: bool) -> str | 
     entry, fit = proposal
     quantisation = "" if fit.quantisation == entry.quantisation else f":{fit.quantisation}"
     name = f"{entry.name}{quantisation}"
-    typer.echo(f"For this machine: {name}, {gib(fit.size)}, {fit.plan}. {entry.note}")
-    return _known(typer.prompt("The model", default=name, err=True)) if asking else name
+    typer.echo(f"For this machine: {name}, {format_size(fit.size)}, {fit.plan}. {entry.note}")
+    return (
+        _require_known_model(typer.prompt("The model", default=name, err=True)) if asking else name
+    )
 
 
-def _proposal(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
+def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
     from bot.settings import load_settings
     from bot.weights.catalogue import catalogue
     from bot.weights.fit import fits, layouts_of, proposed
     from bot.weights.installed import added_folder
     from bot.weights.memory_plan import PlanRequest
 
-    entries = catalogue(added=added_folder(weights_in(load_settings())))
-    memory = memory_here(vram)
+    entries = catalogue(added=added_folder(get_weights_folder(load_settings())))
+    memory = measure_memory(vram)
     found = {
         name: fits(one, memory, PlanRequest())
         for name, one in layouts_of(list(entries.values())).items()
@@ -163,7 +165,7 @@ def _proposal(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
     return proposed(found, entries)
 
 
-def _known(model: str) -> str | None:
+def _require_known_model(model: str) -> str | None:
     from bot.settings import load_settings
     from bot.weights.find_model import entry_named
     from bot.weights.paths import HubFile
@@ -174,18 +176,18 @@ def _known(model: str) -> str | None:
     if model.startswith("hf:"):
         HubFile.parse(model[3:])
     elif not Path(model).expanduser().is_file():
-        entry_named(model, weights_in(load_settings()))
+        entry_named(model, get_weights_folder(load_settings()))
     return model
 
 
-def _get(model: str, get: bool | None, *, asking: bool) -> None:
+def _get_model(model: str, get: bool | None, *, asking: bool) -> None:
     """Fetch or build the model, where it isn't here and somebody wants it now."""
-    from bot.cli.models.fetch import built, fetched
+    from bot.cli.models.fetch import build_model, download_model
     from bot.errors import ModelFileError
     from bot.settings import load_settings
     from bot.weights.find_model import entry_named, resolve
 
-    folder = weights_in(load_settings())
+    folder = get_weights_folder(load_settings())
     try:
         resolve(model, folder=folder, fetching=False)
         return
@@ -198,6 +200,6 @@ def _get(model: str, get: bool | None, *, asking: bool) -> None:
     if not get:
         typer.echo(f"`aside models {does} {model}` gets the model.")
     elif building:
-        built(model, None, folder)
+        build_model(model, None, folder)
     else:
-        fetched(model, None, folder)
+        download_model(model, None, folder)

@@ -46,7 +46,7 @@ logging:
 """
 
 
-class Unwritable(AsideError):
+class SetupFileNotWritable(AsideError):
     """A file of the set-up can't be written."""
 
 
@@ -66,8 +66,8 @@ def write_settings(
 ) -> None:
     """Write a commented settings file that says what was chosen. Raises Unwritable."""
     text = _SETTINGS.format(
-        model=f"model: {_quoted(model)}" if model else "# model: HER-32B",
-        proxy=f"proxy: {_quoted(proxy)}" if proxy else "# proxy: null",
+        model=f"model: {_quote(model)}" if model else "# model: HER-32B",
+        proxy=f"proxy: {_quote(proxy)}" if proxy else "# proxy: null",
         guilds=f"guilds: [{', '.join(map(str, guilds))}]" if guilds else "# guilds: null",
     )
     _write(path, text, 0o644)
@@ -84,10 +84,10 @@ def _write(path: Path, text: str, mode: int) -> None:
             file.write(text)
         new.replace(path)
     except OSError as error:
-        raise Unwritable(
+        raise SetupFileNotWritable(
             f"{path} can't be written ({error.strerror or error}): start from a folder of yours."
         ) from error
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

@@ -15,7 +15,7 @@ from simcord.env import Env
 
 from bot.errors import AsideError
 from bot.tryout.bridge.clock import RunningClock
-from bot.tryout.bridge.webhooks import FacedBackend, RightWebhooks
+from bot.tryout.bridge.webhooks import AvatarBackend, ThreadAwareWebhooks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _LONGEST_STEP = 3.0  # seconds: what Discord itself waits for a first answer
-_LOOK = 0.1  # seconds from one look at whether the bot rests to the next; a longer sleep of its counts as rest
+_POLL_INTERVAL = 0.1  # seconds from one look at whether the bot rests to the next; a longer sleep of its counts as rest
 
 
 class LiveDiscord(Env):
@@ -32,7 +32,7 @@ class LiveDiscord(Env):
 
     def __init__(self, bot: discord.Client) -> None:
         super().__init__(bot, check_errors=False)
-        self.backend: FacedBackend = FacedBackend(clock=RunningClock())
+        self.backend: AvatarBackend = AvatarBackend(clock=RunningClock())
         self.step = asyncio.Lock()
         """To be held while something is done here: simcord refuses whoever comes second."""
 
@@ -43,7 +43,7 @@ class LiveDiscord(Env):
 
     @_webhook_adapter.setter
     def _webhook_adapter(self, adapter: Any) -> None:
-        self._adapter = adapter and RightWebhooks(self.backend)
+        self._adapter = adapter and ThreadAwareWebhooks(self.backend)
 
     def _record_error(self, error: BaseException) -> None:
         """Leave the bot's errors to the bot, which tells people; what nobody handled goes to the log."""
@@ -81,17 +81,17 @@ class LiveDiscord(Env):
             before = self.changes
             with suppress(TimeoutError):
                 await super()._settle_internal(
-                    timeout=_LOOK, idle=min(idle, _LOOK), dispatch=dispatch
+                    timeout=_POLL_INTERVAL, idle=min(idle, _POLL_INTERVAL), dispatch=dispatch
                 )
                 return
 
-    def ring(self) -> None:
+    def fire_due_timers(self) -> None:
         """Let timers of the bot's go off that are due; simcord forgets those that come due while another one does."""
         _run_due_virtual_callbacks(self._settlement_state(), math.inf)
 
 
 @asynccontextmanager
-async def online(discord: LiveDiscord) -> AsyncIterator[LiveDiscord]:
+async def log_in(discord: LiveDiscord) -> AsyncIterator[LiveDiscord]:
     """Have the bot of this Discord log in, and off again at the end. The bot itself is left to its owner."""
     await discord.start()
     try:

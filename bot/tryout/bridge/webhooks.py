@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Body: TypeAlias = "dict[str, Any] | None"
 
 
-class FacedBackend(Backend):
+class AvatarBackend(Backend):
     """A backend that keeps the pictures of webhooks and people."""
 
     def create_webhook(self, channel_id: int, name: str, creator_id: int) -> Webhook:
@@ -31,18 +31,18 @@ class FacedBackend(Backend):
         webhook = super().create_webhook(channel_id, name, creator_id)
         asked = self.http_requests[-1].json if self.http_requests else None
         if isinstance(asked, dict) and isinstance(picture := asked.get("avatar"), str):
-            self.give_face(
+            self.set_avatar(
                 self.users[webhook.webhook_user_id], base64.b64decode(picture.partition(",")[2])
             )
         return webhook
 
-    def give_face(self, user: User, picture: bytes) -> None:
+    def set_avatar(self, user: User, picture: bytes) -> None:
         """Let `user` be seen with this picture, the bytes of an image file."""
         user.avatar = hashlib.sha256(picture).hexdigest()[:32]
         self.cdn._blobs[f"{CDN_BASE}/avatars/{user.id}/{user.avatar}.png"] = picture
 
 
-class RightWebhooks(FakeWebhookAdapter):
+class ThreadAwareWebhooks(FakeWebhookAdapter):
     """Executes webhooks where the request says, with the buttons it has."""
 
     async def request(
@@ -64,7 +64,7 @@ class RightWebhooks(FakeWebhookAdapter):
                 route, session, payload=payload, multipart=multipart, params=params, **kwargs
             )
         payload, multipart, buttons = _without_buttons(payload, multipart)
-        with self._led_to(webhook, (params or {}).get("thread_id")):
+        with self._redirected(webhook, (params or {}).get("thread_id")):
             answer = await super().request(
                 route, session, payload=payload, multipart=multipart, params=params, **kwargs
             )
@@ -76,7 +76,7 @@ class RightWebhooks(FakeWebhookAdapter):
         return answer
 
     @contextmanager
-    def _led_to(self, webhook: Webhook, thread_id: int | str | None) -> Iterator[None]:
+    def _redirected(self, webhook: Webhook, thread_id: int | str | None) -> Iterator[None]:
         """Have the webhook lead to a thread of its channel; serving a request gives nobody else a turn meanwhile."""
         home = webhook.channel_id
         if thread_id is not None:

@@ -24,7 +24,7 @@ _STATIC = Path(simcord.preview.__file__).with_name("static")
 _INDEX = "/window"  # where simcord's own page stands; our page has the address's root
 
 
-class _Mounted(PreviewServer):
+class _MountedPreview(PreviewServer):
     """simcord's handlers without a port of their own, for pages that a page of the same origin may embed."""
 
     _SECURITY_HEADERS: ClassVar[dict[str, str]] = {
@@ -42,7 +42,7 @@ class _Mounted(PreviewServer):
         self.port = None
 
 
-class Window(Preview):
+class ChannelWindow(Preview):
     """One person's view of one channel, its times told as in `zone`, or in UTC where there is no such time zone."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Window(Preview):
             port=port,
         )
         self._discord = discord
-        self._server = _Mounted(self, port)
+        self._server = _MountedPreview(self, port)
 
     @property
     def address(self) -> str:
@@ -112,22 +112,22 @@ class Window(Preview):
                 self.env._preview = None
 
 
-class Panes:
+class WindowRegistry:
     """All windows, and simcord's part of the site: its files, and its interface for each window by that one's key.
 
     `head` goes into the head of every window's page.
     """
 
     def __init__(self, port: int, head: str) -> None:
-        self._windows: dict[str, Window] = {}
+        self._windows: dict[str, ChannelWindow] = {}
         self._head = head
-        self._files = _Mounted(cast("Preview", None), port)
+        self._files = _MountedPreview(cast("Preview", None), port)
         self._files.port = port
 
     def __iter__(self) -> Any:
         return iter(list(self._windows.values()))
 
-    def add(self, window: Window) -> None:
+    def add(self, window: ChannelWindow) -> None:
         """Serve one more window."""
         self._windows[window.capability] = window
 
@@ -162,7 +162,9 @@ class Panes:
             .read_text(encoding="utf-8")
             .replace("</head>", f"{self._head}</head>")
         )
-        return web.Response(text=text, content_type="text/html", headers=_Mounted._SECURITY_HEADERS)
+        return web.Response(
+            text=text, content_type="text/html", headers=_MountedPreview._SECURITY_HEADERS
+        )
 
     def _to(self, handler: str) -> Any:
         async def serve(request: web.Request) -> web.StreamResponse:
