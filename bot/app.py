@@ -29,7 +29,7 @@ from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.scenes.undo import Undo
 from bot.store.store import Store
-from cogs import interaction_replies
+from cogs import interaction_replies, remedy_texts
 from cogs.buttons import BUTTONS
 from cogs.cast import CastCommands
 from cogs.ephemeral import EphemeralAnswers
@@ -118,7 +118,9 @@ class Aside(commands.Bot):
         limits = ReplyLimits(**settings.play.limits())
         performance = ReplyGenerator(engine, limits, lambda: secrets.randbits(32))
         confidences = EphemeralAnswers()
-        wings = DiscordDelivery(stage, self, store, confidences, self._unreached)
+        wings = DiscordDelivery(
+            stage, self, store, confidences, self._unreached, remedy_texts.describe_notice
+        )
         theatre = self._theatre = Theatre(store, wings, performance, _now)
         direction, telling = (
             GmActions(theatre, store),

@@ -1,39 +1,47 @@
-"""Every error of Aside's own.
+"""The errors that Aside raises on purpose.
 
-AsideError                  its text is one sentence for a person: what happened and what to do
-├── UserInputError          what the person wrote or chose can't be used (exit status 2)
-│   ├── DocumentError       a YAML file is wrong: file, line, what is wrong, what to write
-│   │   ├── SettingsError   … aside.yaml or an ASIDE_* variable
-│   │   └── ScenarioError   … a scenario of the library
-│   └── UnknownName         no scenario, character or model is called that; names the nearest
-├── Refused                 the rules of the game forbid it (not the GM, nobody's stage, scene paused, part taken)
-├── EngineError             no text could be generated
-│   ├── ModelFileError      the model's file is missing, no GGUF, cut off, or too large
-│   ├── EngineStartError    the engine didn't come up
-│   ├── EngineDied          the worker or the server went away in the middle; asking again is safe
-│   ├── EngineBusy          the queue is full; ask again later
-│   └── PromptTooLong       the prompt does not fit the context
-├── WeightsError            a model couldn't be fetched or stored
-├── StoreError              the database can't be opened or used
-│   └── Unstorable          … just now: it is locked, or its disk full; asking again later is worth it
-├── NoWords                 the model was asked twice and neither spoke nor acted
-└── PostingError            Discord refused what Aside wanted to post
-    ├── Unreachable         … or rather did not answer, so that nobody knows whether it did what it was asked
-    ├── MissingPermission   … since the bot lacks a permission, named, in a channel, named
-    └── NoRoom              … since the channel has all the webhooks it may have
+AsideError                      `str(error)` is a sentence for a person: the fact, then the fix
+├── UserInputError              the person's input can't be used (exit status 2)
+│   ├── DocumentError           a YAML file is invalid: file, line, fault and fix
+│   │   ├── SettingsError       … aside.yaml or an ASIDE_* variable
+│   │   └── ScenarioError       … a scenario of the library
+│   └── NameNotFound            no scenario, character or model has this name; suggests the nearest
+├── Refused                     the rules of the game forbid it; may carry a Remedy
+├── EngineError                 text generation failed
+│   ├── ModelFileError          the model file is missing, not GGUF, truncated or too large
+│   ├── EngineStartError        the engine did not start
+│   ├── EngineDied              the worker or the server went away during a reply; a retry is safe
+│   ├── EngineBusy              the queue is full; retry later
+│   └── PromptTooLong           the prompt does not fit the context
+├── EmptyReply                  two attempts brought neither speech nor action
+├── WeightsError                a model can't be downloaded or stored
+├── StoreError                  the database can't be opened or used
+│   └── StoreUnavailable        … for the moment: it is locked, or its disk is full; retry later
+└── PostingError                Discord rejected a post
+    ├── DiscordNotResponding    … or did not answer: it may have carried out the request
+    ├── MissingPermission       … because the bot lacks a permission in a channel
+    └── WebhookLimitReached     … because the channel has as many webhooks as Discord allows
 """
+
+from enum import Enum, auto
 
 
 class AsideError(Exception):
-    """Base of all errors below. `str(error)` is one sentence for a person; the cause chain has the rest for the log."""
+    """Base class of the errors below.
+
+    `str(error)` is a sentence for a person. The cause chain holds the details for the log.
+    """
 
 
 class UserInputError(AsideError):
-    """What the person wrote or chose can't be used."""
+    """The person's input can't be used."""
 
 
 class DocumentError(UserInputError):
-    """A YAML file is wrong. The text names file, line, fault and remedy; `faults` has one such text for each fault."""
+    """A YAML file is invalid.
+
+    The text gives file, line, fault and fix. `faults` holds one such text per fault.
+    """
 
     def __init__(self, text: str, faults: tuple[str, ...] = ()) -> None:
         super().__init__(text)
@@ -41,39 +49,77 @@ class DocumentError(UserInputError):
 
 
 class SettingsError(DocumentError):
-    """`aside.yaml` or an `ASIDE_*` variable is wrong."""
+    """`aside.yaml` or an `ASIDE_*` variable is invalid."""
 
 
 class ScenarioError(DocumentError):
-    """A scenario of the library is wrong."""
+    """A scenario of the library is invalid."""
 
 
 class NameNotFound(UserInputError):
-    """Nothing is called that. The text names the nearest names there are."""
+    """No scenario, character or model has this name. The text suggests the nearest names."""
+
+
+class Remedy(Enum):
+    """An action that lifts a refusal, or that helps with a notice.
+
+    The domain knows actions, not commands. Each interface words them for its own users:
+    `cogs.remedy_texts` with slash commands and buttons, `bot.terminal.remedy_texts` with typed
+    commands.
+    """
+
+    START_SCENE = auto()
+    END_SCENE = auto()
+    UNPAUSE_SCENE = auto()
+    ENTER_STAGE = auto()
+    WAKE_CHARACTER = auto()
+    LIST_CAST = auto()
+    JOIN_CAST = auto()
+    ASK_PLAYER_TO_LEAVE = auto()
+    GIVE_PART_TO_MODEL = auto()
+    UNMUTE = auto()
+    HAND_OVER = auto()
+    REMOVE_GM = auto()
+    LIST_NOTES = auto()
+    READ_HISTORY = auto()
+    MAKE_TAKE = auto()
+    TRY_AGAIN = auto()
+    HIDE_REPLY = auto()
+    USE_CURRENT_BUTTONS = auto()
+    RUN_BOT = auto()
 
 
 class Refused(AsideError):
-    """The rules of the game forbid it. The text is for the person who asked, privately."""
+    """The rules of the game forbid it. The text is for the person who asked, in private.
+
+    `reason` is the fact in plain sentences that name no command. `remedy` is the action that
+    lifts the refusal, if there is one.
+    """
+
+    def __init__(self, reason: str, remedy: Remedy | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
 
 
 class EngineError(AsideError):
-    """No text could be generated."""
+    """Text generation failed."""
 
 
 class ModelFileError(EngineError):
-    """The model's file is missing, is no GGUF, is cut off, or does not fit into memory."""
+    """The model file is missing, not GGUF, truncated, or too large for the memory."""
 
 
 class EngineStartError(EngineError):
-    """The engine didn't come up."""
+    """The engine did not start."""
 
 
 class EngineDied(EngineError):
-    """The worker or the server went away in the middle of a reply. Asking again is safe."""
+    """The worker or the server went away during a reply. A retry is safe."""
 
 
 class EngineBusy(EngineError):
-    """Too many requests wait already. Ask again later."""
+    """The engine's queue is full. Retry later."""
 
 
 class PromptTooLong(EngineError):
@@ -81,11 +127,11 @@ class PromptTooLong(EngineError):
 
 
 class EmptyReply(AsideError):
-    """The model was asked twice and brought no public beat."""
+    """Two attempts brought no public beat."""
 
 
 class WeightsError(AsideError):
-    """A model couldn't be fetched, checked or stored."""
+    """A model can't be downloaded, verified or stored."""
 
 
 class StoreError(AsideError):
@@ -93,20 +139,20 @@ class StoreError(AsideError):
 
 
 class StoreUnavailable(StoreError):
-    """The database can't be used just now: it is locked, its disk is full or fails. Asking again is worth it."""
+    """The database can't be used for the moment: it is locked, or its disk is full. Retry later."""
 
 
 class PostingError(AsideError):
-    """Discord refused what Aside wanted to post."""
+    """Discord rejected a post."""
 
 
 class DiscordNotResponding(PostingError):
-    """Discord did not answer. It may have done what it was asked; asking again later is worth it."""
+    """Discord did not answer. It may have carried out the request. Retry later."""
 
 
 class MissingPermission(PostingError):
-    """The bot lacks a permission in a channel; the text names both."""
+    """The bot lacks a permission in a channel. The text names both."""
 
 
 class WebhookLimitReached(PostingError):
-    """The channel has all the webhooks it may have."""
+    """The channel has as many webhooks as Discord allows."""

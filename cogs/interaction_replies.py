@@ -10,6 +10,7 @@ import discord
 from discord import app_commands
 
 from bot.errors import AsideError
+from cogs.remedy_texts import describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -77,7 +78,7 @@ async def complain(interaction: discord.Interaction, error: Exception) -> None:
         _log.warning("An answer came too late for Discord: whoever asked reads that there was none")
         return
     if isinstance(cause, AsideError):
-        sentence = str(cause)
+        sentence = describe_error(cause)
     elif isinstance(cause, app_commands.AppCommandError):
         sentence = f"That doesn't work here: {cause}"
     else:

@@ -16,6 +16,7 @@ from bot.errors import AsideError, PostingError, StoreError
 from bot.library.name_matching import addressed, spoken_names
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.director import Addressee
+from bot.scenes.notices import Notice
 from bot.scenes.player_lines import IncomingLine
 from bot.scenes.scene import SceneState
 
@@ -32,9 +33,9 @@ _CATCH_UP = 2000  # messages looked at for each scene after a start: more is not
 _STALE = timedelta(
     hours=1
 )  # what is older was heard, but nobody waits for an answer to it any more
-_UNHEARD = (
-    "What is said here can't be written down just now: whoever runs me finds the reason in my log. Nothing has to be "
-    "said twice: it is heard with the next line that can be written down."
+_UNHEARD = Notice(
+    "Messages can't be stored at the moment. They will be heard with the next one that can be stored, "
+    "so you need not repeat them. Whoever runs Aside finds the reason in its log."
 )
 _NUDGE = "…"  # what a person says who only mentions a character
 
@@ -168,7 +169,7 @@ class Listener(commands.Cog):
         if scene.id not in self._behind:
             self._behind.add(scene.id)
             with contextlib.suppress(PostingError):
-                await self._theatre.tell(scene, _UNHEARD)
+                await self._theatre.announce(scene, _UNHEARD)
 
     async def _hear(self, scene: Scene, message: discord.Message, address: Addressee) -> None:
         said = IncomingLine(

@@ -11,6 +11,7 @@ from discord.ext import commands
 from bot.posting import buttons, status_pages
 from bot.posting.branch_threads import create_branch_thread
 from bot.posting.buttons import TurnAction
+from bot.scenes.notices import Notice
 from bot.scenes.turn import TurnKind
 from cogs import interaction_replies
 
@@ -88,8 +89,8 @@ class StoryActions(commands.Cog):
         await interaction_replies.privately(
             interaction, f"{_turns(len(restored.turns))} part of the story again."
         )
-        await self._theatre.tell(
-            restored.scene, f"{_turns(len(restored.turns))} part of the story again."
+        await self._theatre.announce(
+            restored.scene, Notice(f"{_turns(len(restored.turns))} part of the story again.")
         )
         await self._undoing.show(restored)
 
@@ -111,8 +112,8 @@ class StoryActions(commands.Cog):
         undone = await self._undoing.rewind(turn_id, interaction.user.id)
         done = sum(turn.undone_at is not None for turn in undone.turns)
         await self._answer(interaction, f"{_turns(done)} undone.", undone)
-        await self._theatre.tell(
-            undone.scene, f"The story was taken back: {_turns(done).lower()} undone."
+        await self._theatre.announce(
+            undone.scene, Notice(f"The story was taken back: {_turns(done).lower()} undone.")
         )
         await self._undoing.show(undone)
 
@@ -125,8 +126,9 @@ class StoryActions(commands.Cog):
             if (
                 turn.kind is TurnKind.LINE
             ):  # a person's message stays as it is, so that nothing shows it
-                await self._theatre.tell(
-                    undone.scene, f"A line of {turn.speaker}'s is no part of the story any more."
+                await self._theatre.announce(
+                    undone.scene,
+                    Notice(f"A line of {turn.speaker}'s is no part of the story any more."),
                 )
         await self._undoing.show(undone)
 
@@ -147,7 +149,7 @@ class StoryActions(commands.Cog):
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
         told = len(await self._theatre.history(branch))
         sentence = f"The story goes on here from there, {status_pages.count_turns(told)} so far: what was said then, everybody knows."
-        await self._theatre.tell(branch, sentence)
+        await self._theatre.announce(branch, Notice(sentence))
         await interaction_replies.privately(
             interaction, f"The branch goes on in <#{place.channel_id}>."
         )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Request
     from bot.her.beats import PublicBeat
     from bot.her.prompt import Prompt
+    from bot.scenes.notices import Notice
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
@@ -101,5 +102,5 @@ class NullDelivery:
     async def fail(self, _scene: Scene, _turn: Turn, _sentence: str) -> None:
         """Nobody is there to be told; what was not delivered is missed."""
 
-    async def tell(self, _scene: Scene, _sentence: str) -> None:
-        """Nobody is there to be told."""
+    async def announce(self, _scene: Scene, _notice: Notice) -> None:
+        """Show nothing."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bot.her.beats import PublicBeat
     from bot.posting.reply_poster import ReplyPoster
     from bot.scenes.interfaces import Posts
+    from bot.scenes.notices import Notice
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
@@ -77,12 +78,14 @@ class DiscordDelivery:
         posts: Posts,
         private: PrivateAnswers,
         unreached: Callable[[Scene, int], Awaitable[None]],
+        describe_notice: Callable[[Notice], str],
     ) -> None:
         self._stage = stage
         self._client = client
         self._posts = posts
         self._private = private
         self._unreached = unreached
+        self._describe_notice = describe_notice
         self._channels = Channels(client)
         self._directs = DirectMessages(client, posts)
         self._undelivered: dict[int, str] = {}
@@ -142,9 +145,9 @@ class DiscordDelivery:
                     "Turn %d failed, and who whispered could not be told: %s", turn.id, error
                 )
 
-    async def tell(self, scene: Scene, sentence: str) -> None:
-        """Say something of the program's own in the channel. Raises PostingError."""
-        await self._stage.tell(scene, sentence)
+    async def announce(self, scene: Scene, notice: Notice) -> None:
+        """Show a notice in the channel, with its remedy. Raises PostingError."""
+        await self._stage.tell(scene, self._describe_notice(notice))
 
     async def _narrate(self, scene: Scene, turn: Turn, take: Take) -> None:
         there = {post.part for post in await self._posts.posts(turn.id) if post.take_id == take.id}

@@ -30,7 +30,7 @@ class Branching:
         """Return the scene and the turn that a branch would go on from. Raises Refused where it can't."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         if turn.state is not TurnState.DONE or not turn.public:
-            raise Refused("That is not part of the story, so nothing can go on from it.")
+            raise Refused("That message is not part of the story, so a branch can't start from it.")
         return running.scene, turn
 
     async def branch(self, turn_id: int, place: Place, by: int) -> Scene:
@@ -40,7 +40,7 @@ class Branching:
         """
         scene, turn = await self.root(turn_id, by)
         if self._theatre.at(place.channel_id) is not None:
-            raise Refused("A scene is under way in that thread already.")
+            raise Refused("A scene is already under way in that thread.")
         begun = await self._store.branch(scene, turn.id, place, self._now())
         self._theatre.admit(begun)
         return begun

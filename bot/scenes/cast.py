@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.errors import NameNotFound, Refused
+from bot.errors import NameNotFound, Refused, Remedy
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import nearest, normal, spoken_names
 
@@ -27,7 +27,9 @@ def find(scene: Scene, name: str) -> Part:
         return scene.part(character)
     names = [part.character for part in scene.parts]
     listed = ", ".join(nearest(name, names) or names)
-    raise NameNotFound(f"Nobody in this scene is called “{name[:80]}”: choose one of {listed}.")
+    raise NameNotFound(
+        f"No character of this scene is called “{name[:80]}”. Choose one of {listed}."
+    )
 
 
 def join(scene: Scene, user_id: int, name: str) -> Scene:
@@ -38,13 +40,15 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
     require_not_muted(scene, user_id)
     part = find(scene, name)
     if part.player_id == user_id:
-        raise Refused(f"You play {part.character} already.")
+        raise Refused(f"You already play {part.character}.")
     if part.player_id is not None:
         raise Refused(
-            f"{part.character} is played by somebody else: ask them to `/cast leave`, or take another part."
+            f"Another player has the part of {part.character}.", Remedy.ASK_PLAYER_TO_LEAVE
         )
     if not scene.character(part.character).playable:
-        raise Refused(f"{part.character} is not a part for players in this scenario: take another.")
+        raise Refused(
+            f"Players can't take the part of {part.character} in this scenario. Choose another one."
+        )
     return _given(scene, part.character, user_id)
 
 
@@ -54,7 +58,7 @@ def leave(scene: Scene, user_id: int, *, rest: bool = False) -> tuple[Scene, str
 
     Raises Refused where the user plays nobody.
     """
-    part = _own(scene, user_id, "there is nothing to leave")
+    part = _own(scene, user_id, "so there is no part to leave")
     return _with(
         _without(scene, user_id), replace(part, player_id=None, rests=rest)
     ), part.character
@@ -67,14 +71,12 @@ def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
     """
     part = find(scene, name)
     if part.player_id is not None:
-        raise Refused(
-            f"{part.character} is played by somebody: `/gm hand` without a player takes it from them."
-        )
+        raise Refused(f"A player has the part of {part.character}.", Remedy.GIVE_PART_TO_MODEL)
     if part.rests is rests:
         raise Refused(
-            f"{part.character} rests already."
+            f"{part.character} already rests."
             if rests
-            else f"{part.character} is played by the model."
+            else f"The model already plays {part.character}."
         )
     return _with(scene, replace(part, rests=rests))
 
@@ -87,12 +89,12 @@ def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
     part = find(scene, name)
     if part.player_id == user_id and not part.rests:
         raise Refused(
-            f"{part.character} is played by them already."
+            f"They already play {part.character}."
             if user_id
-            else f"The model plays {part.character}."
+            else f"The model already plays {part.character}."
         )
     if user_id is not None and user_id in scene.kicked:
-        raise Refused("They were sent out of this scene: `/gm readmit` lets them in again.")
+        raise Refused("They are muted in this scene.", Remedy.UNMUTE)
     return _given(scene, part.character, user_id)
 
 
@@ -101,18 +103,18 @@ def move(scene: Scene, user_id: int, name: str | None, *, absent: bool) -> tuple
 
     Anybody moves the character they play, game masters move every one. Raises UnknownName and Refused.
     """
-    part = find(scene, name) if name else _own(scene, user_id, "say which character")
+    part = find(scene, name) if name else _own(scene, user_id, "so name a character")
     if part.player_id != user_id and not scene.is_gm(user_id):
-        raise Refused(f"Only the game master and who plays {part.character} can do that.")
+        raise Refused(f"Only the game master and the player of {part.character} can do that.")
     if part.absent is absent:
-        raise Refused(f"{part.character} is {'off stage' if absent else 'on stage'} already.")
+        raise Refused(f"{part.character} is already {'off stage' if absent else 'on stage'}.")
     return _with(scene, replace(part, absent=absent)), part.character
 
 
 def add_gm(scene: Scene, user_id: int) -> Scene:
     """Return the scene with this user among its game masters. Raises Refused where they are."""
     if scene.is_gm(user_id):
-        raise Refused("They direct this scene already.")
+        raise Refused("They are already a game master of this scene.")
     kicked = tuple(one for one in scene.kicked if one != user_id)
     return replace(scene, gm_ids=(*scene.gm_ids, user_id), kicked=kicked)
 
@@ -120,10 +122,10 @@ def add_gm(scene: Scene, user_id: int) -> Scene:
 def remove_gm(scene: Scene, user_id: int) -> Scene:
     """Return the scene without this user among its game masters. Raises Refused where nobody would be left."""
     if not scene.is_gm(user_id):
-        raise Refused("They don't direct this scene.")
+        raise Refused("They are not a game master of this scene.")
     left = tuple(one for one in scene.gm_ids if one != user_id)
     if not left:
-        raise Refused("A scene needs a game master: `/gm handover` gives it to somebody else.")
+        raise Refused("A scene needs at least one game master.", Remedy.HAND_OVER)
     return replace(scene, gm_ids=left)
 
 
@@ -133,23 +135,23 @@ def mute(scene: Scene, user_id: int) -> Scene:
     Raises Refused for game masters, and where it is so already.
     """
     if scene.is_gm(user_id):
-        raise Refused("They direct this scene: `/gm remove` first.")
+        raise Refused("They are a game master of this scene.", Remedy.REMOVE_GM)
     if user_id in scene.kicked:
-        raise Refused("They aren't heard any more already: `/gm readmit` lets them in again.")
+        raise Refused("They are already muted.", Remedy.UNMUTE)
     return replace(_without(scene, user_id), kicked=(*scene.kicked, user_id))
 
 
 def unmute(scene: Scene, user_id: int) -> Scene:
     """Return the scene in which this user is heard again. Raises Refused where they are."""
     if user_id not in scene.kicked:
-        raise Refused("They are heard in this scene.")
+        raise Refused("They are not muted in this scene.")
     return replace(scene, kicked=tuple(one for one in scene.kicked if one != user_id))
 
 
 def require_not_muted(scene: Scene, user_id: int) -> None:
     """Raise Refused where this user was sent out of the scene."""
     if user_id in scene.kicked:
-        raise Refused("The game master has sent you out of this scene.")
+        raise Refused("The game master has muted you in this scene.")
 
 
 def speaker(scene: Scene, user_id: int, display_name: str) -> str:
@@ -172,9 +174,9 @@ def with_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:
     )
 
 
-def _own(scene: Scene, user_id: int, otherwise: str) -> Part:
+def _own(scene: Scene, user_id: int, consequence: str) -> Part:
     if (part := scene.part_of(user_id)) is None:
-        raise Refused(f"You play nobody here, so {otherwise}; `/cast join` takes a part.")
+        raise Refused(f"You don't play a character here, {consequence}.", Remedy.JOIN_CAST)
     return part
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.errors import Remedy
+from bot.scenes.notices import Notice
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -39,23 +41,27 @@ def answering(
     return [name for name in dict.fromkeys(named) if name in playable]
 
 
-def silent(scene: Scene, address: Addressee, speaker: str, replied: Turn | None) -> dict[str, str]:
+def silent(
+    scene: Scene, address: Addressee, speaker: str, replied: Turn | None
+) -> dict[str, Notice]:
     """Return who is spoken to and gives no answer, with a sentence that says why; "" stands for whoever was meant."""
     spoken_to = [name for name in _named(address, replied) if name != speaker]
     if not spoken_to and address.bot and not any(part.answers for part in scene.parts):
         return {
-            "": "The model plays nobody who is on stage, so nobody answers: `/cast list` tells who plays whom."
+            "": Notice(
+                "The model plays no character on stage, so nobody answers.", Remedy.LIST_CAST
+            )
         }
     parts = (scene.part(name) for name in spoken_to)
     return {part.character: _why_silent(part) for part in parts if not part.answers}
 
 
-def _why_silent(part: Part) -> str:
+def _why_silent(part: Part) -> Notice:
     if part.absent:
-        return f"{part.character} is off stage and hears nothing: `/cast enter` brings them back."
+        return Notice(f"{part.character} is off stage and hears nothing.", Remedy.ENTER_STAGE)
     if part.rests:
-        return f"{part.character} rests, so there is no answer: `/cast wake` has the model play them again."
-    return f"{part.character} is played by a player, so the model gives no answer."
+        return Notice(f"{part.character} rests and does not answer.", Remedy.WAKE_CHARACTER)
+    return Notice(f"A player has the part of {part.character}, so the model does not answer.")
 
 
 def _named(address: Addressee, replied: Turn | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import Refused
+from bot.errors import Refused, Remedy
 from bot.scenes import cast
 from bot.scenes.theatre import require_gm
 
@@ -32,7 +32,7 @@ class GmActions:
         """Set whether somebody speaks unasked, and how many turns of the model's may follow a person's then."""
         require_gm(scene, by)
         if budget is not None and not 1 <= budget <= LARGEST_BUDGET:
-            raise Refused(f"The budget is a number of turns from 1 to {LARGEST_BUDGET}.")
+            raise Refused(f"The budget must be 1 to {LARGEST_BUDGET} turns.")
         changed = await self._theatre.change(
             scene,
             lambda now: replace(now, mode=mode, budget=now.budget if budget is None else budget),
@@ -50,7 +50,7 @@ class GmActions:
         if not moderates:
             require_gm(scene, by)
         if len(scene.gm_ids) >= MOST_GMS:
-            raise Refused(f"A scene has at most {MOST_GMS} game masters: `/gm remove` one first.")
+            raise Refused(f"A scene has at most {MOST_GMS} game masters.", Remedy.REMOVE_GM)
         return await self._theatre.change(scene, lambda now: cast.add_gm(now, user_id))
 
     async def remove_gm(self, scene: Scene, user_id: int, by: int) -> Scene:
@@ -64,7 +64,7 @@ class GmActions:
             return cast.remove_gm(now if now.is_gm(user_id) else cast.add_gm(now, user_id), by)
 
         if user_id == by:
-            raise Refused("You direct this scene already: name who is to direct it in your place.")
+            raise Refused("You are already the game master. Name somebody else.")
         return await self._directed(scene, by, handed_over)
 
     # The cast
@@ -82,7 +82,9 @@ class GmActions:
     async def kick(self, scene: Scene, user_id: int, by: int) -> Scene:
         """Hear somebody no longer."""
         if len(scene.kicked) >= MOST_KICKED:
-            raise Refused("Nobody more can be sent out of this scene: lock the channel instead.")
+            raise Refused(
+                f"A scene has at most {MOST_KICKED} muted people. Lock the channel instead."
+            )
         return await self._directed(scene, by, lambda now: cast.mute(now, user_id))
 
     async def readmit(self, scene: Scene, user_id: int, by: int) -> Scene:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import Refused
+from bot.errors import Refused, Remedy
 from bot.library.normalise import is_blank
 from bot.scenes import cast
 from bot.scenes.interfaces import NewNote
@@ -45,9 +45,11 @@ class GmNotes:
         require_gm(scene, by)
         character = cast.find(scene, name).character if name else None
         if is_blank(text) or len(text.strip()) > LONGEST_NOTE:
-            raise Refused(f"A note has 1 to {LONGEST_NOTE} characters: it stands in every prompt.")
+            raise Refused(
+                f"A note must have 1 to {LONGEST_NOTE} characters, because every prompt contains it."
+            )
         if len(await self._store.notes(scene.id)) >= MOST_NOTES:
-            raise Refused(f"There are {MOST_NOTES} notes already: `/gm notes` removes one.")
+            raise Refused(f"The scene already has {MOST_NOTES} notes.", Remedy.LIST_NOTES)
         return await self._store.add_note(
             scene.id, NewNote(by, character, text.strip()), self._now()
         )
@@ -61,7 +63,7 @@ class GmNotes:
         """Remove the note of that number, and return it."""
         notes = await self.notes(scene, by)
         if not 1 <= number <= len(notes):
-            raise Refused(f"There is no note {number}: `/gm notes` lists them.")
+            raise Refused(f"Note {number} does not exist.", Remedy.LIST_NOTES)
         await self._store.remove_note(notes[number - 1].id)
         return notes[number - 1]
 
@@ -73,7 +75,7 @@ class GmNotes:
         require_gm(scene, by)
         part = cast.find(scene, name)
         if part.player_id is not None:
-            raise Refused(f"{part.character} is played by somebody: ask them what it thinks.")
+            raise Refused(f"A player has the part of {part.character}. Ask them instead.")
         story, notes = await self._theatre.mind(scene, part.character)
         thoughts = await self._performance.think(scene, part.character, story, notes)
         return HiddenThoughts(part.character, Audience.GM, for_gm(thoughts))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from bot.her.beats import Beat, PublicBeat
     from bot.library.scenario import Scenario
+    from bot.scenes.notices import Notice
     from bot.scenes.scene import Part, Place, Scene
     from bot.scenes.turn import Take, Turn
 
@@ -228,8 +229,8 @@ class Delivery(Protocol):
         """Say in the channel that this reply failed, with a way to try again."""
         ...
 
-    async def tell(self, scene: Scene, sentence: str) -> None:
-        """Say something of the program's own in the channel, such as a history that was cut."""
+    async def announce(self, scene: Scene, notice: Notice) -> None:
+        """Show a notice in the channel, with its remedy in the channel's words."""
         ...
 
 

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.errors import PostingError
+from bot.errors import PostingError, Remedy
 from bot.her.player_text import is_out_of_character, parse_player_text
 from bot.library.normalise import is_blank
 from bot.scenes import cast, director
 from bot.scenes.director import Addressee
 from bot.scenes.interfaces import NewLine
+from bot.scenes.notices import Notice
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 _log = logging.getLogger(__name__)
-_PAUSED = "The scene is paused, so nothing is heard: `/scene resume` goes on with it."
+_PAUSED = Notice("The scene is paused, so the characters hear nothing.", Remedy.UNPAUSE_SCENE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class PlayerLines:
         self._posts = posts
         self._now = now
         self._told: dict[
-            tuple[int, int, str], str
+            tuple[int, int, str], Notice
         ] = {}  # who knows of whom why they give no answer
 
     async def hear(self, scene: Scene, said: IncomingLine, address: Addressee) -> bool:
@@ -86,7 +87,7 @@ class PlayerLines:
         said: IncomingLine,
         beats: tuple[PublicBeat, ...],
         address: Addressee,
-    ) -> tuple[bool, Mapping[str, str]]:
+    ) -> tuple[bool, Mapping[str, Notice]]:
         """Store a line and have it answered; return whether it was new, and who is spoken to in vain, and why."""
         scene = running.scene
         speaker = cast.speaker(scene, said.author_id, said.display_name)
@@ -106,13 +107,13 @@ class PlayerLines:
             self._told.pop((scene.id, said.author_id, name), None)
         return bool(stored), silent
 
-    async def _explain(self, scene: Scene, user_id: int, silent: Mapping[str, str]) -> None:
+    async def _explain(self, scene: Scene, user_id: int, silent: Mapping[str, Notice]) -> None:
         """Tell somebody why there is no answer, once until there is one: an unexplained silence looks like a fault."""
-        for name, sentence in silent.items():
-            if self._told.get((scene.id, user_id, name)) != sentence:
-                self._told[scene.id, user_id, name] = sentence
+        for name, notice in silent.items():
+            if self._told.get((scene.id, user_id, name)) != notice:
+                self._told[scene.id, user_id, name] = notice
                 try:
-                    await self._theatre.tell(scene, sentence)
+                    await self._theatre.announce(scene, notice)
                 except PostingError as error:
                     _log.warning(
                         "Scene %d: nobody could be told why there is no answer: %s", scene.id, error
@@ -161,7 +162,7 @@ class PlayerLines:
         return await self._store.last_message_id(scene.id)
 
 
-def _unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, str] | None:
+def _unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, Notice] | None:
     """Return what is said to somebody who is not heard now, by whom it concerns; None where they are heard."""
     if scene.state is not SceneState.PLAYING:
         return {"": _PAUSED} if address != Addressee() else {}
@@ -170,6 +171,9 @@ def _unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, str
     part = scene.part_of(user_id)
     if part is not None and part.absent:
         return {
-            part.character: f"{part.character} is off stage and not heard: `/cast enter` comes back."
+            part.character: Notice(
+                f"{part.character} is off stage, so the characters don't hear them.",
+                Remedy.ENTER_STAGE,
+            )
         }
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.errors import NameNotFound, Refused
+from bot.errors import NameNotFound, Refused, Remedy
 from bot.scenes.scene import AT_TERMINAL, SceneState
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
             f"{one.id} ({one.scenario.title[:40]})" for one in await store.latest_scenes(_NAMED)
         )
         raise NameNotFound(
-            f"No scene {scene_id} is stored here; there are: {listed or 'none at all'}."
+            f"Scene {scene_id} does not exist here. "
+            + (f"Stored scenes: {listed}." if listed else "No scene is stored.")
         )
     if scene.state is SceneState.ENDED:
         by = next(iter(scene.gm_ids), AT_TERMINAL)
@@ -49,9 +50,7 @@ async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
         await store.move_scene(alone, 0)
         return alone
     if not scene.place.at_terminal and await _owes_the_channel(store, scene):
-        raise Refused(
-            f"Scene {scene_id} still owes its channel a reply: start `aside run` once, so that it is posted there."
-        )
+        raise Refused(f"Scene {scene_id} still owes its channel a reply.", Remedy.RUN_BOT)
     playing = replace(scene, state=SceneState.PLAYING)
     await store.save_scene(playing)
     return playing

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import AsideError, PostingError
 from bot.scenes import narrator
 from bot.scenes.auto_mode import AutoMode
+from bot.scenes.notices import Notice
 from bot.scenes.prefetch import prefetch_minds
 from bot.scenes.retrying import retry_until_done
 from bot.scenes.scene import SceneState
@@ -32,12 +33,12 @@ PATIENCE: Final = timedelta(seconds=30)
 """How long a reply may be begun anew since somebody else spoke to the same character."""
 
 _UNEXPECTED = (
-    "Something went wrong inside Aside; its log has the details. Nothing is lost: try again."
+    "An internal error occurred. The log of Aside has the details. Nothing is lost. Try again."
 )
 
 _UNSTORABLE = (
-    "What {speaker} says can't be written down just now: whoever runs me finds the reason in my log. Nothing has to be "
-    "said twice: it comes as soon as it can be written down."
+    "The reply of {speaker} is ready but can't be stored at the moment. It will appear as soon as it "
+    "is stored. Whoever runs Aside finds the reason in its log."
 )
 
 
@@ -268,7 +269,8 @@ class Runner:
     async def _unstorable(self, turn: Turn) -> None:
         """Say why a reply that is ready doesn't come yet."""
         try:
-            await self._house.stage.tell(self._scene(), _UNSTORABLE.format(speaker=turn.speaker))
+            notice = Notice(_UNSTORABLE.format(speaker=turn.speaker))
+            await self._house.stage.announce(self._scene(), notice)
         except PostingError as error:
             _log.warning(
                 "Turn %d can't be stored, and the channel could not be told: %s", turn.id, error
@@ -302,15 +304,15 @@ class Runner:
             if failed.state is TurnState.DONE:
                 if self._heard:
                     await self._withdraw(turn)
-                stands = f"{sentence} What {turn.speaker} said before stands."
+                notice = Notice(f"{sentence} The earlier reply of {turn.speaker} remains.")
                 await retry_until_done(
-                    lambda: self._house.stage.tell(self._scene(), stands),
-                    f"A word on turn {turn.id}",
+                    lambda: self._house.stage.announce(self._scene(), notice),
+                    f"The notice about turn {turn.id}",
                 )
             elif failed.state is TurnState.FAILED:
-                notice = f"The notice of turn {turn.id}"
                 await retry_until_done(
-                    lambda: self._house.stage.fail(self._scene(), failed, sentence), notice
+                    lambda: self._house.stage.fail(self._scene(), failed, sentence),
+                    f"The notice about turn {turn.id}",
                 )
         except PostingError as error:
             _log.error("Turn %d failed, and the channel could not be told: %s", turn.id, error)

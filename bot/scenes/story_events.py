@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import PostingError, Refused
+from bot.errors import PostingError, Refused, Remedy
 from bot.her.beats import speech
 from bot.her.player_text import parse_player_text
 from bot.library.name_matching import addressed, spoken_names
@@ -107,7 +107,7 @@ class StoryEvents:
                 running.scene.audience,
             )
             if not line.beats:
-                raise Refused("There is nothing to be said in that.")
+                raise Refused("The text has no words to say.")
             turn = await self._add(running, line, answering)
         await self._show(running.scene, turn)
         running.runner.wake()
@@ -129,7 +129,7 @@ class StoryEvents:
         """Move the scene: `changes` are of minds.SCENE, TIME and PLACE, each with what it is from now on."""
         require_gm(scene, by)
         if not changes:
-            raise Refused("Say what changes: the scene, the time or the place.")
+            raise Refused("Name at least one change: the scene, the time or the place.")
         for what, text in changes:
             await self._narration(scene, by, what, text, TurnKind.SETTING)
 
@@ -146,7 +146,7 @@ class StoryEvents:
             heard_by = frozenset({part.character})
             line = NewLine(by.user_id, speaker, None, text, beats, TurnKind.WHISPER, heard_by)
             if not beats:
-                raise Refused("There is nothing to be heard in that.")
+                raise Refused("The text has no words to hear.")
             turn = await self._add(running, line, [part.character] if part.answers else ())
         running.runner.wake()
         await self._show(running.scene, turn)
@@ -184,12 +184,12 @@ class StoryEvents:
             part = cast.find(running.scene, name)
             character = _lendable(part)
             if part.rests:
-                raise Refused(f"{character} rests: `/cast wake` has the model play it again.")
+                raise Refused(f"{character} rests.", Remedy.WAKE_CHARACTER)
             if any(
                 turn.speaker == character and turn.public
                 for turn in await self._store.owed(scene.id)
             ):
-                raise Refused(f"{character} is about to speak already.")
+                raise Refused(f"{character} is already about to speak.")
             await self._store.add_reply(
                 scene.id, character, None, self._now(), heard_by=running.scene.audience
             )
@@ -234,38 +234,34 @@ class StoryEvents:
             raise Refused("That scene has ended.")
         async with running.lock:
             if running.scene.state is not SceneState.PLAYING:
-                raise Refused("The scene is paused: `/scene resume` goes on with it.")
+                raise Refused("The scene is paused.", Remedy.UNPAUSE_SCENE)
             yield running
 
 
 def _said(text: str) -> str:
     said = text.strip()
     if is_blank(said):
-        raise Refused("There is nothing in that: write what is to be told.")
+        raise Refused("The text is empty.")
     if len(said) > LONGEST:
-        raise Refused(
-            f"That is longer than the {LONGEST:,} characters of a message: tell it in parts."
-        )
+        raise Refused(f"The text is longer than {LONGEST:,} characters. Split it into parts.")
     return said
 
 
 def _lendable(part: Part) -> str:
     """Return the name of a character that nobody's player speaks for, and that is on stage."""
     if part.player_id is not None:
-        raise Refused(f"{part.character} is played by somebody, who alone speaks for them.")
+        raise Refused(f"{part.character} is played by a player. Only that player speaks for them.")
     if part.absent:
-        raise Refused(f"{part.character} is off stage: `/cast enter` brings them back.")
+        raise Refused(f"{part.character} is off stage.", Remedy.ENTER_STAGE)
     return part.character
 
 
 def _whisperable(scene: Scene, name: str, by: int) -> Part:
     part = cast.find(scene, name)
     if part.player_id == by:
-        raise Refused(f"You play {part.character}: whisper to somebody else.")
+        raise Refused(f"You play {part.character}. Whisper to somebody else.")
     if part.player_id is not None:
-        raise Refused(
-            f"{part.character} is played by a person: write to them yourself, in private."
-        )
+        raise Refused(f"{part.character} is played by a player. Write to them in private instead.")
     if part.absent:
-        raise Refused(f"{part.character} is off stage and hears nothing.")
+        raise Refused(f"{part.character} is off stage and can't hear you.")
     return part

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from bot.errors import PostingError, Refused
+from bot.errors import PostingError, Refused, Remedy
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, select_public
 from bot.her.player_text import parse_player_text
 from bot.library.normalise import is_blank
@@ -39,7 +39,7 @@ class Takes:
         """Try a failed reply again. For game masters, and whom it answers."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         if turn.state is not TurnState.FAILED:
-            raise Refused("That reply is not waiting to be tried again.")
+            raise Refused("That reply has not failed, so it can't be tried again.")
         await self._store.rethink(turn_id)
         running.runner.wake()
 
@@ -53,10 +53,10 @@ class Takes:
         async with running.lock:
             turn = await self._given(turn)
             if running.scene.state is not SceneState.PLAYING:
-                raise Refused("The scene is paused, so nobody replies.")
+                raise Refused("The scene is paused, so nobody replies.", Remedy.UNPAUSE_SCENE)
             if not running.scene.part(turn.speaker).answers:
                 raise Refused(
-                    f"The model does not speak for {turn.speaker} now: `/cast list` tells who does."
+                    f"The model does not speak for {turn.speaker} at the moment.", Remedy.LIST_CAST
                 )
             await self._store.retake(turn_id, lengthen=lengthen)
         running.runner.wake()
@@ -69,7 +69,7 @@ class Takes:
             turn = await self._given(turn)
             place = turn.takes.index(turn.take.id) + steps if turn.take else -1
             if not 0 <= place < len(turn.takes):
-                raise Refused("There is no other take in that direction: Retry makes one.")
+                raise Refused("There is no other take in that direction.", Remedy.MAKE_TAKE)
             await self._store.choose_take(turn_id, turn.takes[place])
         await self._changed(running.scene, turn)
 
@@ -77,7 +77,7 @@ class Takes:
         """Return the turn that a message shows. For game masters, and whom the reply answers."""
         turn = await self._store.turn_by_message(message_id)
         if turn is None:
-            raise Refused("That message is no part of a scene.")
+            raise Refused("That message does not belong to a scene.")
         return (await require_turn(self._theatre, self._store, turn.id, by, answered=True))[0]
 
     async def asked(self, turn_id: int, by: int) -> Turn:
@@ -102,11 +102,11 @@ class Takes:
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         beats = parse_player_text(text)
         if is_blank(text) or not beats:
-            raise Refused("A reply can't be empty: Hide takes it out of the story.")
+            raise Refused("A reply can't be empty.", Remedy.HIDE_REPLY)
         async with running.lock:
             turn = await self._given(turn)
             if turn.take is None or turn.take.id != take_id:
-                raise Refused("That reply has changed since you opened it: open it once more.")
+                raise Refused("That reply has changed since you opened it. Open it again.")
             if beats == parse_player_text(written(select_public(turn.take.beats))):
                 return False
             await self._store.rewrite(turn_id, rewritten(turn.take.beats, beats), text, by)
@@ -150,15 +150,13 @@ class Takes:
         """Return the turn as it is now. Raises Refused where it is no reply that was given."""
         now = await self._store.turn(turn.id)
         if now is None or now.kind is not TurnKind.REPLY:
-            raise Refused("Only a reply that was given can be given anew, or changed.")
+            raise Refused("You can only retry or edit a finished reply.")
         if now.state is TurnState.THINKING:
-            raise Refused(
-                f"{now.speaker} is at it: only a reply that was given can be given anew, or changed."
-            )
+            raise Refused(f"{now.speaker} is still replying. Wait until the reply is finished.")
         if now.state is TurnState.FAILED:
-            raise Refused("That reply failed: try it again first.")
+            raise Refused("That reply failed.", Remedy.TRY_AGAIN)
         if now.state is TurnState.HIDDEN:
-            raise Refused("That reply is not part of the story any more.")
+            raise Refused("That reply is no longer part of the story.")
         return now
 
 

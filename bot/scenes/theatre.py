@@ -7,9 +7,10 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.errors import PostingError, Refused
+from bot.errors import PostingError, Refused, Remedy
 from bot.scenes import cast, relocation
 from bot.scenes.dependencies import SceneDependencies
+from bot.scenes.notices import Notice
 from bot.scenes.reveal import Audience, for_gm
 from bot.scenes.runner import Runner
 from bot.scenes.scene import Part, Scene, SceneState
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_HISTORY_CUT = (
-    "The story has outgrown what the model can read at once: from here on the oldest turns are no longer in the "
-    "characters' minds. They stay stored, and `/scene history` still shows them."
+_HISTORY_CUT = Notice(
+    "The story no longer fits the model's context. From now on, the characters forget the oldest "
+    "turns. Those stay stored.",
+    Remedy.READ_HISTORY,
 )
 
 
@@ -104,7 +106,7 @@ class Theatre:
     def here(self, channel_id: int) -> Scene:
         """Return the scene under way in a channel or thread. Raises Refused where there is none."""
         if (scene := self.at(channel_id)) is None:
-            raise Refused("No scene is under way in this channel: `/scene start` begins one.")
+            raise Refused("No scene is under way in this channel.", Remedy.START_SCENE)
         return scene
 
     async def history(self, scene: Scene) -> list[Turn]:
@@ -141,7 +143,7 @@ class Theatre:
         scene = await self._house.store.scene(turn.scene_id) if turn else None
         if turn is None or scene is None or turn.kind is not TurnKind.REPLY or turn.take is None:
             raise Refused(
-                "That is no character's reply, or none that stands yet, so there are no thoughts behind it."
+                "This message is not a finished reply of a character, so it has no thoughts."
             )
         if scene.is_gm(by):
             behind = HiddenThoughts(turn.speaker, Audience.GM, for_gm(turn.take.beats))
@@ -152,9 +154,9 @@ class Theatre:
                 scene.reveal.freed(turn.take.beats, Audience.CHANNEL),
             )
             if not behind.freed:
-                raise Refused("Only the game master sees the thoughts behind this reply.")
+                raise Refused("Only the game master can see the thoughts of this reply.")
         if not behind.freed:
-            raise Refused("This reply has no thoughts behind it.")
+            raise Refused("This reply has no thoughts.")
         return behind
 
     # Directing
@@ -162,7 +164,7 @@ class Theatre:
     async def start(self, place: Place, scenario: Scenario, gm_id: int) -> Scene:
         """Begin a scene. Raises Refused where one is under way there."""
         if self.at(place.channel_id) is not None:
-            raise Refused("A scene is under way in this channel already: `/scene end` ends it.")
+            raise Refused("A scene is already under way in this channel.", Remedy.END_SCENE)
         parts = [Part(character.name) for character in scenario.characters]
         scene = await self._house.store.add_scene(place, scenario, (gm_id,), parts, self._now())
         self._take_up(scene)
@@ -195,13 +197,13 @@ class Theatre:
         there before. Nothing is played before `play_owed`. Raises Refused where it isn't theirs, or the place is taken.
         """
         if self.at(place.channel_id) is not None:
-            raise Refused("A scene is under way in this channel already: `/scene end` ends it.")
+            raise Refused("A scene is already under way in this channel.", Remedy.END_SCENE)
         scene = next(
             (one for one in await self.resting(place.guild_id, people) if one.id == scene_id), None
         )
         if scene is None:
             raise Refused(
-                "You direct no scene of that number that has ended: choose one of those that are offered."
+                "You are not the game master of an ended scene with this number. Choose one from the list."
             )
         moved = relocation.moved(scene, place, people[0])
         await self._house.store.move_scene(moved, heard)
@@ -227,7 +229,7 @@ class Theatre:
         """Let a scene rest: nothing is heard or answered. A reply in the making is finished. For game masters."""
         require_gm(scene, by)
         if scene.state is SceneState.PAUSED:
-            raise Refused("The scene is paused already: `/scene resume` goes on.")
+            raise Refused("The scene is already paused.", Remedy.UNPAUSE_SCENE)
         return await self.change(scene, lambda now: replace(now, state=SceneState.PAUSED))
 
     async def resume(self, scene: Scene, by: int) -> Scene:
@@ -260,9 +262,9 @@ class Theatre:
 
     # Playing
 
-    async def tell(self, scene: Scene, sentence: str) -> None:
-        """Say something of the program's own in the scene's channel. Raises PostingError."""
-        await self._house.stage.tell(scene, sentence)
+    async def announce(self, scene: Scene, notice: Notice) -> None:
+        """Show a notice in the scene's channel. Raises PostingError."""
+        await self._house.stage.announce(scene, notice)
 
     async def join(self, scene: Scene, user_id: int, name: str) -> Scene:
         """Have this user play that character. Raises UnknownName and Refused."""
@@ -308,7 +310,7 @@ class Theatre:
         async def history_cut() -> None:
             if not running.scene.history_cut_told:
                 await self.change(running.scene, lambda now: replace(now, history_cut_told=True))
-                await self._house.stage.tell(running.scene, _HISTORY_CUT)
+                await self._house.stage.announce(running.scene, _HISTORY_CUT)
 
         runner = Runner(self._house, lambda: running.scene, history_cut)
         running = RunningScene(scene, runner, asyncio.Lock())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.errors import Refused
+from bot.errors import Refused, Remedy
 from bot.scenes.theatre import require_gm
 
 if TYPE_CHECKING:
@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
 
-GONE = (
-    "That scene has ended, or goes on elsewhere: nothing of it can be changed from here any more."
-)
+GONE = "That scene has ended or moved to another channel, so it can't be changed from here."
 
 
 async def require_turn(
@@ -54,6 +52,4 @@ async def require_current_button(
         raise Refused(GONE)
     shown = await store.turn_by_message(message_id) if message_id else turn
     if running.scene.place.channel_id != channel_id or shown is None or shown.id != turn_id:
-        raise Refused(
-            "That button is from another time: use the buttons under the latest reply, or a message's menu."
-        )
+        raise Refused("This button is out of date.", Remedy.USE_CURRENT_BUTTONS)

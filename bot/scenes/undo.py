@@ -70,7 +70,7 @@ class Undo:
         """Take one turn out of the story, and the answers still owed to it. Raises Refused where it is none of it."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         if turn.state is not TurnState.DONE:
-            raise Refused("That is not part of the story, so there is nothing to hide.")
+            raise Refused("That message is not part of the story, so it can't be hidden.")
         async with running.lock:
             for answer in await self._store.owed(turn.scene_id):
                 if turn.id in answer.answered and not await self._store.answer_less(
@@ -90,7 +90,7 @@ class Undo:
             turns = await self._store.restore(scene_id, moment) if moment else []
         if not turns:
             raise Refused(
-                "There is nothing left to bring back: what was undone is part of the story again."
+                "No turns are left to bring back. They are already part of the story again."
             )
         return Undone(running.scene, moment, tuple(turns))
 
@@ -121,10 +121,12 @@ class Undo:
 
     async def _later(self, turn: Turn) -> list[Turn]:
         if turn.state is not TurnState.DONE:
-            raise Refused("That is not part of the story, so the story can't go back to it.")
+            raise Refused(
+                "That message is not part of the story, so the story can't go back to it."
+            )
         later = [told for told in await self._store.turns(turn.scene_id) if told.id > turn.id]
         if not later:
-            raise Refused("Nothing has happened since: there is nothing to undo.")
+            raise Refused("That is the latest turn, so there is nothing after it to undo.")
         return later
 
     async def _undo(self, scene: Scene, turns: Sequence[Turn]) -> Undone:

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
-from bot.errors import Refused, StoreError
+from bot.errors import Refused, Remedy, StoreError
 from bot.library.scenario import Scenario
 from bot.scenes.reveal import RevealPolicy, Where
 from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
@@ -90,7 +90,7 @@ class SceneRepository(Repository):
                 ),
             )
             if not moved:
-                raise Refused("That scene is under way already, at another place.")
+                raise Refused("That scene is already under way in another place.")
             await transaction.execute(
                 "UPDATE turns SET author_id = ? WHERE scene_id = ? AND author_id = ?",
                 *(scene.gm_ids[0], scene.id, AT_TERMINAL),
@@ -190,9 +190,7 @@ async def refuse_second(transaction: Transaction, channel_id: int, itself: int =
     """Raise Refused where another scene than `itself` is under way in that channel."""
     query = "SELECT id FROM scenes WHERE channel_id = ? AND state <> 'ended' AND id <> ?"
     if await transaction.row(query, channel_id, itself):
-        raise Refused(
-            "A scene is under way in this channel already: end it before another one begins."
-        )
+        raise Refused("A scene is already under way in this channel.", Remedy.END_SCENE)
 
 
 async def _write(transaction: Transaction, scene: Scene) -> None:

@@ -16,10 +16,10 @@ from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
 from bot.scenes.reveal import for_gm
 from bot.scenes.turn import TurnKind, TurnState
-from bot.terminal import help_pages
+from bot.terminal import help_pages, remedy_texts
 from bot.terminal.screen import FAULT, QUIET
 from bot.terminal.transcript import transcript, write
-from bot.terminal.typed_commands import LEAVE, command_in, in_our_words
+from bot.terminal.typed_commands import LEAVE, command_in
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import SceneStore
@@ -99,7 +99,7 @@ class Chat:
             else:
                 await self._commands[command.word](command)
         except AsideError as error:
-            self._house.screen.line(in_our_words(str(error)), FAULT)
+            self._house.screen.line(remedy_texts.describe_error(error), FAULT)
         return True
 
     async def catch_up(self) -> None:

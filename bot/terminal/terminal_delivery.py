@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import BeatKind, select_public
 from bot.scenes.reveal import for_gm
+from bot.terminal.remedy_texts import describe_notice
 from bot.terminal.screen import ACTION, FAULT, NAME, PRIVATE, QUIET
-from bot.terminal.typed_commands import in_our_words
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from bot.her.beats import PublicBeat
+    from bot.scenes.notices import Notice
     from bot.scenes.reveal import Revealed
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
@@ -68,13 +69,13 @@ class TerminalDelivery:
     async def fail(self, _scene: Scene, _turn: Turn, sentence: str) -> None:
         """Say that a reply failed, and how to try again."""
         self._spoken = None
-        self._screen.line(f"⚠ {in_our_words(sentence)} (`retry` asks once more.)", FAULT)
+        self._screen.line(f"⚠ {sentence} (`retry` asks once more.)", FAULT)
 
-    async def tell(self, _scene: Scene, sentence: str) -> None:
-        """Say something of Aside's own."""
+    async def announce(self, _scene: Scene, notice: Notice) -> None:
+        """Show a notice, with its remedy if the terminal has one."""
         self._spoken = None
         self.told += 1
-        self._screen.line(in_our_words(sentence), QUIET)
+        self._screen.line(describe_notice(notice), QUIET)
 
     def retell(self, turn: Turn) -> None:
         """Show a turn of the story again; what was whispered on Discord is nobody's business here."""

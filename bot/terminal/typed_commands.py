@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -27,13 +26,6 @@ HELP: Final = {
 LEAVE: Final = frozenset({"quit", "exit", "q"})
 SHOWN: Final = frozenset({"on", "off", "all"})
 _WORDS = {*HELP, *LEAVE}
-# Commands on Discord, and what does here what they do there.
-_OURS = {
-    "/cast list": "cast",
-    "/scene history": "history",
-    "/scene clear": "clear",
-    "/scene prompt": "prompt",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +55,6 @@ def command_in(line: str, names: Collection[str]) -> Command | None:
             f"There is no command “{word[:40]}”; there are: {', '.join(near)}. Without the slash it is said."
         )
     return None
-
-
-def in_our_words(sentence: str) -> str:
-    """Return a sentence that was written for Discord with its commands called as here; what is said of those that there
-    are not here is left out."""
-    for theirs, ours in _OURS.items():
-        sentence = sentence.replace(f"`{theirs}`", f"`{ours}`")
-    kept: list[str] = []
-    leaving = False
-    for clause in re.split(r"(?<=[.!?:;,]) ", sentence):
-        leaving |= "`/" in clause
-        if not leaving:
-            kept.append(clause)
-        elif clause.endswith((".", "!", "?")):
-            leaving = False
-            kept[-1:] = [re.sub(r"[:;,]\Z", ".", last) for last in kept[-1:]]
-    return " ".join(kept) or sentence
 
 
 def _fits(command: Command, names: Collection[str]) -> bool:

@@ -33,7 +33,7 @@ CALL = ("--scenario", "morning-call", "--character", "Mr Bennet")
         ((*CALL, "--as", "Mr Darcy"), "not a part for players"),
         ((*CALL, "--as", "Elizabet Benett"), "did you mean Elizabeth Bennet?"),
         (("--continue", "3", "--scenario", "morning-call"), "--continue"),
-        (("--continue", "3"), "No scene 3 is stored here; there are: none at all."),
+        (("--continue", "3"), "Scene 3 does not exist here. No scene is stored."),
     ],
 )
 def test_what_can_not_be_played_is_said_in_a_sentence(

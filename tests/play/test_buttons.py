@@ -63,7 +63,7 @@ async def test_presses_that_come_too_late_are_answered_in_private(evening: Eveni
         await refused(
             evening,
             await evening.gm.context_menu(evening.kitty.say(evening.stage, "// ooc"), "More…"),
-            "no part",
+            "does not belong to a scene",
         )
         await evening.gm.slash(evening.stage, "scene end")
         for label in post.labels:
@@ -83,7 +83,7 @@ async def test_a_button_of_a_database_that_is_gone_does_nothing(evening: Evening
     async with evening.online(engine):
         await evening.begin()
         await asked(evening, "@Mrs Bennet Mama?", count=2)
-        await refused(evening, await evening.lizzy.press(post, "Retry"), "another time")
+        await refused(evening, await evening.lizzy.press(post, "Retry"), "out of date")
         await evening.discord.quiet()
         assert len(engine.requests) == 1
 

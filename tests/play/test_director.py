@@ -190,7 +190,7 @@ async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_once(evening
             for name, why in (
                 ("Mr Bennet", "Mr Bennet is off stage and hears nothing"),
                 ("Mrs Bennet", "Mrs Bennet rests"),
-                ("Elizabeth", "Elizabeth Bennet is played by a player"),
+                ("Elizabeth", "A player has the part of Elizabeth Bennet"),
             ):
                 evening.lizzy.say(evening.stage, f"@{name}, are you there?")
                 await evening.discord.until(lambda why=why: hints(evening, why))  # type: ignore[misc]
@@ -220,7 +220,7 @@ async def test_who_speaks_to_a_character_while_the_scene_rests_or_nobody_plays_i
         for name in ("Mr Bennet", "Mrs Bennet", "Elizabeth Bennet", "Mr Collins"):
             await evening.gm.slash(evening.stage, "cast rest", character=name)
         evening.lizzy.say(evening.stage, f"{evening.discord.world.bot.mention} anybody?")
-        await evening.discord.until(lambda: hints(evening, "plays nobody"))
+        await evening.discord.until(lambda: hints(evening, "plays no character"))
 
 
 def hints(evening: Evening, text: str = "") -> list[str]:

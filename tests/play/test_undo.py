@@ -63,7 +63,7 @@ async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_r
         await refused(
             evening,
             await evening.gm.slash(evening.stage, "scene restore"),
-            "nothing left to bring back",
+            "No turns are left to bring back",
         )
         await asked(evening, "@Mrs Bennet Mama?", count=3)
         assert "MARMALADE" in engine.requests[-1].prompt.text

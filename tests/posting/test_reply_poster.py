@@ -14,13 +14,7 @@ from bot.scenes.reveal import RevealPolicy, Where
 from tests.loopback.entities import ChannelKind
 
 if TYPE_CHECKING:
-    from bot.scenes.interfaces import Delivery
     from tests.posting.conftest import House
-
-
-def test_the_stage_is_what_scenes_ask_for(house: House) -> None:
-    stage: Delivery = house.stage
-    assert stage
 
 
 async def test_a_reply_is_posted_under_the_characters_name_and_face(house: House) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.play.harness import Evening
 
 Trouble: TypeAlias = "Callable[[asyncio.subprocess.Process, Path], AbstractContextManager[None]]"
-TOLD = "written down"
+TOLD = "stored at the moment"
 
 
 @contextmanager

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.errors import PostingError
+    from bot.scenes.notices import Notice
     from bot.scenes.turn import Take, Turn
     from tests.engine.scripted_engine import Script
 
@@ -72,7 +73,7 @@ class RecordingStage:
 
     shown: list[tuple[str, str]] = field(default_factory=list)  # speaker, public text
     faults: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
     withdrawn: list[int] = field(default_factory=list)  # ids of turns
     covered: list[int] = field(default_factory=list)  # ids of turns
     progressed: list[tuple[PublicBeat, ...]] = field(default_factory=list)
@@ -99,8 +100,8 @@ class RecordingStage:
     async def fail(self, _scene: Scene, _turn: Turn, sentence: str) -> None:
         self.faults.append(sentence)
 
-    async def tell(self, _scene: Scene, sentence: str) -> None:
-        self.told.append(sentence)
+    async def announce(self, _scene: Scene, notice: Notice) -> None:
+        self.notices.append(notice)
 
 
 @dataclass

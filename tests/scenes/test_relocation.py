@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import NameNotFound, Refused
+from bot.errors import NameNotFound, Refused, Remedy
 from bot.scenes.scene import AT_TERMINAL, Place, SceneState
 from tests.scenes.harness import ALICE, BOB, GM, STUDY, a_house, reply
 
@@ -65,7 +65,7 @@ async def test_nobody_else_is_offered_or_gets_it(tmp_path: Path) -> None:
         begun = await at_the_desk(house)
     async with a_house(tmp_path, BENNET) as house:
         assert await house.theatre.resting(1, (ALICE,)) == []
-        with pytest.raises(Refused, match="You direct no scene"):
+        with pytest.raises(Refused, match="not the game master of an ended scene"):
             await house.theatre.go_on(begun.id, CHANNEL, (ALICE,), heard=0)
 
 
@@ -133,11 +133,12 @@ async def test_a_reply_owed_to_a_channel_is_not_given_at_a_terminal(tmp_path: Pa
         await house.say(scene, "Papa?", "Mr Bennet")
     async with a_house(tmp_path, BENNET) as house:
         await house.theatre.close()
-        with pytest.raises(Refused, match="owes its channel"):
+        with pytest.raises(Refused, match="owes its channel") as refusal:
             await house.theatre.visit(scene.id, DESK)
+        assert refusal.value.remedy is Remedy.RUN_BOT
 
 
 async def test_a_scene_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        with pytest.raises(NameNotFound, match="No scene 12"):
+        with pytest.raises(NameNotFound, match="Scene 12 does not exist"):
             await house.theatre.visit(12, DESK)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import EngineBusy, Refused
+from bot.scenes.notices import Notice
 from bot.scenes.turn import TurnState
 from tests.scenes.harness import ALICE, BOB, GM, a_house, reply
 
@@ -55,7 +56,7 @@ async def test_while_it_is_made_nobody_hears_either(tmp_path: Path) -> None:
         house.engine.gate.clear()
         await house.takes.again(turn.id, GM)
         assert await house.story(scene) == HEARD[:1]
-        with pytest.raises(Refused, match="was given"):
+        with pytest.raises(Refused, match="still replying"):
             await house.takes.again(turn.id, GM)
         house.engine.gate.set()
         await house.quiet(scene)
@@ -68,7 +69,7 @@ async def test_only_who_asked_and_the_gm_may_have_it_anew(tmp_path: Path) -> Non
         with pytest.raises(Refused, match="Only the game master"):
             await house.takes.again(turn.id, BOB)
         line = (await house.theatre.history(scene))[0]
-        with pytest.raises(Refused, match="Only a reply"):
+        with pytest.raises(Refused, match="finished reply"):
             await house.takes.again(line.id, GM)
 
 
@@ -94,7 +95,9 @@ async def test_where_no_new_take_comes_the_old_one_stands_and_people_are_told(
         await house.takes.again(turn.id, ALICE)
         await house.quiet(scene)
         assert await house.story(scene) == HEARD
-        assert house.stage.told == ["Too many wait. What Mr Bennet said before stands."]
+        assert house.stage.notices == [
+            Notice("Too many wait. The earlier reply of Mr Bennet remains.")
+        ]
         assert house.stage.faults == []
 
 

@@ -95,11 +95,11 @@ async def test_words_lent_to_a_character_are_its_own_and_whom_they_address_answe
 async def test_a_players_character_is_spoken_for_by_the_player_alone(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.theatre.join(await directed.house.begin(), BOB, "Mrs Bennet")
-        with pytest.raises(Refused, match="alone speaks"):
+        with pytest.raises(Refused, match="Only that player"):
             await directed.telling.say(scene, "Mrs Bennet", "No!", GM)
-        with pytest.raises(Refused, match="alone speaks"):
+        with pytest.raises(Refused, match="Only that player"):
             await directed.telling.cue(scene, "Mrs Bennet", GM)
-        with pytest.raises(Refused, match="played by a person"):
+        with pytest.raises(Refused, match="played by a player"):
             await directed.telling.whisper(scene, "Mrs Bennet", "No!", ALICE_HERSELF)
 
 
@@ -243,7 +243,7 @@ async def test_a_thought_is_looked_up_without_a_turn_and_goes_no_further_than_th
         assert "</role_thinking>" in asked.stop
         assert await directed.turns(scene) == []
         assert directed.house.stage.shown == []
-        assert directed.house.stage.told == []
+        assert directed.house.stage.notices == []
 
 
 async def test_a_mind_without_a_thought_is_said_to_have_none(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ async def test_nothing_is_chosen_or_rewritten_while_a_take_is_made(tmp_path: Pat
             house.takes.step(turn.id, GM, -1),
             house.takes.rewrite(turn.id, turn.take.id, "Hm.", GM),
         ):
-            with pytest.raises(Refused, match="is at it"):
+            with pytest.raises(Refused, match="still replying"):
                 await refused
         house.engine.gate.set()
         await house.quiet(scene)
@@ -177,7 +177,7 @@ async def test_a_reply_with_nothing_to_add_is_asked_once_more_and_then_stands(
         await house.quiet(scene)
         assert house.engine.requests[1].seed != house.engine.requests[2].seed
         assert await said(house, scene) == REFUSES
-        assert "nothing to add" in house.stage.told[0]
+        assert "nothing to add" in house.stage.notices[0].text
 
 
 async def test_a_restart_in_the_middle_of_lengthening_goes_on_with_it(tmp_path: Path) -> None:

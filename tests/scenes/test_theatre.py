@@ -328,7 +328,7 @@ async def test_reveal_toggles_between_private_and_public(tmp_path: Path) -> None
 async def test_joining_and_leaving_follow_the_rules_of_the_cast(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.theatre.join(await house.begin(), ALICE, "Papa")
-        with pytest.raises(Refused, match="somebody else"):
+        with pytest.raises(Refused, match="Another player"):
             await house.theatre.join(scene, BOB, "Mr Bennet")
         with pytest.raises(NameNotFound, match="Elizabeth Bennet"):
             await house.theatre.join(scene, BOB, "Elisabet Benet")
@@ -352,7 +352,7 @@ async def test_when_the_history_outgrows_the_context_the_channel_is_told_once(
         for _ in range(2):
             await house.say(scene, "Papa?", "Mr Bennet")
             await house.quiet(scene)
-        assert len(house.stage.told) == 1
+        assert len(house.stage.notices) == 1
         prompt = house.engine.requests[0].prompt.text
         assert "You are Mr Bennet" in prompt
         assert "Line 0 of" not in prompt
@@ -413,5 +413,5 @@ async def test_thoughts_of_a_reply_are_the_gms_unless_the_scene_reveals_them(
         assert [freed.beat.kind for freed in (await house.theatre.thoughts(77, ALICE)).freed] == [
             BeatKind.THOUGHT
         ]
-        with pytest.raises(Refused, match="no character's reply"):
+        with pytest.raises(Refused, match="not a finished reply"):
             await house.theatre.thoughts(line, GM)

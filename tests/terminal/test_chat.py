@@ -48,16 +48,14 @@ async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_and_of_no_co
     async with an_evening(tmp_path, BENNET) as evening:
         scene, theatre = evening.chat.scene, evening.house.theatre
         await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=True))
-        assert (
-            await evening.types("@Mrs Bennet Mama?") == "Mrs Bennet rests, so there is no answer.\n"
-        )
+        assert await evening.types("@Mrs Bennet Mama?") == "Mrs Bennet rests and does not answer.\n"
         assert "Nobody answers" in await evening.types("@Mrs Bennet Mama!")
         await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=False))
         await evening.types("@Papa?")
         await theatre.change(scene, lambda now: cast.rest(now, "Mr Bennet", rests=True))
         assert (
             await evening.types("retry")
-            == "The model does not speak for Mr Bennet now: `cast` tells who does.\n"
+            == "The model does not speak for Mr Bennet at the moment. `cast` shows who plays whom.\n"
         )
 
 
@@ -83,7 +81,9 @@ async def test_retry_gives_the_last_reply_anew(tmp_path: Path) -> None:
         assert await evening.types("retry papa") == SPOKEN
         assert await evening.types("retry @Mr Bennet") == SPOKEN
         assert "You are Mrs Bennet" in await evening.types("prompt @Mrs Bennet")
-        assert "Nobody in this scene is called “Wickham”" in await evening.types("/retry Wickham")
+        assert "No character of this scene is called “Wickham”" in await evening.types(
+            "/retry Wickham"
+        )
         assert await evening.types("/retry Elizabeth") == "Elizabeth Bennet has not replied yet.\n"
         assert (await evening.types("history")).splitlines() == [
             "Elizabeth Bennet: Papa?",
@@ -112,7 +112,7 @@ async def test_prompt_is_the_exact_text_for_a_mind(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         assert "You are Mr Bennet" in await evening.types("prompt")
         assert "You are Mrs Bennet" in await evening.types("prompt mrs. bennet")
-        assert "Nobody in this scene" in await evening.types("/prompt Wickham")
+        assert "No character of this scene" in await evening.types("/prompt Wickham")
 
 
 async def test_cast_and_help_tell_what_there_is(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.her.beats import BeatKind, action, planning, speech, thought
+from bot.scenes.notices import Notice
 from bot.scenes.scene import AT_TERMINAL, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.terminal.screen import Screen
@@ -81,7 +82,7 @@ async def test_what_goes_wrong_begins_on_a_line_of_its_own(
     async with stage.thinking(SCENE, turn()):
         await stage.progress(SCENE, turn(), (speech("You ref"),))
     await stage.fail(SCENE, turn(), "The model is gone.")
-    await stage.tell(SCENE, "The story is long.")
+    await stage.announce(SCENE, Notice("The story is long."))
     await stage.withdraw(SCENE, turn())
     await stage.cover(SCENE, turn())
     assert out.getvalue().splitlines() == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import NameNotFound
-from bot.terminal.typed_commands import Command, command_in, in_our_words
+from bot.terminal.typed_commands import Command, command_in
 
 NAMES = ("mr bennet", "papa")
 
@@ -55,25 +55,3 @@ def test_a_slash_before_no_command_is_not_said_but_complained_about() -> None:
         command_in("/histroy", NAMES)
     with pytest.raises(NameNotFound, match="help, cast"):
         command_in("/", NAMES)
-
-
-@pytest.mark.parametrize(
-    ("told", "here"),
-    [
-        (
-            "He is off stage and hears nothing: `/cast enter` brings them back.",
-            "He is off stage and hears nothing.",
-        ),
-        ("He is taken: ask them to `/cast leave`, or take another part.", "He is taken."),
-        ("You play nobody, so say who; `/cast join` takes a part.", "You play nobody, so say who."),
-        (
-            "The model is silent now: `/cast list` tells why.",
-            "The model is silent now: `cast` tells why.",
-        ),
-        ("It stays, and `/scene history` shows it.", "It stays, and `history` shows it."),
-        ("One. Use `/scene end`. Two: `retry` asks.", "One. Two: `retry` asks."),
-        ("Nothing is left out.", "Nothing is left out."),
-    ],
-)
-def test_a_sentence_names_no_command_that_only_discord_has(told: str, here: str) -> None:
-    assert in_our_words(told) == here

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from bot.errors import AsideError, UserInputError
+from bot.terminal.remedy_texts import describe_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ class SentencesGroup(TyperGroup):
 def _report(error: Exception, *, debug: bool) -> int:
     """Say what happened and return the exit status."""
     if isinstance(error, AsideError):
-        typer.echo(f"aside: {error}", err=True)
+        typer.echo(f"aside: {describe_error(error)}", err=True)
         return USER_ERROR if isinstance(error, UserInputError) else PROGRAM_FAILED
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         typer.echo(

@@ -1,0 +1,46 @@
+"""The words for remedies on Discord: slash commands, buttons and menus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bot.errors import Refused, Remedy
+
+if TYPE_CHECKING:
+    from bot.scenes.notices import Notice
+
+TEXTS: Final = {
+    Remedy.START_SCENE: "Start one with `/scene start`.",
+    Remedy.END_SCENE: "End it with `/scene end` first.",
+    Remedy.UNPAUSE_SCENE: "A game master can continue it with `/scene resume`.",
+    Remedy.ENTER_STAGE: "`/cast enter` brings a character back on stage.",
+    Remedy.WAKE_CHARACTER: "Use `/cast wake` to let the model play them again.",
+    Remedy.LIST_CAST: "`/cast list` shows who plays whom.",
+    Remedy.JOIN_CAST: "Take a part with `/cast join`.",
+    Remedy.ASK_PLAYER_TO_LEAVE: "Ask them to use `/cast leave`, or take another part.",
+    Remedy.GIVE_PART_TO_MODEL: "Use `/gm hand` without a player to give the part to the model.",
+    Remedy.UNMUTE: "Use `/gm readmit` to let them speak again.",
+    Remedy.HAND_OVER: "Use `/gm handover` to make somebody else the game master.",
+    Remedy.REMOVE_GM: "Use `/gm remove` first.",
+    Remedy.LIST_NOTES: "`/gm notes` lists and removes notes.",
+    Remedy.READ_HISTORY: "`/scene history` still shows them.",
+    Remedy.MAKE_TAKE: "Press *Retry* to make another one.",
+    Remedy.TRY_AGAIN: "Press *Try again* under it first.",
+    Remedy.HIDE_REPLY: "Use *Hide* to take it out of the story.",
+    Remedy.USE_CURRENT_BUTTONS: "Use the buttons under the latest reply, or the *Apps* menu of a message.",
+    Remedy.RUN_BOT: "Start the bot once with `aside run`.",
+}
+
+
+def describe_error(error: Exception) -> str:
+    """Return an error's sentence, followed by its remedy if it has one."""
+    return _join(str(error), error.remedy if isinstance(error, Refused) else None)
+
+
+def describe_notice(notice: Notice) -> str:
+    """Return a notice's sentence, followed by its remedy if it has one."""
+    return _join(notice.text, notice.remedy)
+
+
+def _join(text: str, remedy: Remedy | None) -> str:
+    return f"{text} {TEXTS[remedy]}" if remedy else text
