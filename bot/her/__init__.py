@@ -1,1 +1,1 @@
-"""The HER language: replies into beats, a mind into messages, messages into a prompt. Pure, no I/O."""
+"""The HER language: parse replies into beats and build prompts from minds. Pure code, no I/O."""

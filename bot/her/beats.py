@@ -1,4 +1,4 @@
-"""Beats, the smallest pieces of a take. Their types carry who may see them."""
+"""Beats, the smallest pieces of a take. A beat's type says who may see it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 
 
 class BeatKind(StrEnum):
-    """What a beat is; the values are stored in the database."""
+    """The kind of a beat. The values are stored in the database."""
 
     SPEECH = "speech"
     ACTION = "action"
-    THOUGHT = "thought"  # role thinking: the character's own
-    PLANNING = "planning"  # system thinking: the model's, about how to play the part
+    THOUGHT = "thought"  # role thinking: the character's thoughts
+    PLANNING = "planning"  # system thinking: the model's plan for playing the part
 
 
 PublicKind: TypeAlias = Literal[BeatKind.SPEECH, BeatKind.ACTION]
@@ -22,26 +22,26 @@ PrivateKind: TypeAlias = Literal[BeatKind.THOUGHT, BeatKind.PLANNING]
 
 @dataclass(frozen=True, slots=True)
 class PublicBeat:
-    """Speech or action: what everyone in the scene hears and sees."""
+    """Speech or action. Everyone in the scene hears or sees it."""
 
     kind: PublicKind
     text: str
 
     def __post_init__(self) -> None:
         if self.kind not in (BeatKind.SPEECH, BeatKind.ACTION):
-            raise ValueError(f"a public beat is speech or action, not {self.kind}")
+            raise ValueError(f"A public beat is speech or action, not {self.kind}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrivateBeat:
-    """Thought or planning, or text whose nature is in doubt. Its repr never shows the text."""
+    """Thought, planning or text of doubtful kind. Its `repr` never shows the text."""
 
     kind: PrivateKind
     text: str
 
     def __post_init__(self) -> None:
         if self.kind not in (BeatKind.THOUGHT, BeatKind.PLANNING):
-            raise ValueError(f"a private beat is thought or planning, not {self.kind}")
+            raise ValueError(f"A private beat is thought or planning, not {self.kind}")
 
     def __repr__(self) -> str:
         return f"PrivateBeat({self.kind.value}, {len(self.text)} characters)"
@@ -56,7 +56,7 @@ def speech(text: str) -> PublicBeat:
 
 
 def action(text: str) -> PublicBeat:
-    """Return an action beat; `text` carries no asterisks or tags."""
+    """Return an action beat. `text` has no asterisks or tags."""
     return PublicBeat(BeatKind.ACTION, text)
 
 

@@ -1,4 +1,8 @@
-"""ChatML, Qwen's prompt layout, written by hand: chat endpoints add switches of their own and refuse an open prefix."""
+"""ChatML, the prompt layout of Qwen models.
+
+Aside writes it itself, because chat endpoints add their own thinking switches and refuse a reply
+that is already begun.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 START = "<|im_start|>"
 END = "<|im_end|>"
 STOPS = (END, START)
-"""The reply ends before any of these."""
+"""Generation stops before any of these."""
 
 PREFILL = "<system_thinking>"
 _EMPTY_THINK = "<think>\n\n</think>\n\n"
@@ -24,9 +28,10 @@ _EMPTY_THINK = "<think>\n\n</think>\n\n"
 def render_chatml(
     messages: Iterable[Message], *, prefill: str = PREFILL, empty_think: bool = False
 ) -> Prompt:
-    """Return the prompt whose continuation is the assistant's next message, begun with `prefill`.
+    """Return the prompt for the assistant's next message, which begins with `prefill`.
 
-    `empty_think` puts Qwen3's empty thinking block before it; whether HER was trained with one is unknown.
+    `empty_think` inserts Qwen3's empty thinking block before it. It is not known if HER was trained
+    with that block; the authors' evaluation leaves it out.
     """
     parts: list[PromptPart] = []
     for message in messages:

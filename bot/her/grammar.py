@@ -1,10 +1,10 @@
-"""Grammars (GBNF) that hold a reply to HER's structure at the token where it would break."""
+"""Grammars (GBNF) that keep a reply in HER's structure while it is generated."""
 
 from __future__ import annotations
 
 from bot.her.sanitise import sanitise_name
 
-# Text without anything that could begin a tag: no bracket but `<` before a digit or an equals sign.
+# Text in which no tag can begin: no opening bracket except `<` before a digit or `=`.
 _TEXT = r"""
 char ::= [^<＜﹤‹⟨〈] | lesser
 visible ::= [^<＜﹤‹⟨〈 \t\n] | lesser
@@ -46,10 +46,11 @@ words ::= [a-zA-Z ,']{{10,110}}
 
 
 def build_her_grammar(character: str, *, prefilled: bool = True) -> str:
-    """Return the grammar of a HER reply by `character`; `prefilled`: `<system_thinking>` stands in the prompt already.
+    """Return the grammar of a HER reply by `character`.
 
-    Planning comes first and is closed once; tags match and are never nested; the character's name may stand once at
-    the start of its part; something public is said or done before the reply may end.
+    Planning comes first and is closed once. Tags match and never nest. The character's name may
+    occur once, directly after the planning. The reply can only end after some speech or action. If
+    `prefilled`, the prompt already ends with `<system_thinking>`.
     """
     opener = "" if prefilled else '"<system_thinking>" '
     return (
@@ -58,20 +59,20 @@ def build_her_grammar(character: str, *, prefilled: bool = True) -> str:
 
 
 def build_her_continuation_grammar() -> str:
-    """Return the grammar of what is added to a HER reply that was given already: no planning, and something public."""
+    """Return the grammar that continues a HER reply: no planning, and some speech or action."""
     return (_HER_MORE + _TEXT).strip() + "\n"
 
 
 def build_stand_in_continuation_grammar() -> str:
-    """Return the grammar of what a very small model adds to its reply: one or two sentences."""
+    """Return the grammar of a very small model's continuation: one or two sentences."""
     return _STAND_IN_MORE.strip() + "\n"
 
 
 def build_stand_in_grammar(character: str) -> str:
-    """Return the tight grammar that makes a very small model readable; its replies follow a prefilled planning tag.
+    """Return the strict grammar that makes a very small model's replies readable.
 
-    One sentence of planning, one thought, one action from short lists, one to three sentences of speech, with no
-    colons or brackets inside.
+    A reply is one sentence of planning, one thought, one action from short lists and one to three
+    sentences of speech without colons or brackets. It follows a prefilled planning tag.
     """
     return _STAND_IN.format(name=_literal(sanitise_name(character))).strip() + "\n"
 

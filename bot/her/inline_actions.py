@@ -1,9 +1,13 @@
-"""Plain text into speech and `*actions*`, as it streams.
+"""Split streamed plain text into speech and `*actions*`.
 
-A mark (`*`, for people `_` too) begins an action where no letter or digit stands before it and no space or mark after
-it, and ends it where no space stands before and no letter or digit after. Between them is no blank line, at least one
-letter or digit, and at most 600 characters. Doubled marks (`**bold**`, `__underline__`), escaped ones, whatever stands
-in code, and a single word stressed in the middle of a sentence (`I *never* did`, but not `I *shrugs* know`) stay text.
+A mark is `*`, and for people's text also `_`.
+
+- A mark opens an action if it does not follow a letter or digit and if no space or mark follows it.
+- A mark closes an action if it does not follow a space and if no letter or digit follows it.
+- An action holds at least one letter or digit, at most 600 characters and no blank line.
+
+These stay speech: doubled marks (`**bold**`, `__underline__`), escaped marks, marks in code, and a
+single word stressed within a sentence (`I *never* did`, but not `I *shrugs* know`).
 """
 
 from __future__ import annotations
@@ -22,98 +26,108 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
 class InlineActionParser:
-    """Splits a stream of text. Holds back what an unfinished mark or code span may still change."""
+    """Splits a stream of text into speech and actions.
+
+    It holds back text whose kind depends on an unfinished mark or code span.
+    """
 
     def __init__(self, marks: str = "*") -> None:
         self._special = re.compile(f"[`\\\\{re.escape(marks)}]")
-        self._held = ""
-        self._before = ""  # the two characters before what is held
+        self._pending = ""
+        self._before = ""  # the two characters before `_pending`
 
     @property
-    def held(self) -> str:
-        """What was fed and not given out yet."""
-        return self._held
+    def pending(self) -> str:
+        """The text that was fed and not returned yet."""
+        return self._pending
 
     def feed(self, text: str) -> list[Piece]:
         """Take a piece of the stream and return the pieces that are certain now."""
-        self._held += text
+        self._pending += text
         return self._advance(final=False)
 
     def close(self) -> list[Piece]:
-        """Return the rest of the pieces: the text has ended."""
+        """End the stream and return the remaining pieces."""
         return self._advance(final=True)
 
     def _advance(self, *, final: bool) -> list[Piece]:
         pieces: list[Piece] = []
-        while special := self._special.search(self._held):
-            self._give(pieces, special.start())
+        while special := self._special.search(self._pending):
+            self._emit(pieces, special.start())
             length, is_action = self._measure(final=final)
             if not length:
                 return pieces
             if is_action:
-                pieces.append((BeatKind.ACTION, self._held[1 : length - 1].replace("*", "")))
+                pieces.append((BeatKind.ACTION, self._pending[1 : length - 1].replace("*", "")))
                 self._skip(length)
             else:
-                self._give(pieces, length)
-        self._give(pieces, len(self._held))
+                self._emit(pieces, length)
+        self._emit(pieces, len(self._pending))
         return pieces
 
-    def _give(self, pieces: list[Piece], length: int) -> None:
+    def _emit(self, pieces: list[Piece], length: int) -> None:
         if length:
-            pieces.append((BeatKind.SPEECH, self._held[:length]))
+            pieces.append((BeatKind.SPEECH, self._pending[:length]))
             self._skip(length)
 
     def _skip(self, length: int) -> None:
-        self._before = (self._before + self._held[:length])[-2:]
-        self._held = self._held[length:]
+        self._before = (self._before + self._pending[:length])[-2:]
+        self._pending = self._pending[length:]
 
     def _measure(self, *, final: bool) -> tuple[int, bool]:
-        """Return how long the construct is that `held` begins with, 0 if undecided, and whether it is an action."""
-        mark = self._held[0]
+        """Measure the construct at the start of `_pending`. The second item is True for an action.
+
+        The length is 0 if more text is needed to decide.
+        """
+        mark = self._pending[0]
         if mark == "\\":
-            return (min(2, len(self._held)) if final or len(self._held) > 1 else 0), False
-        run = len(self._held) - len(self._held.lstrip(mark))
-        if run == len(self._held):
+            return (min(2, len(self._pending)) if final or len(self._pending) > 1 else 0), False
+        run = len(self._pending) - len(self._pending.lstrip(mark))
+        if run == len(self._pending):
             return (run if final else 0), False
         if mark == "`":
-            return _code(self._held, run, final=final), False
+            return _measure_code(self._pending, run, final=final), False
         if run > 1:
-            return _doubled(self._held, mark, run, final=final), False
-        if _word(self._before[-1:]) or self._held[1].isspace() or self._held[1] in "*_":
+            return _measure_doubled(self._pending, mark, run, final=final), False
+        if (
+            _is_word_char(self._before[-1:])
+            or self._pending[1].isspace()
+            or self._pending[1] in "*_"
+        ):
             return 1, False
-        length, is_action = _action(self._held, mark, final=final)
+        length, is_action = _measure_action(self._pending, mark, final=final)
         return length, is_action and not (
-            _goes_on(self._before) and _is_stressed(self._held[1 : length - 1])
+            _is_mid_sentence(self._before) and _is_stressed(self._pending[1 : length - 1])
         )
 
 
-def _code(text: str, run: int, *, final: bool) -> int:
-    """Length of the code span or fence that `run` backticks begin; `run` itself where nothing closes them."""
-    end = run + _LONGEST_CODE if run > 2 else _line_end(text)
+def _measure_code(text: str, run: int, *, final: bool) -> int:
+    """Return the length of the code that `run` backticks open, or `run` if they stay unclosed."""
+    end = run + _LONGEST_CODE if run > 2 else _find_line_end(text)
     closing = re.compile(f"(?<!`)`{{{run}}}(?!`)").search(text, run, end)
     if closing and (final or closing.end() < len(text)):
         return closing.end()
     return run if final or end < len(text) else 0
 
 
-def _doubled(text: str, mark: str, run: int, *, final: bool) -> int:
-    """Length of the bold or underlined text that `run` marks begin; `run` itself where nothing closes them."""
-    end, ended = _paragraph_end(text)
+def _measure_doubled(text: str, mark: str, run: int, *, final: bool) -> int:
+    """Return the length of the text that `run` marks enclose, or `run` if they stay unclosed."""
+    end, ended = _find_paragraph_end(text)
     closing = text.find(mark * run, run, end)
     if closing > 0:
         return closing + run
     return run if final or ended else 0
 
 
-def _action(text: str, mark: str, *, final: bool) -> tuple[int, bool]:
-    """Length of the action that one mark begins; 1 where it is none."""
-    end, ended = _paragraph_end(text)
+def _measure_action(text: str, mark: str, *, final: bool) -> tuple[int, bool]:
+    """Return the length of the action that one mark opens, or 1 if the mark is plain text."""
+    end, ended = _find_paragraph_end(text)
     for match in re.compile(f"{re.escape(mark)}+").finditer(text, 1, end):
         if match.end() == len(text) and not final:
             return 0, False
         if len(match.group()) > 1:
             continue
-        closes = not text[match.start() - 1].isspace() and not _word(
+        closes = not text[match.start() - 1].isspace() and not _is_word_char(
             text[match.end() : match.end() + 1]
         )
         if closes and any(map(str.isalnum, text[1 : match.start()])):
@@ -122,29 +136,32 @@ def _action(text: str, mark: str, *, final: bool) -> tuple[int, bool]:
     return (1 if final or ended else 0), False
 
 
-def _paragraph_end(text: str) -> tuple[int, bool]:
-    """Up to where a mark may be closed, and whether that end has been seen."""
+def _find_paragraph_end(text: str) -> tuple[int, bool]:
+    """Return the last position for a closing mark. The second item: the text reaches it."""
     blank = _BLANK_LINE.search(text, 0, _LONGEST_ACTION)
     if blank:
         return blank.start(), True
     return min(len(text), _LONGEST_ACTION), len(text) > _LONGEST_ACTION
 
 
-def _line_end(text: str) -> int:
+def _find_line_end(text: str) -> int:
     end = text.find("\n", 0, _LONGEST_CODE)
     return min(_LONGEST_CODE, len(text)) if end < 0 else end
 
 
-def _goes_on(before: str) -> bool:
-    """Whether a sentence is in its middle after these two characters."""
-    return len(before) == 2 and before[1] == " " and (_word(before[0]) or before[0] == ",")
+def _is_mid_sentence(before: str) -> bool:
+    """Whether a sentence continues after these two characters."""
+    return len(before) == 2 and before[1] == " " and (_is_word_char(before[0]) or before[0] == ",")
 
 
 def _is_stressed(text: str) -> bool:
-    """Whether this is one word, and none in which one says what one does."""
+    """Whether this is one word, and not a verb such as `shrugs` or `smiling`."""
     return bool(_STRESSED.fullmatch(text)) and not text.casefold().endswith(("s", "ing"))
 
 
-def _word(char: str) -> bool:
-    """Whether a mark beside this letter or digit stands inside a word; scripts without spaces have no inside."""
+def _is_word_char(char: str) -> bool:
+    """Whether a mark next to `char` is inside a word.
+
+    Scripts without spaces between words never count.
+    """
     return char.isalnum() and char < "\u2e80"

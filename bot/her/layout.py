@@ -1,7 +1,7 @@
-"""One character's mind as messages: who it is, and what it has heard, in the layout that HER was trained with.
+"""Turn one character's mind into chat messages, in the layout that HER was trained with.
 
-What enters a mind is decided by who made `heard`; what never enters one is decided here: no planning, no thoughts of
-others, no tag or line that text could forge.
+The caller decides what a mind has heard. This module keeps out what must never enter a prompt:
+planning, the thoughts of others, and tags or speaker labels forged by text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ENVIRONMENT = NARRATORS[0]
 CONVERSATION_START = "===Conversation Start==="
 PAUSE_LINE = "A moment passes."
-"""What the environment says where the character is to go on right after its own turn."""
+"""The environment's line if the character has just spoken and is to speak again."""
 
 REQUIREMENTS = """\
 You are to play {character}. Your reply has two parts, in strict order: system thinking, then the role's own part.
@@ -36,7 +36,7 @@ Stop when the turn is over. Keep it to about 200 words."""
 
 
 class Role(StrEnum):
-    """Whose message it is, in ChatML's words."""
+    """The author of a message, as ChatML names it."""
 
     SYSTEM = "system"
     USER = "user"
@@ -53,10 +53,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class CharacterSheet:
-    """Who a character is and where. Empty parts are left out of the prompt.
+    """The contents of a character's system message. The prompt leaves out empty parts.
 
-    `others` are the other characters with what this one knows of them, `motivation` is what it wants in this scene,
-    `rules` are requirements beyond HER's own, one sentence or paragraph each.
+    `others` holds the names of the other characters and what this one knows about them.
+    `motivation` is the character's aim in the scene. `rules` are requirements in addition to HER's
+    own, one sentence or paragraph each.
     """
 
     character: str
@@ -71,14 +72,14 @@ class CharacterSheet:
 
 @dataclass(frozen=True, slots=True)
 class OwnTurn:
-    """A turn of the character's own, with its thoughts."""
+    """One of the character's own turns, with its thoughts."""
 
     beats: tuple[Beat, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HeardLine:
-    """A turn of somebody else's, as everyone heard and saw it."""
+    """Another speaker's turn, as everyone heard and saw it."""
 
     speaker: str
     beats: tuple[PublicBeat, ...]
@@ -86,7 +87,7 @@ class HeardLine:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentLine:
-    """What the environment does or what is told by the narrator."""
+    """A line of the environment or the narrator."""
 
     text: str
 
@@ -95,10 +96,12 @@ HeardItem: TypeAlias = OwnTurn | HeardLine | EnvironmentLine
 
 
 def build_messages(sheet: CharacterSheet, heard: Sequence[HeardItem]) -> tuple[Message, ...]:
-    """Return the chat that `sheet.character` answers next: one system message, then user and assistant by turns.
+    """Return the chat that `sheet.character` answers next.
 
-    It ends with a user message. Where the character has just spoken itself, that is a pause of the environment's;
-    where nothing was said yet, there is only the system message, and the answer opens the scene.
+    It is one system message, then user and assistant messages that alternate strictly. The last one
+    is a user message. If the character itself spoke last, that message is a pause of the
+    environment's. If `heard` is empty, there is only the system message, and the character opens
+    the scene.
     """
     return (
         Message(Role.SYSTEM, build_system_message(sheet)),
@@ -109,15 +112,15 @@ def build_messages(sheet: CharacterSheet, heard: Sequence[HeardItem]) -> tuple[M
 def build_system_message(sheet: CharacterSheet) -> str:
     """Return the system message: the sheet's sections in HER's order."""
     name = sanitise_name(sheet.character)
-    book = f" from {_flat(sheet.book)}" if sheet.book.strip() else ""
-    others = "\n".join(_other(*other) for other in sheet.others)
-    rules = "\n".join(map(_section, sheet.rules))
+    book = f" from {_join_lines(sheet.book)}" if sheet.book.strip() else ""
+    others = "\n".join(_format_other(*other) for other in sheet.others)
+    rules = "\n".join(map(_clean_section, sheet.rules))
     sections = (
-        (f"{name}'s Profile", _section(sheet.profile)),
-        ("Background", _section(sheet.background)),
-        ("Current Scenario", _section(sheet.scenario)),
+        (f"{name}'s Profile", _clean_section(sheet.profile)),
+        ("Background", _clean_section(sheet.background)),
+        ("Current Scenario", _clean_section(sheet.scenario)),
         ("Information about the other Characters", others),
-        ("Your Inner Thoughts", _section(sheet.motivation)),
+        ("Your Inner Thoughts", _clean_section(sheet.motivation)),
         ("Requirements", f"{REQUIREMENTS.format(character=name)}\n{rules}".strip()),
     )
     return f"You are {name}{book}.\n\n" + "\n".join(
@@ -128,24 +131,24 @@ def build_system_message(sheet: CharacterSheet) -> str:
 def build_conversation(
     sheet: CharacterSheet, heard: Sequence[HeardItem], *, marker: str = ""
 ) -> tuple[Message, ...]:
-    """Return `heard` as messages of strictly alternating roles, `marker` at the head of the first user message."""
-    names = _names(sheet, heard)
+    """Return `heard` as alternating messages. The first user message begins with `marker`."""
+    names = _collect_names(sheet, heard)
     turns: list[tuple[Role, str]] = []
     own: list[Beat] = []
     for item in heard:
         if isinstance(item, OwnTurn):
             own += item.beats
-        elif line := _heard_line(item, names):
-            _put_own(turns, sheet.character, own)
-            _put(turns, Role.USER, line)
-    _put_own(turns, sheet.character, own)
+        elif line := _format_heard(item, names):
+            _append_own(turns, sheet.character, own)
+            _append(turns, Role.USER, line)
+    _append_own(turns, sheet.character, own)
     if turns and turns[-1][0] is Role.ASSISTANT:
-        _put(turns, Role.USER, f"{ENVIRONMENT}: {PAUSE_LINE}")
-    return tuple(Message(role, text) for role, text in _marked(turns, marker))
+        _append(turns, Role.USER, f"{ENVIRONMENT}: {PAUSE_LINE}")
+    return tuple(Message(role, text) for role, text in _add_marker(turns, marker))
 
 
 def format_open_turn(character: str, beats: Sequence[Beat]) -> str:
-    """Return a turn of the character's own as the model began it, planning and all, for it to go on with."""
+    """Return the character's unfinished turn, planning included, for the model to continue."""
     plans = " ".join(
         sanitise_text(beat.text).strip() for beat in beats if beat.kind is BeatKind.PLANNING
     )
@@ -154,27 +157,31 @@ def format_open_turn(character: str, beats: Sequence[Beat]) -> str:
 
 
 def format_own_history(character: str, beats: Sequence[Beat]) -> str:
-    """Return a reply as it enters its own mind's history: with thoughts, without planning. Empty if nothing is left."""
-    return _turn(
+    """Return a reply as it enters the character's own history: with thoughts, without planning.
+
+    The text is empty if the reply holds only planning.
+    """
+    return _format_turn(
         character, [beat for beat in beats if beat.kind is not BeatKind.PLANNING], sanitise_text
     )
 
 
 def format_others_history(character: str, beats: Sequence[Beat], names: Iterable[str] = ()) -> str:
-    """Return a reply as it enters everyone else's history: speech and actions only. Empty if there are none.
+    """Return a reply as it enters everyone else's history: speech and actions only.
 
-    `names` are all who take part, whose lines it must not forge.
+    The text is empty if the reply has neither. `names` are all participants. The reply can't forge
+    a line of theirs.
     """
     known = (character, *names)
-    return _turn(
+    return _format_turn(
         character,
         select_public(tuple(beats)),
         lambda text: sanitise_text(remove_speaker_labels(text, known)),
     )
 
 
-def _turn(character: str, beats: Iterable[Beat], guard: Callable[[str], str]) -> str:
-    """A turn with its beats in tags, as in training: nothing but a space after speech stands between them."""
+def _format_turn(character: str, beats: Iterable[Beat], guard: Callable[[str], str]) -> str:
+    """Return a turn with its beats in tags, as in training. A space follows speech only."""
     turn = ""
     for beat in beats:
         if text := guard(beat.text).strip():
@@ -189,15 +196,15 @@ _TAGGED = {
 }
 
 
-def _heard_line(item: HeardLine | EnvironmentLine, names: tuple[str, ...]) -> str:
+def _format_heard(item: HeardLine | EnvironmentLine, names: tuple[str, ...]) -> str:
     if isinstance(item, EnvironmentLine):
         text = sanitise_text(remove_speaker_labels(item.text, names))
         return f"{ENVIRONMENT}: {text}" if text else ""
-    return format_others_history(_person(item.speaker), item.beats, names)
+    return format_others_history(_quote_narrator(item.speaker), item.beats, names)
 
 
-def _person(speaker: str) -> str:
-    """The name before a line; nobody gets to speak as the environment by being called so."""
+def _quote_narrator(speaker: str) -> str:
+    """Return the name to put before a line, in quotation marks if it is a narrator's."""
     return (
         f"“{speaker}”"
         if normalise_name(sanitise_name(speaker)) in map(normalise_name, NARRATORS)
@@ -205,40 +212,40 @@ def _person(speaker: str) -> str:
     )
 
 
-def _names(sheet: CharacterSheet, heard: Sequence[HeardItem]) -> tuple[str, ...]:
+def _collect_names(sheet: CharacterSheet, heard: Sequence[HeardItem]) -> tuple[str, ...]:
     names = [sheet.character, *(name for name, _ in sheet.others)]
     names += [item.speaker for item in heard if isinstance(item, HeardLine)]
     return tuple(dict.fromkeys(names))
 
 
-def _put_own(turns: list[tuple[Role, str]], character: str, own: list[Beat]) -> None:
-    """Write the beats of one or several turns of the character's own as one message, and forget them."""
-    _put(turns, Role.ASSISTANT, format_own_history(character, own))
+def _append_own(turns: list[tuple[Role, str]], character: str, own: list[Beat]) -> None:
+    """Append the beats of one or several own turns as one message, then clear `own`."""
+    _append(turns, Role.ASSISTANT, format_own_history(character, own))
     own.clear()
 
 
-def _put(turns: list[tuple[Role, str]], role: Role, text: str) -> None:
+def _append(turns: list[tuple[Role, str]], role: Role, text: str) -> None:
     if text and turns and turns[-1][0] is role:
         turns[-1] = (role, f"{turns[-1][1]}\n\n{text}")
     elif text:
         turns.append((role, text))
 
 
-def _marked(turns: list[tuple[Role, str]], marker: str) -> list[tuple[Role, str]]:
+def _add_marker(turns: list[tuple[Role, str]], marker: str) -> list[tuple[Role, str]]:
     first = next((index for index, (role, _) in enumerate(turns) if role is Role.USER), None)
     if marker and first is not None:
         turns[first] = (Role.USER, f"{marker}\n\n{turns[first][1]}")
     return turns
 
 
-def _section(text: str) -> str:
+def _clean_section(text: str) -> str:
     return sanitise_text(remove_headings(text))
 
 
-def _flat(text: str) -> str:
+def _join_lines(text: str) -> str:
     return sanitise_text(" ".join(text.split()))
 
 
-def _other(name: str, profile: str) -> str:
-    told = _section(profile)
-    return f"**{sanitise_name(name)}**: {told}" if told else f"**{sanitise_name(name)}**"
+def _format_other(name: str, profile: str) -> str:
+    text = _clean_section(profile)
+    return f"**{sanitise_name(name)}**: {text}" if text else f"**{sanitise_name(name)}**"

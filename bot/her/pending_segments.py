@@ -1,4 +1,4 @@
-"""Runs on which the judgement waits, because a closer and an opener round them may have changed places."""
+"""Hold text segments that can't be judged yet, because the tags around them may be swapped."""
 
 from __future__ import annotations
 
@@ -16,59 +16,59 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StrayCloser:
-    """A private closer that had nothing to close, directly before a run; no `families`: there was none."""
+    """A private closer without an opener, directly before a segment. No families: no closer."""
 
     families: frozenset[Family] = frozenset()
     lone: bool = False
-    """Whether nothing stood before it that it could have closed, so that an opener was meant."""
+    """True if no text came before it. It was then meant to be an opener."""
 
     def may_belong_to(self, opener: Tag) -> bool:
-        """Whether the closer and the `opener` behind the run are of one family and may have changed places."""
+        """Return True if the closer and the `opener` after the segment may be swapped."""
         return opener.may_be(*self.families)
 
 
 class PendingSegments:
-    """Keeps such runs, and the thoughts between them, in order until the thoughts tell what the runs are.
+    """Holds such segments, and the thoughts between them, until the thoughts decide their kind.
 
-    `strict`, of the first run that is kept: every thought until a public tag or the end must be well-formed.
-    Otherwise it is enough that the next one says something and is closed.
+    If the first segment is `strict`, every thought up to a public tag or the end must be
+    well-formed. Otherwise the next thought only has to be closed and not empty.
     """
 
-    def __init__(self, script: BeatBuilder) -> None:
-        self._script = script
-        self._kept: list[TextSegment | PrivateBlock] = []
+    def __init__(self, builder: BeatBuilder) -> None:
+        self._builder = builder
+        self._items: list[TextSegment | PrivateBlock] = []
         self._strict = False
 
     def __bool__(self) -> bool:
-        return bool(self._kept)
+        return bool(self._items)
 
-    def keep(self, run: TextSegment, *, strict: bool) -> None:
-        """Take the next run."""
+    def add(self, segment: TextSegment, *, strict: bool) -> None:
+        """Add a segment."""
         self._strict |= strict
-        self._kept.append(run)
+        self._items.append(segment)
 
-    def keep_private(self, run: TextSegment) -> None:
-        """Take the next run, of which only those are in doubt that come after it."""
+    def add_private(self, segment: TextSegment) -> None:
+        """Add a segment that is private. Only later segments are in doubt."""
         self._strict = True
-        self._kept.append(PrivateBlock(BeatKind.THOUGHT, run.heard))
+        self._items.append(PrivateBlock(BeatKind.THOUGHT, segment.text))
 
-    def hear(self, secret: PrivateBlock) -> None:
-        """Take what was private, and judge by it."""
-        told = secret.cut or (secret.closed and bool(secret.text.strip()))
-        if self._kept and not (secret.clean if self._strict else told):
+    def add_block(self, block: PrivateBlock) -> None:
+        """Add a private block and resolve the segments if it decides them."""
+        is_thought = block.truncated or (block.closed and bool(block.text.strip()))
+        if self._items and not (block.well_formed if self._strict else is_thought):
             self.resolve(public=False)
-        self._kept.append(secret)
+        self._items.append(block)
         if not self._strict:
             self.resolve(public=True)
 
     def resolve(self, *, public: bool) -> None:
-        """Write everything that is kept: the runs for everyone if `public`, or else as thoughts."""
-        for item in self._kept:
+        """Write out everything: the segments in public if `public`, else as thoughts."""
+        for item in self._items:
             if isinstance(item, PrivateBlock):
-                self._script.add(item.kind, item.text)
+                self._builder.add(item.kind, item.text)
             elif public:
                 item.publish(closed=False)
             else:
                 item.withhold(BeatKind.THOUGHT)
-        self._kept.clear()
+        self._items.clear()
         self._strict = False

@@ -1,4 +1,4 @@
-"""What people type, as beats: nothing in it is private, and HER's tags in it are only text."""
+"""Parse text typed by people. All of it is public, and HER's tags in it are plain text."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ _OOC_PREFIX = re.compile(r"[(\[（【]?\s*ooc\s*(?:[)\]）】]\s*[:：]?|[:：])
 def parse_player_text(text: str) -> tuple[PublicBeat, ...]:
     """Return the beats of a person's line: `*sighs*` and `_sighs_` are actions, the rest is speech.
 
-    Bold, underlined and escaped text and code are speech to the letter; see inline.py.
+    Bold, underlined and escaped text and code stay speech, unchanged. See `inline_actions`.
     """
-    inline, script = InlineActionParser(marks="*_"), BeatBuilder()
+    inline, builder = InlineActionParser(marks="*_"), BeatBuilder()
     for kind, piece in (*inline.feed(text), *inline.close()):
-        script.add(kind, piece, apart=kind is BeatKind.ACTION)
-    return tuple(beat for beat in script.beats if isinstance(beat, PublicBeat))
+        builder.add(kind, piece, separate=kind is BeatKind.ACTION)
+    return tuple(beat for beat in builder.beats if isinstance(beat, PublicBeat))
 
 
 def is_out_of_character(text: str) -> bool:
-    """Tell whether a line is the person's own, not the character's: `ooc: …`, or each of its lines `((…))` or `// …`.
+    """Return True if the person speaks out of character.
 
-    A link (`https://…`) is none.
+    Such a message begins with `ooc:`, or each of its lines is `((…))` or begins with `//`. A link
+    such as `https://…` does not count.
     """
     text = text.strip()
     if _OOC_PREFIX.match(text) or _in_parentheses(text):
@@ -35,7 +36,7 @@ def is_out_of_character(text: str) -> bool:
 
 
 def _in_parentheses(text: str) -> bool:
-    """Whether double parentheses open at the beginning and are closed at the very end or never."""
+    """Whether double parentheses open at the start and are closed at the end or not at all."""
     return (text.startswith("((") and "))" not in text.rstrip(")")) or (
         text.startswith("（（") and "））" not in text.rstrip("）")
     )

@@ -1,4 +1,4 @@
-"""Reading what is private: the planning at the beginning, and a thought, up to where each really ends."""
+"""Read private blocks, planning and thoughts, up to their real ends."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ _LONGEST_PREAMBLE = 200
 
 @dataclass(frozen=True, slots=True)
 class PrivateBlock:
-    """What was private, and the tokens after it that have been seen already and are to be read anew."""
+    """A private block. The `remaining` tokens were read ahead and must be parsed again."""
 
     kind: PrivateKind
     text: str
-    replay: tuple[Token, ...] = ()
+    remaining: tuple[Token, ...] = ()
     closed: bool = True
     is_planning: bool = False
-    """Whether this was the reply's planning, so that none is due any more."""
-    clean: bool = False
-    """Whether it was nothing but words and a closer of its own family."""
-    cut: bool = False
-    """Whether it may lack nothing but its closer, which there was no room for."""
+    """True if this was the reply's planning, so that no more planning is expected."""
+    well_formed: bool = False
+    """True if the block held only words and ended with a closer of its own family."""
+    truncated: bool = False
+    """True if the reply hit its length limit, so that only the closer may be missing."""
 
 
 class PlanningReader:
-    """Reads planning (rules 1 to 4 of reading.py): open from the start, or `assumed` to have lost its opener."""
+    """Reads planning (rules 1 to 4 of `token_parser`).
+
+    The planning is open from the start, or `assumed` to have lost its opener.
+    """
 
     def __init__(self, speakers: Speakers, *, assumed: bool) -> None:
         self._speakers = speakers
@@ -44,30 +47,28 @@ class PlanningReader:
         self._tokens: list[Token] = []
         self._length = 0
         self._depth = 1
-        self._quote: Tag | None = None  # a closer after a backtick, perhaps quoted
-        self._doubted: list[Token] | None = (
-            None  # what follows a closer after which another may come
-        )
+        self._quote: Tag | None = None  # a closer after a backtick, which may be quoted
+        self._doubted: list[Token] | None = None  # tokens after a closer that may not be the last
 
-    def take(self, token: Token) -> PrivateBlock | None:
-        """Read one token; return the planning once it is known to have ended."""
+    def feed(self, token: Token) -> PrivateBlock | None:
+        """Take a token and return the planning once its end is certain."""
         if self._quote is not None:
             return self._after_quote(self._quote, token)
         if isinstance(token, TurnEnd):
             return self._end(token)
         if isinstance(token, Tag) and token.may_be(Family.PLANNING) and not self._is_quoted(token):
             return self._close(token) if token.closing else self._open(token)
-        self._keep(token)
+        self._store(token)
         return None
 
-    def _keep(self, *tokens: Token) -> None:
+    def _store(self, *tokens: Token) -> None:
         kept = self._tokens if self._doubted is None else self._doubted
         kept.extend(tokens)
         if self._length <= _LONGEST_PREAMBLE:
             self._length += sum(len(_raw(token)) for token in tokens)
 
     def _is_quoted(self, tag: Tag) -> bool:
-        """Whether a backtick stands before the tag; a closer must have another one behind it."""
+        """Whether a backtick precedes the tag. A closer must also have one after it."""
         if (
             self._doubted is not None
             or not self._tokens
@@ -81,24 +82,24 @@ class PlanningReader:
     def _after_quote(self, tag: Tag, token: Token) -> PrivateBlock | None:
         self._quote = None
         if isinstance(token, Words) and token.text.startswith("`"):
-            self._keep(token)
+            self._store(token)
             return None
         self._tokens.pop()
-        secret = self._close(tag)
-        if secret is None:
-            return self.take(token)
-        return replace(secret, replay=(*secret.replay, token))
+        block = self._close(tag)
+        if block is None:
+            return self.feed(token)
+        return replace(block, remaining=(*block.remaining, token))
 
     def _open(self, tag: Tag) -> PrivateBlock | None:
         if self._doubted is not None:
-            return self._ended(self._doubted, tag)
-        if self._says_nothing():
+            return self._end_before(self._doubted, tag)
+        if self._is_empty():
             self._tokens.clear()
             self._assumed = False
         elif self._assumed:
-            return self._late(tag)
+            return self._open_late(tag)
         else:
-            self._keep(tag)
+            self._store(tag)
             self._depth += 1
         return None
 
@@ -108,40 +109,43 @@ class PlanningReader:
         self._doubted = []
         self._depth = 0 if self._assumed else self._depth - 1
         if self._depth == 0:
-            return self._planned(self._tokens)
+            return self._make_planning(self._tokens)
         self._doubted.append(tag)
         return None
 
-    def _ended(self, doubted: list[Token], token: Token) -> PrivateBlock:
-        """The planning ended with the last closer: what came after it is read anew."""
-        return self._planned(self._tokens, (*doubted[1:], token))
+    def _end_before(self, doubted: list[Token], token: Token) -> PrivateBlock:
+        """End the planning at the last closer. The tokens after it are parsed again."""
+        return self._make_planning(self._tokens, (*doubted[1:], token))
 
-    def _late(self, tag: Tag) -> PrivateBlock:
+    def _open_late(self, tag: Tag) -> PrivateBlock:
         if all(isinstance(token, Words) for token in self._tokens):
             return PrivateBlock(BeatKind.PLANNING, _text(self._tokens), (tag,))
         return PrivateBlock(BeatKind.PLANNING, "", (*self._tokens, tag))
 
     def _end(self, end: TurnEnd) -> PrivateBlock:
         if self._doubted is not None:
-            return self._ended(self._doubted, end)
+            return self._end_before(self._doubted, end)
         if self._assumed:
             return PrivateBlock(BeatKind.PLANNING, "", (*self._tokens, end))
         wrong = self._wrong_closer()
         if wrong is not None:
-            return self._planned(self._tokens[:wrong], (*self._tokens[wrong + 1 :], end))
-        return self._planned(self._tokens, (end,), closed=False)
+            return self._make_planning(self._tokens[:wrong], (*self._tokens[wrong + 1 :], end))
+        return self._make_planning(self._tokens, (end,), closed=False)
 
     @staticmethod
-    def _planned(
-        tokens: Iterable[Token], replay: tuple[Token, ...] = (), *, closed: bool = True
+    def _make_planning(
+        tokens: Iterable[Token], remaining: tuple[Token, ...] = (), *, closed: bool = True
     ) -> PrivateBlock:
-        return PrivateBlock(BeatKind.PLANNING, _text(tokens), replay, closed, is_planning=True)
+        return PrivateBlock(BeatKind.PLANNING, _text(tokens), remaining, closed, is_planning=True)
 
-    def _says_nothing(self) -> bool:
+    def _is_empty(self) -> bool:
         return self._length <= _LONGEST_PREAMBLE and _is_label(self._speakers, _text(self._tokens))
 
     def _wrong_closer(self) -> int | None:
-        """Where a closer of another family, opened by nothing, is followed at once by the name or an opening tag."""
+        """Return the index of a closer of another family that ended the planning (rule 4), if any.
+
+        It has no opener and is followed directly by the character's name or an opening tag.
+        """
         opened = dict.fromkeys(Family, 0)
         for index, token in enumerate(self._tokens):
             if not isinstance(token, Tag):
@@ -163,36 +167,41 @@ class PlanningReader:
                 return isinstance(token, Tag) and not token.closing
             else:
                 break
-        return self._speakers.label(words, final=True).voice is LabelOwner.OWN
+        return self._speakers.read_label(words, final=True).owner is LabelOwner.OWN
 
 
 class ThoughtReader:
-    """Reads a thought (rules 8 to 10 of reading.py) from behind its `opener`."""
+    """Reads a thought (rules 8 to 10 of `token_parser`) that follows its `opener`."""
 
     def __init__(self, opener: Tag) -> None:
         self._opener = opener
         self._tokens: list[Token] = []
-        self._doubted: list[Token] = []  # what stands after an opener inside the thought
+        self._doubted: list[Token] = []  # tokens from an opener inside the thought on
         self._depth = 1
         self._may_nest = True
-        self._opened_behind = False  # whether another private tag was opened behind a public one, and none closed since
+        # True while a private tag, opened after a public one, is unclosed.
+        self._opened_after_public = False
 
-    def take(self, token: Token) -> PrivateBlock | None:
-        """Read one token; return the thought once it is known to have ended."""
-        if isinstance(token, TurnEnd) and (token.cut or self._opened_behind):
+    def feed(self, token: Token) -> PrivateBlock | None:
+        """Take a token and return the thought once its end is certain."""
+        if isinstance(token, TurnEnd) and (token.truncated or self._opened_after_public):
             words = _words([*self._tokens, *self._doubted])
-            return PrivateBlock(BeatKind.THOUGHT, words, (token,), closed=False, cut=token.cut)
+            return PrivateBlock(
+                BeatKind.THOUGHT, words, (token,), closed=False, truncated=token.truncated
+            )
         if isinstance(token, TurnEnd) or (
             isinstance(token, Tag) and token.system and not token.closing
         ):
-            return self._left_open(token)
+            return self._leave_open(token)
         if self._doubted:
             return self._doubt(token)
         if isinstance(token, Words):
             self._tokens.append(token)
         elif token.closing:
             return PrivateBlock(
-                BeatKind.THOUGHT, _words(self._tokens), clean=token.may_be(*self._opener.families)
+                BeatKind.THOUGHT,
+                _words(self._tokens),
+                well_formed=token.may_be(*self._opener.families),
             )
         else:
             return self._doubt(token)
@@ -202,12 +211,12 @@ class ThoughtReader:
         if isinstance(token, Tag) and token.may_be(*PRIVATE):
             if token.closing:
                 self._depth -= 1
-                self._opened_behind = False
+                self._opened_after_public = False
             elif self._may_nest:
                 self._may_nest, self._depth = False, 2
-                self._opened_behind = bool(self._doubted)
+                self._opened_after_public = bool(self._doubted)
             else:
-                return self._left_open(token)
+                return self._leave_open(token)
         self._doubted.append(token)
         return (
             None
@@ -215,14 +224,14 @@ class ThoughtReader:
             else PrivateBlock(BeatKind.THOUGHT, _words([*self._tokens, *self._doubted]))
         )
 
-    def _left_open(self, token: Token) -> PrivateBlock:
+    def _leave_open(self, token: Token) -> PrivateBlock:
         return PrivateBlock(
             BeatKind.THOUGHT, _words(self._tokens), (*self._doubted, token), closed=False
         )
 
 
 def _is_label(speakers: Speakers, text: str) -> bool:
-    """Whether `text` is nothing but white space and the character's own name with its colon."""
+    """Whether `text` holds only white space and the character's own label."""
     lines = LabelFilter(speakers)
     return not (lines.feed(text) + lines.close()).strip() and not lines.stopped
 

@@ -1,4 +1,7 @@
-"""A prompt as the engine takes it: control tokens and text, kept apart so that text can never act as a token."""
+"""The prompt that an engine receives.
+
+Control tokens and text are separate parts, so that text can never act as a control token.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One control token of the model's, by its spelling, such as `<|im_start|>`."""
+    """A control token of the model, by its spelling, such as `<|im_start|>`."""
 
     token: str
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Plain text. An engine tokenises it so that control tokens spelt inside it stay text."""
+    """Plain text. An engine tokenises it so that control tokens spelt in it stay text."""
 
     text: str
 
@@ -27,8 +30,8 @@ PromptPart: TypeAlias = Control | Text
 class Prompt:
     """The parts of a prompt in order.
 
-    `prefill` is the beginning of the reply that the prompt ends with (`<system_thinking>`, as a part of its own
-    at the end of `parts`); engines never emit it, so readers of the reply must know of it.
+    `prefill` is the start of the reply, such as `<system_thinking>`. It is the last of `parts`.
+    Engines don't repeat it in their output, so whoever parses the reply must know about it.
     """
 
     parts: tuple[PromptPart, ...]
@@ -36,7 +39,7 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The exact text of the prompt, control tokens spelt out."""
+        """The exact text of the prompt, with control tokens spelt out."""
         return "".join(
             part.token if isinstance(part, Control) else part.text for part in self.parts
         )

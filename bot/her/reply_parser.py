@@ -1,4 +1,4 @@
-"""A reply as a model writes it, read into beats while it streams. The rules stand in reading.py."""
+"""Parse a streamed reply into beats. The rules are in `token_parser`."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """One reply in beats."""
+    """A reply as beats."""
 
     beats: tuple[Beat, ...]
     closed: bool
-    """False where planning or a thought was opened and never closed."""
+    """False if planning or a thought was opened and never closed."""
     stopped: bool = False
-    """True where the model went on after its turn, or in a loop, and the rest was dropped."""
+    """True if the model wrote past the end of its turn or in a loop. The rest was dropped."""
 
     @property
     def public(self) -> tuple[PublicBeat, ...]:
-        """What everyone in the scene hears and sees."""
+        """The beats that everyone in the scene hears and sees."""
         return select_public(self.beats)
 
     @property
     def has_speech(self) -> bool:
-        """Whether anything is said aloud."""
+        """True if the reply contains speech."""
         return any(beat.kind is BeatKind.SPEECH for beat in self.beats)
 
 
 class ReplyParser:
-    """Reads the reply of `character` as it streams. The same beats come out however the stream is cut.
+    """Parses a streamed reply of `character`. The chunks of the stream do not affect the beats.
 
-    `others` are the names of everyone else who may be tempted to speak in it: the cast's and the players'. `aliases`
-    are the character's further names. `prefilled`: `<system_thinking>` stands at the end of the prompt and so not in
-    the stream. `well_formed`: a grammar guarantees the structure, so that public text is certain word by word; without
-    it text is certain only when the next tag opens or the reply ends.
+    `others` are the names of everyone else in the scene: the rest of the cast and the players.
+    `aliases` are other names of the character.
+
+    Pass `prefilled=True` if the prompt ends with `<system_thinking>`, since the stream then lacks
+    it. Pass `well_formed=True` if a grammar guarantees the structure: public text is then final
+    word by word. Without a grammar it is final once the next tag opens or the reply ends.
     """
 
     def __init__(
@@ -57,43 +59,43 @@ class ReplyParser:
         aliases: tuple[str, ...] = (),
     ) -> None:
         speakers = Speakers(character, others, aliases)
-        self._reading = TokenParser(speakers, prefilled=prefilled, well_formed=well_formed)
+        self._parser = TokenParser(speakers, prefilled=prefilled, well_formed=well_formed)
         self._scanner = TagScanner()
-        self._loops = RepetitionDetector()
+        self._repetition = RepetitionDetector()
 
     @property
     def beats(self) -> tuple[Beat, ...]:
-        """What is settled: it only ever grows, in its last beat's text or by further beats."""
-        return self._reading.script.beats
+        """The final beats so far. Later calls add beats or extend the last one's text."""
+        return self._parser.builder.beats
 
     @property
     def stopped(self) -> bool:
-        """True when nothing more will count, so that the generation can be cancelled."""
-        return self._reading.stopped
+        """True once the rest of the stream is ignored, so that generation can be cancelled."""
+        return self._parser.stopped
 
     def feed(self, text: str) -> None:
-        """Take a piece of the stream. Once `stopped`, or after `close`, it is ignored."""
-        if self._reading.over:
+        """Take a piece of the stream. It is ignored if the parser has `stopped` or is closed."""
+        if self._parser.finished:
             return
-        cut = self._loops.feed(text)
-        self._read(self._scanner.feed(text[:cut]))
-        if cut is not None and not self._reading.over:
-            self._reading.looped = self._reading.stopped = True
+        truncated = self._repetition.feed(text)
+        self._parse(self._scanner.feed(text[:truncated]))
+        if truncated is not None and not self._parser.finished:
+            self._parser.looped = self._parser.stopped = True
             self._finish()
 
-    def close(self, *, cut: bool = False) -> ParsedReply:
-        """Take the end of the stream and return the whole reply. `cut`: the model had no room to write on."""
-        self._finish(cut=cut)
-        return ParsedReply(self.beats, closed=self._reading.closed, stopped=self._reading.stopped)
+    def close(self, *, truncated: bool = False) -> ParsedReply:
+        """End the stream and return the reply. `truncated`: it hit the limit of its length."""
+        self._finish(truncated=truncated)
+        return ParsedReply(self.beats, closed=self._parser.closed, stopped=self._parser.stopped)
 
-    def _finish(self, *, cut: bool = False) -> None:
-        if not self._reading.over:
-            self._read([*self._scanner.close(), TurnEnd("", cut=cut)])
+    def _finish(self, *, truncated: bool = False) -> None:
+        if not self._parser.finished:
+            self._parse([*self._scanner.close(), TurnEnd("", truncated=truncated)])
 
-    def _read(self, tokens: list[Token]) -> None:
+    def _parse(self, tokens: list[Token]) -> None:
         for token in tokens:
-            self._reading.take(token)
-            if self._reading.over:
+            self._parser.feed(token)
+            if self._parser.finished:
                 return
 
 
@@ -106,7 +108,7 @@ def parse_reply(
     well_formed: bool = False,
     aliases: tuple[str, ...] = (),
 ) -> ParsedReply:
-    """Read a whole reply; see ReplyParser."""
+    """Parse a whole reply. See `ReplyParser` for the parameters."""
     parser = ReplyParser(
         character, others, prefilled=prefilled, well_formed=well_formed, aliases=aliases
     )

@@ -1,4 +1,7 @@
-"""Text from people and scenarios made harmless before it enters a prompt. The words always survive."""
+"""Make text from people and scenarios harmless before it enters a prompt.
+
+Every word survives. Only brackets, line breaks and signs change.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 80
 _NAMELESS = "Someone"
-_BLANK = frozenset("\u2800\u3164\u115f\u1160\uffa0")  # letters and signs that show nothing
-_LEAST_BEGINNING = 4  # letters of a tag cut short that could still act as one
+_BLANK = frozenset("\u2800\u3164\u115f\u1160\uffa0")  # letters and signs that look empty
+_MIN_TRUNCATED_LETTERS = 4  # letters of a truncated tag that could still act as a tag
 
 _OPENING = re.compile(r"&lt;|[<＜﹤⟨〈\[【［]", re.IGNORECASE)
 _CLOSING = re.compile(r"(?:&gt;|[>＞﹥⟩〉\]】］])\Z", re.IGNORECASE)
@@ -30,9 +33,10 @@ _CONTROL = re.compile(
 
 
 def sanitise_text(text: str) -> str:
-    """Return `text` with HER's tags, in every spelling the scanner knows, as something only people read as tags.
+    """Return `text` with HER's tags in brackets that the model does not read as tags.
 
-    `<role_thinking>` becomes `‹role_thinking›`; everything else stays to the letter.
+    `<role_thinking>` becomes `‹role_thinking›`, in every spelling that `tag_scanner` knows.
+    Everything else stays unchanged.
     """
     while (quoted := _quote_tags(text)) != text:
         text = quoted
@@ -44,53 +48,58 @@ def _quote_tags(text: str) -> str:
     end = 0
     for span in find_tags(text)[0]:
         raw = text[span.start : span.end]
-        pieces += [text[end : span.start], raw if isinstance(span.token, TurnEnd) else _quote(raw)]
+        pieces += [
+            text[end : span.start],
+            raw if isinstance(span.token, TurnEnd) else _quote_tag(raw),
+        ]
         end = span.end
     return "".join(pieces) + text[end:]
 
 
-def _quote(raw: str) -> str:
+def _quote_tag(raw: str) -> str:
     closed = _CLOSING.sub("›", raw)
     opening = _OPENING.match(raw)
-    if opening is None or (closed == raw and sum(map(str.isalpha, raw)) < _LEAST_BEGINNING):
+    if opening is None or (closed == raw and sum(map(str.isalpha, raw)) < _MIN_TRUNCATED_LETTERS):
         return closed
     return "‹" + closed[opening.end() :]
 
 
 def escape_control_tokens(text: str) -> str:
-    """Return `text` with spelt-out control tokens (`<|im_start|>`) in brackets that no tokeniser takes for one.
+    """Return `text` with control tokens such as `<|im_start|>` in harmless brackets.
 
-    For engines that take a prompt as one string; the local engine keeps text and control tokens apart anyway.
+    Only engines that take a prompt as one string need it. The local engine keeps text and control
+    tokens apart.
     """
     return _CONTROL.sub(r"‹\1›", text)
 
 
 def remove_speaker_labels(text: str, names: Iterable[str] = ()) -> str:
-    """Return `text` such that it stays one person's line in a conversation whose speakers are `names`.
+    """Return `text` so that it can't pass for several speakers' lines.
 
-    Blank lines go, and a line that begins like somebody's (`Name:`, of `names` or of anyone) or like a heading goes on
-    in the line before it. `===Conversation Start===` loses an equals sign at either side. All words survive.
+    Blank lines are removed. A line that begins with a heading or a label (`Name:`, one of `names`
+    or any other) is joined to the line before it. `===Conversation Start===` loses an equals sign
+    on each side.
     """
     speakers = Speakers("", tuple(names))
     kept = ""
     for line in filter(_is_visible, _BREAK.split(text)):
-        forged = speakers.label(line, final=True).voice is not LabelOwner.PLAIN or _ANY_LABEL.match(
-            line
-        )
+        forged = speakers.read_label(
+            line, final=True
+        ).owner is not LabelOwner.UNLABELLED or _ANY_LABEL.match(line)
         kept += (" " if forged else "\n") * bool(kept) + line.strip()
     return _HEADING.sub(r"==\1==", kept)
 
 
 def remove_headings(text: str) -> str:
-    """Return a scenario's text without lines that a mind could take for the headings of its own prompt."""
+    """Return a scenario's text without lines that look like the headings of the prompt."""
     return _HEADING_LINE.sub(r"\1==", _BREAK.sub("\n", text)).strip()
 
 
 def sanitise_name(text: str) -> str:
     """Return a display name that is safe in front of a colon: one line of 1 to 80 characters.
 
-    Without line breaks, colons, control and direction characters, HER tags and control tokens. Never empty: a name of
-    which nothing is left becomes "Someone".
+    Line breaks, colons, control and direction characters, HER tags and control tokens are removed.
+    If no visible character is left, the name is "Someone".
     """
     spans = find_tags(text)[0]
     for span in reversed(spans):

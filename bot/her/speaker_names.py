@@ -1,9 +1,9 @@
-"""Who a line belongs to: names at the beginning of a line, compared as people write them.
+"""Recognise speaker labels (`Name:`) at the start of a line.
 
-Names are equal when they are so without case, accents, dots, apostrophes, spaces and markup: `**Mr Bennet**:` is
-Mr. Bennet's. A part of a name counts too: the first or the last word, without titles. Where several people answer to
-the same label the order is: the character's full name or alias, another's full name, a part of the character's name,
-a part of another's.
+Case, accents, dots, apostrophes, spaces and markup don't matter: `**Mr Bennet**:` is a label of Mr.
+Bennet. The first or last word of a name, without titles, counts as the name too. If a label fits
+several people, the first match wins: the character's full name or alias, another full name, a part
+of the character's name, a part of another name.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ COLONS = ":：﹕︰∶꞉"
 _TITLES = frozenset(
     re.findall(
         r"\w+",
-        "mr mrs ms miss mister dr doctor sir lady lord madam madame monsieur mme mlle prof professor captain capt"
-        " colonel col major general gen king queen prince princess count countess duke duchess baron baroness saint st"
-        " uncle aunt father mother brother sister old young the of de la le van von and a an",
+        "mr mrs ms miss mister dr doctor sir lady lord madam madame monsieur mme mlle prof"
+        " professor captain capt colonel col major general gen king queen prince princess count"
+        " countess duke duchess baron baroness saint st uncle aunt father mother brother sister"
+        " old young the of de la le van von and a an",
     )
 )
 _COLON = re.compile(f"[{COLONS}]")
@@ -36,29 +37,32 @@ _LONGEST_LABEL = 120
 
 
 class LabelOwner(Enum):
-    """Whose line it is."""
+    """The owner of a line, seen from the character that is replying."""
 
     OWN = auto()
     OTHER = auto()
-    PLAIN = auto()
+    UNLABELLED = auto()
     UNDECIDED = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a line begins with: whose it is, how long the label is, and an opening `*` that has to stay."""
+    """A label: its owner, its length, and an opening `*` that has to stay in the text."""
 
-    voice: LabelOwner
+    owner: LabelOwner
     length: int = 0
     kept: str = ""
 
 
-_PLAIN = Label(LabelOwner.PLAIN)
+_PLAIN = Label(LabelOwner.UNLABELLED)
 _UNDECIDED = Label(LabelOwner.UNDECIDED)
 
 
 def normalise_name(name: str) -> str:
-    """Return `name` as it is compared: letters and digits only, or, where it has none, the name without spaces."""
+    """Return the letters and digits of `name` for comparison.
+
+    A name without any, such as an emoji, is kept without its spaces.
+    """
     folded = unicodedata.normalize("NFKD", name).casefold()
     kept = "".join(char for char in folded if char.isalnum())
     return kept or "".join(
@@ -67,7 +71,7 @@ def normalise_name(name: str) -> str:
 
 
 class Speakers:
-    """The character whose reply is read, and the others who must not speak in it."""
+    """The character that is replying, and the others, who must not speak in the reply."""
 
     def __init__(
         self, character: str, others: tuple[str, ...] = (), aliases: tuple[str, ...] = ()
@@ -76,20 +80,21 @@ class Speakers:
         parts |= dict.fromkeys(_parts((character, *aliases)), LabelOwner.OWN)
         full = dict.fromkeys(map(normalise_name, (*others, *NARRATORS)), LabelOwner.OTHER)
         full |= dict.fromkeys(map(normalise_name, (character, *aliases)), LabelOwner.OWN)
-        self._voices = {name: voice for name, voice in (parts | full).items() if name}
+        self._owners = {name: owner for name, owner in (parts | full).items() if name}
 
-    def who(self, name: str) -> LabelOwner:
-        """Return whose name it is; PLAIN where it is nobody's."""
-        return self._voices.get(normalise_name(name), LabelOwner.PLAIN)
+    def find_owner(self, name: str) -> LabelOwner:
+        """Return the owner of `name`, or UNLABELLED if it is unknown."""
+        return self._owners.get(normalise_name(name), LabelOwner.UNLABELLED)
 
-    def label(self, text: str, *, final: bool) -> Label:
-        """Read the label at the beginning of `text`, which begins a line; leading space and blank lines are allowed.
+    def read_label(self, text: str, *, final: bool) -> Label:
+        """Return the label at the start of `text`, which begins a line.
 
-        A heading (`===Conversation Start===`) counts as another's. UNDECIDED only where `text` may go on (not `final`).
+        White space and blank lines may precede it. A heading (`===Conversation Start===`) belongs
+        to OTHER. The owner is only UNDECIDED if more text may follow, that is if not `final`.
         """
-        lead = len(text) - len(text.lstrip())
-        line = _first_line(text[lead:])
-        ended = final or lead + len(line) < len(text) or len(line) >= _LONGEST_LABEL
+        indent = len(text) - len(text.lstrip())
+        line = _first_line(text[indent:])
+        ended = final or indent + len(line) < len(text) or len(line) >= _LONGEST_LABEL
         if not line:
             return _PLAIN if final else _UNDECIDED
         if _HEADING.match(line):
@@ -97,40 +102,40 @@ class Speakers:
         if line[0] in _QUOTES or _ORNAMENT.match(line):
             return _PLAIN
         for colon in _COLON.finditer(line):
-            voice = self._voice_of(line[: colon.start()])
-            if voice is not LabelOwner.PLAIN:
-                return _cut(line, colon, lead, voice, ended=ended)
+            owner = self._find_label_owner(line[: colon.start()])
+            if owner is not LabelOwner.UNLABELLED:
+                return _cut(line, colon, indent, owner, ended=ended)
         return _PLAIN if ended or not self._may_be_label(line) else _UNDECIDED
 
-    def _voice_of(self, head: str) -> LabelOwner:
-        """Whose name `head` is, perhaps with a stage direction behind it: `Jane (softly)`."""
-        voice = self.who(head)
-        return self.who(_ASIDE.sub("", head)) if voice is LabelOwner.PLAIN else voice
+    def _find_label_owner(self, head: str) -> LabelOwner:
+        """Return the owner of `head`, a name with an optional stage direction: `Jane (softly)`."""
+        owner = self.find_owner(head)
+        return self.find_owner(_ASIDE.sub("", head)) if owner is LabelOwner.UNLABELLED else owner
 
     def _may_be_label(self, line: str) -> bool:
         if set(line) <= set("= ") or self._begins_a_name(normalise_name(line)):
             return True
         bare = _ASIDE_BEGUN.sub("", _ASIDE.sub("", line))
         return not any(map(str.isalnum, line)) or (
-            bare != line and normalise_name(bare) in self._voices
+            bare != line and normalise_name(bare) in self._owners
         )
 
     def _begins_a_name(self, beginning: str) -> bool:
-        return any(name.startswith(beginning) for name in self._voices)
+        return any(name.startswith(beginning) for name in self._owners)
 
 
-def _cut(line: str, colon: re.Match[str], lead: int, voice: LabelOwner, *, ended: bool) -> Label:
-    """Measure the label that ends with `colon`, markup round it included."""
+def _cut(line: str, colon: re.Match[str], indent: int, owner: LabelOwner, *, ended: bool) -> Label:
+    """Measure the label that ends with `colon`, including its markup."""
     head, rest = line[: colon.start()], line[colon.end() :]
     mark = _MARK.match(head)
-    if voice is LabelOwner.OTHER or mark is None or mark.group(1) in head[mark.end() :]:
-        return Label(voice, lead + colon.end())
+    if owner is LabelOwner.OTHER or mark is None or mark.group(1) in head[mark.end() :]:
+        return Label(owner, indent + colon.end())
     closing = mark.group(1)
     if rest.startswith(closing):
-        return Label(voice, lead + colon.end() + len(closing))
+        return Label(owner, indent + colon.end() + len(closing))
     if not ended and closing.startswith(rest):
         return _UNDECIDED
-    return Label(voice, lead + colon.end(), kept=closing)
+    return Label(owner, indent + colon.end(), kept=closing)
 
 
 def _first_line(text: str) -> str:
@@ -138,7 +143,7 @@ def _first_line(text: str) -> str:
 
 
 def _parts(names: tuple[str, ...]) -> list[str]:
-    """The keys by which people call those of `names` that have several words: without title, first word, last word."""
+    """Return the normalised short forms of `names`: no titles, the first word, the last word."""
     parts: list[str] = []
     for name in names:
         words = [word for word in re.split(r"[\s·・]+", name) if word]

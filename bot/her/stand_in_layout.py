@@ -1,4 +1,7 @@
-"""The messages for a stand-in model that was never trained on HER's layout: little to read, and examples to follow."""
+"""Build chat messages for a stand-in model, which was never trained on HER's layout.
+
+They are short and contain examples to follow.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,10 @@ _MANNER = "Stay in character. Answer in one to three short sentences."
 def build_messages(
     sheet: CharacterSheet, examples: Sequence[HeardItem], heard: Sequence[HeardItem]
 ) -> tuple[Message, ...]:
-    """Return a short chat: who the character is in a few lines, the scenario's worked exchanges, what was heard.
+    """Return a short chat: the character in a few lines, the scenario's `examples`, then `heard`.
 
-    The roles alternate strictly, and the last message is a user's unless there is nothing but the system message.
+    Roles alternate strictly. The last message is a user's, unless the system message is the only
+    one.
     """
     return (Message(Role.SYSTEM, _system(sheet)), *build_conversation(sheet, (*examples, *heard)))
 
@@ -34,4 +38,4 @@ def _system(sheet: CharacterSheet) -> str:
         sheet.motivation,
         _MANNER,
     )
-    return sanitise_text("\n".join(told for part in parts if (told := remove_headings(part))))
+    return sanitise_text("\n".join(text for part in parts if (text := remove_headings(part))))

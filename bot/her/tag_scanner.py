@@ -1,17 +1,20 @@
-"""Text into tags and words, as it streams.
+"""Split streamed text into tags and words.
 
-A tag is seen by these rules, whatever the chunks in which the text comes:
+The rules for tags, which hold for any chunks of the stream:
 
-- Brackets are `<…>`, their full-width and typographic kin, or `&lt;…&gt;`. Square brackets (`[role_thinking]`,
-  `【内心】`) count only round names that can mean nothing else. `role_thinking>` and `role_thinking:` without an
-  opening bracket are tags too.
-- Inside: spaces, perhaps a slash, the name, perhaps attributes, perhaps another slash. `<role_thinking/>` opens.
-- Where the closing bracket is missing (another bracket, a line break or 96 characters come first, or the output ends),
-  the tag ends with its name: `</role_thinking Elizabeth smiles` closes.
-- `<act natural>` and `<say` are no tags: everyday names of public tags need their bracket at once, or an attribute.
-- At the end of the output a tag cut short (`</role_thin`) is that tag; one so short that it could become several
-  (`</`, `</role_`) has all their families. A single `<` at the very end is dropped.
-- Control tokens spelt out (`<|im_end|>`) are no text either: they end the turn.
+- Brackets are `<…>`, their full-width and typographic variants, or `&lt;…&gt;`. Square brackets
+  (`[role_thinking]`, `【内心】`) count only around unambiguous names. `role_thinking>` and
+  `role_thinking:` are tags too, although they lack the opening bracket.
+- A tag consists of spaces, an optional slash, the name, optional attributes and another optional
+  slash. `<role_thinking/>` opens.
+- If the closing bracket is missing, the tag ends with its name: `</role_thinking Elizabeth smiles`
+  closes. The bracket is missing if another bracket, a line break, 96 characters or the end of the
+  output come first.
+- `<act natural>` and `<say` are words: everyday names of public tags need their bracket directly
+  behind the name, or an attribute.
+- At the end of the output, a truncated tag (`</role_thin`) counts as that tag. If it could become
+  several tags (`</`, `</role_`), it has all their families. A single `<` at the end is dropped.
+- Control tokens spelt out (`<|im_end|>`) end the turn.
 """
 
 from __future__ import annotations
@@ -63,11 +66,11 @@ _CONTROL = re.compile(r"[<＜][|｜]([^|｜<>＜＞\r\n]{0,40})([|｜][>＞])?")
 _CONTROL_NAMES = ("im_start", "im_end", "endoftext", "end_of_text", "eot_id")
 
 
-class _Unread:
-    """The answer of a reading that needs more text."""
+class _NeedsMore:
+    """The result of reading a tag that needs more text."""
 
 
-_WAIT = _Unread()
+_NEEDS_MORE = _NeedsMore()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +83,14 @@ class Span:
 
 
 class TagScanner:
-    """Turns a stream of text into tokens; holds back what may still become a tag, about a hundred characters."""
+    """Turns a stream of text into tokens.
+
+    It holds back text that may still become a tag, about a hundred characters at most.
+    """
 
     def __init__(self) -> None:
-        self._text = (
-            ""  # one character of context that was already given out, then what is held back
-        )
-        self._given = 0
+        self._text = ""  # one character of context that was already returned, then the pending text
+        self._emitted = 0
 
     def feed(self, text: str) -> list[Token]:
         """Take a piece of the stream and return the tokens that are certain now."""
@@ -94,37 +98,37 @@ class TagScanner:
         return self._scan(final=False)
 
     def close(self) -> list[Token]:
-        """Return the rest of the tokens: the stream has ended."""
+        """End the stream and return the remaining tokens."""
         return self._scan(final=True)
 
     def _scan(self, *, final: bool) -> list[Token]:
         tokens: list[Token] = []
-        spans, hold = find_tags(self._text, self._given, final=final)
+        spans, hold = find_tags(self._text, self._emitted, final=final)
         for span in spans:
-            self._give_words(tokens, span.start)
+            self._emit_words(tokens, span.start)
             if span.token.raw:
                 tokens.append(span.token)
-            self._given = span.end
-        self._give_words(tokens, hold)
-        kept = max(self._given - 1, 0)
-        self._text, self._given = self._text[kept:], self._given - kept
+            self._emitted = span.end
+        self._emit_words(tokens, hold)
+        kept = max(self._emitted - 1, 0)
+        self._text, self._emitted = self._text[kept:], self._emitted - kept
         return tokens
 
-    def _give_words(self, tokens: list[Token], end: int) -> None:
-        if end > self._given:
-            tokens.append(Words(self._text[self._given : end]))
-            self._given = end
+    def _emit_words(self, tokens: list[Token], end: int) -> None:
+        if end > self._emitted:
+            tokens.append(Words(self._text[self._emitted : end]))
+            self._emitted = end
 
 
 def find_tags(text: str, start: int = 0, *, final: bool = True) -> tuple[list[Span], int]:
-    """Return the tags and control tokens in `text` from `start` on, and up to where it is read.
+    """Return the tags and control tokens in `text` from `start` on, and the end of the text read.
 
-    Unless `final`, the text goes on beyond what is there, and what may still become a tag is left unread.
+    Unless `final`, more text may follow, and the part that may still become a tag stays unread.
     """
     spans: list[Span] = []
     while candidate := _START.search(text, start):
-        read = _bare(candidate) or _tag_at(text, candidate.start(), final=final)
-        if isinstance(read, _Unread):
+        read = _read_bare_tag(candidate) or _read_tag(text, candidate.start(), final=final)
+        if isinstance(read, _NeedsMore):
             return spans, candidate.start()
         if isinstance(read, Span):
             spans.append(read)
@@ -133,8 +137,8 @@ def find_tags(text: str, start: int = 0, *, final: bool = True) -> tuple[list[Sp
     return spans, begun.start() if begun else len(text)
 
 
-def _bare(candidate: re.Match[str]) -> Span | None:
-    """The tag that lacks its opening bracket, where `candidate` is one."""
+def _read_bare_tag(candidate: re.Match[str]) -> Span | None:
+    """Return the tag without opening bracket that `candidate` is, or None."""
     name = read_name(candidate.group(2) or "")
     if name is None:
         return None
@@ -142,12 +146,12 @@ def _bare(candidate: re.Match[str]) -> Span | None:
     return Span(tag, candidate.start(), candidate.end())
 
 
-def _tag_at(text: str, start: int, *, final: bool) -> Span | _Unread | None:
-    """Read the tag or control token whose opening bracket stands at `start`; None where there is none."""
+def _read_tag(text: str, start: int, *, final: bool) -> Span | _NeedsMore | None:
+    """Read the tag or control token whose bracket opens at `start`. Return None for words."""
     if control := _CONTROL.match(text, start):
-        return _control(control, final=final)
+        return _read_control_token(control, final=final)
     head = _HEAD.match(text, start)
-    if head is None:  # never: candidates begin with an opening bracket
+    if head is None:  # never happens: candidates begin with an opening bracket
         return None
     limit = start + _LONGEST_TAG
     stopper = _STOPPER.search(text, head.end(), limit)
@@ -155,47 +159,47 @@ def _tag_at(text: str, start: int, *, final: bool) -> Span | _Unread | None:
     square = text[start] in _SQUARE_OPEN
     if stopper is None and len(text) < limit:
         if final:
-            return _cut_short(head, inside, square=square)
+            return _read_truncated_tag(head, inside, square=square)
         open_end = may_become_name(inside) and (not square or may_become_unambiguous(inside))
-        return _WAIT if open_end else None
+        return _NEEDS_MORE if open_end else None
     name = read_name(inside)
     if name is None or (square and not is_unambiguous(inside)):
         return None
-    return _tag_end(head, name, stopper, final=final)
+    return _finish_tag(head, name, stopper, final=final)
 
 
-def _tag_end(
+def _finish_tag(
     head: re.Match[str], name: TagName, stopper: re.Match[str] | None, *, final: bool
-) -> Span | _Unread | None:
-    """Find where the tag ends whose name is known: at its closing bracket, or else with its name."""
+) -> Span | _NeedsMore | None:
+    """Find the end of a tag whose name is known: its closing bracket, or else the name's end."""
     text, end = head.string, head.end() + name.end
     if closer := _CLOSER.match(text, end):
-        return _span(head, name, closer.end())
+        return _make_span(head, name, closer.end())
     if not final and _CLOSER_BEGUN.match(text, end):
-        return _WAIT
+        return _NEEDS_MORE
     bracketed = stopper is not None and stopper.group(1) is not None
     rest = text[end : stopper.start()] if stopper else ""
     everyday = name.family not in PRIVATE and not is_unambiguous(text[head.end() : end])
     if everyday and not (bracketed and "=" in rest):
         return None
-    return _span(head, name, stopper.end() if stopper and bracketed else end)
+    return _make_span(head, name, stopper.end() if stopper and bracketed else end)
 
 
-def _span(head: re.Match[str], name: TagName, end: int) -> Span:
+def _make_span(head: re.Match[str], name: TagName, end: int) -> Span:
     raw = head.string[head.start() : end]
     return Span(
         Tag(frozenset({name.family}), bool(head.group(2)), raw, name.system), head.start(), end
     )
 
 
-def _cut_short(head: re.Match[str], inside: str, *, square: bool) -> Span | None:
-    """Read what may be a tag when the output ended in its middle."""
+def _read_truncated_tag(head: re.Match[str], inside: str, *, square: bool) -> Span | None:
+    """Read the tag within which the output ended."""
     text, start, closing = head.string, head.start(), bool(head.group(2))
     name = read_name(inside)
     if square and not is_unambiguous(inside):
         return None
     if name and name.end < len(inside.rstrip()):
-        read = _tag_end(head, name, None, final=True)
+        read = _finish_tag(head, name, None, final=True)
         return read if isinstance(read, Span) else None
     if text[start:] in _OPEN:
         return Span(TurnEnd(""), start, len(text))
@@ -209,12 +213,12 @@ def _cut_short(head: re.Match[str], inside: str, *, square: bool) -> Span | None
     )
 
 
-def _control(control: re.Match[str], *, final: bool) -> Span | _Unread | None:
-    """Read `<|…|>`: a tag of HER's in odd brackets, or a control token, which may lack its end."""
+def _read_control_token(control: re.Match[str], *, final: bool) -> Span | _NeedsMore | None:
+    """Read `<|…|>`: a control token, perhaps without its end, or a tag in unusual brackets."""
     inside, ended = control.group(1), control.group(2)
     at_end = not ended and control.string[control.end() :] in ("", "|", "｜")
     if at_end and not final:
-        return _WAIT
+        return _NEEDS_MORE
     lowered = inside.strip().casefold()
     name = read_name(inside.lstrip(" /"))
     if name and (ended or name.family in PRIVATE):

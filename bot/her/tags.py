@@ -1,9 +1,9 @@
-"""The tags of the HER language, by every name that models were seen to give them.
+"""The tags of the HER language, under every name that models have been seen to use.
 
-A name belongs to one of four families. Case, spaces, hyphens and underscores don't matter, nor do digits at the end
-(`role_thinking_2`), invisible characters or full-width letters. A name nobody listed is still private where it speaks
-of thinking (`<character_thoughts>`), begins like HER's own (`<role_feelings>`, `<system_notes>`) or is misspelt
-(`<thnking>`): in doubt, private.
+A name belongs to one of four families. Case, spaces, hyphens, underscores, digits at the end
+(`role_thinking_2`), invisible characters and full-width letters don't matter. An unlisted name is
+private if it mentions thinking (`<character_thoughts>`), begins like HER's own (`<role_feelings>`,
+`<system_notes>`) or is a misspelling (`<thnking>`). In doubt, text is private.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 
 class Family(StrEnum):
-    """What a tag encloses."""
+    """The kind of text that a tag encloses."""
 
     PLANNING = "planning"
     THOUGHT = "thought"
@@ -34,8 +34,9 @@ PUBLIC = frozenset({Family.ACTION, Family.SPEECH})
 class Tag:
     """An opening or a closing tag.
 
-    `families` holds more than one only where a tag was cut short at the end of the output and could have become
-    several. `system` is true for planning by its full name, which begins a round; `<think>` may stand for a thought.
+    `families` holds several only if the output ended within the tag and the tag could have become
+    any of them. `system` is True if the tag names planning in full, which begins a round. `<think>`
+    may also be a thought.
     """
 
     families: frozenset[Family]
@@ -44,7 +45,7 @@ class Tag:
     system: bool = False
 
     def may_be(self, *families: Family) -> bool:
-        """Tell whether the tag is, or could have become, one of `families`."""
+        """Return True if the tag is, or could have become, one of `families`."""
         return not self.families.isdisjoint(families)
 
 
@@ -57,13 +58,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """A control token of the model's, spelt out: the turn ends here. `raw` is its spelling, empty where there was none.
+    """The end of the turn. `raw` is the control token that ended it, or empty at the stream's end.
 
-    `cut`: the model had no room to write on, so what is open may only lack its end.
+    `truncated`: the reply hit its length limit, so an open block may lack only its end.
     """
 
     raw: str
-    cut: bool = False
+    truncated: bool = False
 
 
 Token: TypeAlias = Tag | Words | TurnEnd
@@ -100,9 +101,9 @@ _MARKS = ("role_", "system_", "inner_", "long_role_")
 _MARKED = re.compile(f"{'|'.join(_MARKS)}|[\u4e00-\u9fff]", re.IGNORECASE)
 _LONGEST_CHUNK = 32
 _OFTEN_MISSPELT = ("systemthinking", "rolethinking", "thinking", "thought", "thoughts")
-_LIKENESS = 0.85
+_MIN_SIMILARITY = 0.85
 
-# What models really write, for tags that were cut short: the families that a beginning may still become.
+# Names that models really write. They decide which families a truncated tag may belong to.
 _COMMON = {
     "systemthinking": Family.PLANNING,
     "think": Family.PLANNING,
@@ -121,22 +122,23 @@ _COMMON = {
 
 @dataclass(frozen=True, slots=True)
 class TagName:
-    """A tag's name: its family, where in the tag's inside it ends, and whether it is the system's planning."""
+    """The name in a tag. `end` is its end within the tag's text."""
 
     family: Family
     end: int
-    system: bool
+    system: bool  # True for system thinking, named in full
 
 
 def read_name(inside: str) -> TagName | None:
-    """Return the name that `inside` (what stands between a tag's brackets, without slash) begins with, if any is HER's.
+    """Return HER's tag name at the start of `inside`, or None.
 
-    What follows the name, such as attributes, is left alone. A name may be of several words with spaces between.
+    `inside` is the text between a tag's brackets, without the slash. Attributes may follow the
+    name, and the name may consist of several words.
     """
     before, end = "", 0
     while chunk := _CHUNK.match(inside, end):
         name = before + chunk.group()[:_LONGEST_CHUNK]
-        if family := _family(name, first=not before):
+        if family := _find_family(name, first=not before):
             return TagName(family, chunk.end(), _letters(name).startswith("sys"))
         if not _OWNERS.fullmatch(_letters(name)):
             return None
@@ -145,13 +147,13 @@ def read_name(inside: str) -> TagName | None:
 
 
 def may_become_name(inside: str) -> bool:
-    """Tell whether `inside`, which goes on beyond what is there, begins with a name of HER's or may still do so."""
+    """Return True if `inside` begins with a name of HER's, or may do so once it continues."""
     before, end = "", 0
     while chunk := _CHUNK.match(inside, end):
         name = before + chunk.group()[:_LONGEST_CHUNK]
         if chunk.end() == len(inside) and len(chunk.group()) <= _LONGEST_CHUNK:
             return True
-        if _family(name, first=not before):
+        if _find_family(name, first=not before):
             return True
         if not _OWNERS.fullmatch(_letters(name)):
             return False
@@ -160,7 +162,7 @@ def may_become_name(inside: str) -> bool:
 
 
 def match_truncated_name(inside: str) -> frozenset[Family]:
-    """Return the families of tags whose name may have begun with `inside` when the output ended in its middle."""
+    """Return the families of the tags whose names may begin with the truncated text `inside`."""
     beginning = _letters(inside)
     if inside and not beginning:
         return frozenset()
@@ -171,22 +173,25 @@ def match_truncated_name(inside: str) -> frozenset[Family]:
 
 
 def is_unambiguous(inside: str) -> bool:
-    """Tell whether the name is nothing but HER's even in square brackets: `role_…`, `system_…`, or Chinese."""
+    """Return True if only HER uses the name, so that it counts in square brackets too.
+
+    Such a name begins with `role_` or `system_`, or is Chinese.
+    """
     return bool(_MARKED.match(inside))
 
 
 def may_become_unambiguous(inside: str) -> bool:
-    """Tell whether `inside` is marked, or may become so as it goes on."""
+    """Return True if `inside` is unambiguous, or may become so once it continues."""
     return is_unambiguous(inside) or any(mark.startswith(inside.casefold()) for mark in _MARKS)
 
 
 @lru_cache(maxsize=1024)
-def _family(name: str, *, first: bool) -> Family | None:
-    """The family of a name; `first`: nothing but the name stands before its end, so that unlisted ones count too."""
+def _find_family(name: str, *, first: bool) -> Family | None:
+    """Return the family of a name. Unlisted names count only if they are the `first` word."""
     letters = _letters(name)
     if _PLANNING.fullmatch(letters):
         return Family.PLANNING
-    thinks = any(_THINKING_WORD.fullmatch(word) for word in _SEPARATORS.split(_plain(name)))
+    thinks = any(_THINKING_WORD.fullmatch(word) for word in _SEPARATORS.split(_fold(name)))
     if thinks or _THOUGHT.fullmatch(letters):
         return Family.PLANNING if letters.startswith("sys") else Family.THOUGHT
     if _ACTION.fullmatch(letters):
@@ -195,32 +200,32 @@ def _family(name: str, *, first: bool) -> Family | None:
         return Family.SPEECH
     if any(_resembles(letters, word) for word in _OFTEN_MISSPELT):
         return Family.PLANNING if letters.startswith("sy") else Family.THOUGHT
-    return _unlisted(name) if first else None
+    return _find_unlisted_family(name) if first else None
 
 
 def _resembles(letters: str, word: str) -> bool:
     if len(set(word) - set(letters)) > 2 or abs(len(word) - len(letters)) > 3:
         return False
-    return SequenceMatcher(None, letters, word).ratio() >= _LIKENESS
+    return SequenceMatcher(None, letters, word).ratio() >= _MIN_SIMILARITY
 
 
-def _unlisted(chunk: str) -> Family | None:
-    """The private family of a name that begins like HER's own and is none of those listed."""
-    beginning = _UNLISTED.match(_plain(chunk))
+def _find_unlisted_family(chunk: str) -> Family | None:
+    """Return the private family of an unlisted name that begins like HER's own."""
+    beginning = _UNLISTED.match(_fold(chunk))
     if beginning is None:
         return None
     return Family.PLANNING if beginning.group(1) == "system" else Family.THOUGHT
 
 
 @lru_cache(maxsize=1024)
-def _plain(text: str) -> str:
-    """`text` in small letters without accents, invisible characters and digits."""
+def _fold(text: str) -> str:
+    """Return `text` in lower case, without accents, invisible characters and digits."""
     folded = unicodedata.normalize("NFKD", text).casefold()
     return "".join(char for char in folded if unicodedata.category(char) not in ("Mn", "Cf", "Nd"))
 
 
 def _letters(text: str) -> str:
-    return _SEPARATORS.sub("", _plain(text))
+    return _SEPARATORS.sub("", _fold(text))
 
 
 def _skip_gap(text: str, start: int) -> int:

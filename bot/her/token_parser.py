@@ -1,48 +1,58 @@
-"""The reading of one reply's tokens: what is planning, thought, action, speech, and what is in doubt.
+"""Turn the tokens of one reply into beats: planning, thoughts, actions and speech.
 
-The rules, in the order in which they apply. *Public only if clearly public; what is clearly public is never lost.*
+The rules apply in this order. Text is public only if it is clearly public, and clearly public text
+is never lost.
 
 Planning
- 1. It comes first. Prefilled, it is open from the start; otherwise the reply may open it, after the character's name
-    at most. Everything up to its closer is planning, tags of other families too. An opener that repeats the first one
-    changes nothing. Never closed, all of it is private, but see 4.
- 2. A tag in backticks is quoted and does not count. Another planning opener in the middle may be quoted too: if closers
-    follow for it and for the first one before yet another opener, the planning ends with the last of them.
- 3. A reply that did not begin with planning may have lost its opener: a planning closer makes everything before it
-    planning, so nothing is public until one comes or the reply ends. Plain text before a late opener is private.
- 4. Planning that was never closed, but holds a closer of another family without opener, followed at once by the
-    character's own name or an opening tag, was closed by the wrong name there.
- 5. A second `<system_thinking>` after something public is a second round: the reply ends before it. Before anything
-    public it is planning again. `<think>` after the planning is a thought.
+ 1. Planning comes first. If it is prefilled, it is open from the start. Otherwise the reply opens
+    it, after the character's name at most. Everything up to its closer is planning, including tags
+    of other families. A repeated first opener changes nothing. If planning is never closed, all of
+    it is private, unless rule 4 applies.
+ 2. A tag in backticks is a quotation and does not count. A planning opener within the planning may
+    be a quotation too. If closers for it and for the first opener follow before yet another opener,
+    the planning ends at the last of them.
+ 3. A reply that does not begin with planning may have lost the opener. A planning closer then makes
+    all text before it planning, so nothing is public until such a closer or the end of the reply.
+    Plain text before a late opener is private.
+ 4. Unclosed planning may have ended with a closer of another family. That is so if this closer has
+    no opener and is followed directly by the character's name or an opening tag.
+ 5. A second `<system_thinking>` after public text begins a second round: the reply ends before it.
+    Before any public text it is planning again. `<think>` after the planning is a thought.
 
-Runs (text outside tags)
- 6. A run followed by an opener or by the reply's end is public. A run followed by a closer that has no opener is
-    private back to the last tag, be it an action's closer: what was opened wrongly can't be known.
-    Such a closer and an opener of its family after it may have changed places. The run between the two is public only
-    if the two stand where they would in a well-formed reply (a word directly before the closer, white space before the
-    opener), and if every thought until a public tag or the end is well-formed. What stands between the first of
-    those thoughts and the next ones waits for them too.
-    The same may be so where a thought or an action lost its own closer and the next thought's was taken for it. The
-    run from a closed thought, or from an action that a thought's closer ended, to the next thought is public if the
-    tags stand where they would, or else if that thought says something and is closed.
- 7. A run that spells `role_thinking` or `system_thinking` out without brackets is private. In public text another's
-    `Name:` at the beginning of a line or run ends the reply there; the character's own is taken off (see names.py).
-    `*…*` is an action (see inline.py).
+Segments (text outside tags)
+ 6. A segment before an opener or the end of the reply is public. A segment before a closer without
+    an opener is private, back to the previous tag, even if that closes an action: it is unknown
+    which opener is missing. Such a closer may have been swapped with an opener of its family that
+    follows. The segment between the two is public only under two conditions. Both tags are placed
+    as in a well-formed reply: the closer directly after a word, the opener after white space. Every
+    thought up to a public tag or the end is well-formed. The segments between these thoughts wait
+    for the same decision. A thought or an action may also have lost its closer, so that the closer
+    of the next thought ended it. The segment between a closed thought (or an action that a
+    thought's closer ended) and the next thought is public if the tags are placed as in a
+    well-formed reply, or if that next thought is closed and not empty.
+ 7. A segment that spells out `role_thinking` or `system_thinking` without brackets is private.
+    Another speaker's `Name:` at the start of a line or segment ends the reply. The character's own
+    name is removed there (see `speaker_names`). `*…*` is an action (see `inline_actions`).
 
 Thoughts
- 8. Any closer closes a thought. A closer of its own family that comes after the wrong one falls under 6.
- 9. An opener inside a thought is nested if the thought's closer still comes (a closer for each opener, at most one more
-    private opener between): all of it is private. Otherwise the thought was left unclosed and ended where the opener
-    stands, and what follows is read as if nothing were open; but at the end of the reply all of it is private if an
-    opener behind something public was left open too, or if the reply was cut off there for want of room.
-10. A thought unclosed at the end is private to the end.
+ 8. Any closer closes a thought. If a closer of the thought's own family follows, rule 6 applies to
+    it.
+ 9. An opener within a thought is nested if closers for both follow, with at most one more private
+    opener between them: all of it is private. Otherwise the thought was unclosed and ended at the
+    opener, and the following tokens are parsed as usual. At the end of the reply all of it is
+    private in two cases: an opener after a public one is unclosed too, or the reply hit its length
+    limit.
+10. A thought that is unclosed at the end is private up to the end.
 
 Actions and speech in tags
-11. Closed by a public closer they are public, by a private one private: opener or closer is wrong.
-12. Left unclosed, an action ends with its first line, speech with the next tag; all of it is public.
-13. After a block nested in them they go on: the run up to their own closer is public.
+11. They are public if a public closer ends them, and private if a private one does: either the
+    opener or the closer is wrong.
+12. An unclosed action ends with its first line, unclosed speech at the next tag. All of it is
+    public.
+13. They continue after a nested block: the segment up to their own closer is public.
 
-A closer cut short at the end of the output (`</role_`) is any of those it could have become, the most private first.
+A closer truncated at the end of the output (`</role_`) counts as any closer it could have become,
+the most private one first.
 """
 
 from __future__ import annotations
@@ -64,66 +74,62 @@ if TYPE_CHECKING:
 
 
 class TokenParser:
-    """Takes tokens and writes beats to `script`."""
+    """Takes tokens and writes beats to `builder`."""
 
     def __init__(self, speakers: Speakers, *, prefilled: bool, well_formed: bool) -> None:
-        self.script = BeatBuilder()
-        self.over = False
-        """Whether nothing that follows counts."""
+        self.builder = BeatBuilder()
+        self.finished = False
+        """True once all further tokens are ignored."""
         self.stopped = False
-        """Whether the reply went on after its end: for somebody else, into a second round, or past a control token."""
+        """True if the reply ran on: another speaker, a second round or a control token."""
         self.closed = True
-        """Whether everything private that was opened was closed."""
+        """False if planning or a thought was opened and never closed."""
         self.looped = False
-        """To be set before the end where the reply was cut for repeating itself."""
+        """Set this before the end if the reply was cut for repeating itself."""
         self._speakers = speakers
         self._streaming = well_formed
-        self._secret: PlanningReader | ThoughtReader | None = PlanningReader(
+        self._private_reader: PlanningReader | ThoughtReader | None = PlanningReader(
             speakers, assumed=not prefilled
         )
-        self._planned = False
-        self._kind: PublicKind | None = None  # of the tag that the run stands in
-        self._outer: PublicKind | None = (
-            None  # of the tag inside which another one stood before the run
-        )
-        self._run = self._new_run()
-        self._stray = StrayCloser()
-        self._after: PrivateKind | None = None  # what ended where the run begins
-        self._clings = (
-            False  # whether words stand directly before the closer behind which the run begins
-        )
-        self._suspense = PendingSegments(self.script)
+        self._planning_seen = False
+        self._kind: PublicKind | None = None  # of the tag around the segment
+        self._outer: PublicKind | None = None  # of a tag that continues after a nested block
+        self._segment = self._new_segment()
+        self._stray_closer = StrayCloser()
+        self._preceding: PrivateKind | None = None  # of the block directly before
+        self._follows_word = False  # whether the closer before the segment follows a word directly
+        self._pending = PendingSegments(self.builder)
         self._queue: deque[Token] = deque()
 
-    def take(self, token: Token) -> None:
-        """Read one token; `TurnEnd` ends the reply."""
+    def feed(self, token: Token) -> None:
+        """Take a token. `TurnEnd` ends the reply."""
         self._queue.append(token)
-        while self._queue and not self.over:
-            if self._secret is not None:
-                self._take_secret(self._secret, self._queue.popleft())
+        while self._queue and not self.finished:
+            if self._private_reader is not None:
+                self._feed_private(self._private_reader, self._queue.popleft())
             else:
-                self._take_open(self._queue.popleft())
+                self._feed_public(self._queue.popleft())
 
-    def _take_secret(self, reader: PlanningReader | ThoughtReader, token: Token) -> None:
-        secret = reader.take(token)
-        if secret is None:
+    def _feed_private(self, reader: PlanningReader | ThoughtReader, token: Token) -> None:
+        block = reader.feed(token)
+        if block is None:
             return
-        self._secret = None
-        self._suspense.hear(secret)
-        self._planned |= secret.is_planning
-        self._stray = StrayCloser(
-            _PLANNING if secret.is_planning and not secret.text.strip() else frozenset()
+        self._private_reader = None
+        self._pending.add_block(block)
+        self._planning_seen |= block.is_planning
+        self._stray_closer = StrayCloser(
+            _PLANNING if block.is_planning and not block.text.strip() else frozenset()
         )
-        self._after = secret.kind
-        self._clings = _clings(secret.text)
-        self.closed &= secret.closed
-        self._queue.extendleft(reversed(secret.replay))
-        self._run = self._new_run()
+        self._preceding = block.kind
+        self._follows_word = _follows_word(block.text)
+        self.closed &= block.closed
+        self._queue.extendleft(reversed(block.remaining))
+        self._segment = self._new_segment()
 
-    def _take_open(self, token: Token) -> None:
+    def _feed_public(self, token: Token) -> None:
         if isinstance(token, Words):
-            self._run.hear(token.text)
-            if self._run.stopped:
+            self._segment.feed(token.text)
+            if self._segment.stopped:
                 self._end(stopped=True)
         elif isinstance(token, TurnEnd):
             self._end(stopped=bool(token.raw))
@@ -133,91 +139,95 @@ class TokenParser:
             self._open(token)
 
     def _end(self, *, stopped: bool) -> None:
-        self._suspense.resolve(public=True)
-        self._run.publish(closed=False, looped=self.looped)
-        self.over = True
+        self._pending.resolve(public=True)
+        self._segment.publish(closed=False, looped=self.looped)
+        self.finished = True
         self.stopped |= stopped
 
     def _open(self, tag: Tag) -> None:
-        self._end_run(tag)
-        if self._kind is not None or not self._run.is_blank:
+        self._end_segment(tag)
+        if self._kind is not None or not self._segment.is_blank:
             self._outer = self._kind
         self._kind = None
-        self._begin(tag)
-        self._run = self._new_run()
+        self._begin_block(tag)
+        self._segment = self._new_segment()
 
-    def _end_run(self, opener: Tag) -> None:
-        """End the run that an opener follows."""
+    def _end_segment(self, opener: Tag) -> None:
+        """End the segment before an opener."""
         private = opener.may_be(*PRIVATE) and not self._streaming
-        swapped = private and self._stray.may_belong_to(opener)
+        swapped = private and self._stray_closer.may_belong_to(opener)
         if swapped and opener.system:
-            self._suspense.resolve(public=False)
-            self._run.withhold(BeatKind.PLANNING)
-        elif swapped and (self._stray.lone or not self._in_place()):
-            self._suspense.keep_private(self._run)
-        elif swapped or (private and self._suspense and not opener.system):
-            self._suspense.keep(self._run, strict=True)
+            self._pending.resolve(public=False)
+            self._segment.withhold(BeatKind.PLANNING)
+        elif swapped and (self._stray_closer.lone or not self._is_well_placed()):
+            self._pending.add_private(self._segment)
+        elif swapped or (private and self._pending and not opener.system):
+            self._pending.add(self._segment, strict=True)
         elif (
             private
             and not opener.system
-            and self._after is BeatKind.THOUGHT
-            and not self._in_place()
+            and self._preceding is BeatKind.THOUGHT
+            and not self._is_well_placed()
         ):
-            self._suspense.keep(self._run, strict=False)
+            self._pending.add(self._segment, strict=False)
         else:
-            self._suspense.resolve(public=True)
-            self._run.publish(closed=False)
+            self._pending.resolve(public=True)
+            self._segment.publish(closed=False)
 
-    def _in_place(self) -> bool:
-        """Whether the tags round the run that has ended stand where they would in a well-formed reply."""
-        return self._clings and self._run.heard[-1:].isspace()
+    def _is_well_placed(self) -> bool:
+        """Whether the tags around the ended segment are placed as in a well-formed reply."""
+        return self._follows_word and self._segment.text[-1:].isspace()
 
-    def _begin(self, tag: Tag) -> None:
-        self._stray, self._after = StrayCloser(), None
-        planning_is_due = not (self._planned or self.script.is_public)
-        if tag.system and self.script.is_public:
-            self.over = self.stopped = True
+    def _begin_block(self, tag: Tag) -> None:
+        self._stray_closer, self._preceding = StrayCloser(), None
+        planning_is_due = not (self._planning_seen or self.builder.has_public)
+        if tag.system and self.builder.has_public:
+            self.finished = self.stopped = True
         elif tag.system or (tag.may_be(Family.PLANNING) and planning_is_due):
-            self._secret = PlanningReader(self._speakers, assumed=False)
+            self._private_reader = PlanningReader(self._speakers, assumed=False)
         elif tag.may_be(*PRIVATE):
-            self._secret = ThoughtReader(tag)
+            self._private_reader = ThoughtReader(tag)
         else:
             self._kind = BeatKind.ACTION if tag.may_be(Family.ACTION) else BeatKind.SPEECH
 
     def _close(self, tag: Tag) -> None:
         inner, outer = self._kind, self._outer
-        self._suspense.resolve(public=False)
+        self._pending.resolve(public=False)
         if inner is not None and (_closes(tag, inner) or tag.families <= PUBLIC):
-            self._run.publish()
-            self._stray, self._after = StrayCloser(), None
+            self._segment.publish()
+            self._stray_closer, self._preceding = StrayCloser(), None
         elif (
             inner is None and outer is not None and _closes(tag, outer) and not tag.may_be(*PRIVATE)
         ):
-            self._run.publish(outer)
-            self._outer, self._stray, self._after = None, StrayCloser(), None
+            self._segment.publish(outer)
+            self._outer, self._stray_closer, self._preceding = None, StrayCloser(), None
         else:
             self._withhold(tag)
         self._kind = None
-        self._run = self._new_run()
+        self._segment = self._new_segment()
 
     def _withhold(self, tag: Tag) -> None:
-        self._run.withhold(_doubtful(tag))
-        repeats = self._run.is_blank and self._after is not None and tag.may_be(Family(self._after))
-        self._clings = self._clings if repeats else _clings(self._run.heard)
+        self._segment.withhold(_doubtful_kind(tag))
+        repeats = (
+            self._segment.is_blank
+            and self._preceding is not None
+            and tag.may_be(Family(self._preceding))
+        )
+        self._follows_word = self._follows_word if repeats else _follows_word(self._segment.text)
         if not tag.may_be(*PRIVATE):
-            self._stray = StrayCloser()
+            self._stray_closer = StrayCloser()
         elif self._kind is not None:
-            self._stray, self._after = StrayCloser(), BeatKind.THOUGHT
+            self._stray_closer, self._preceding = StrayCloser(), BeatKind.THOUGHT
             return
-        elif not repeats or self._after is BeatKind.THOUGHT:
-            self._stray = StrayCloser(
-                tag.families & PRIVATE, lone=self._run.is_blank and not repeats
+        elif not repeats or self._preceding is BeatKind.THOUGHT:
+            self._stray_closer = StrayCloser(
+                tag.families & PRIVATE, lone=self._segment.is_blank and not repeats
             )
-        self._after = self._after if repeats else None
+        self._preceding = self._preceding if repeats else None
 
-    def _new_run(self) -> TextSegment:
+    def _new_segment(self) -> TextSegment:
         return TextSegment(
-            self._kind or BeatKind.SPEECH, self._speakers, self.script, streaming=self._streaming
+            self._kind or BeatKind.SPEECH, self._speakers, self.builder, streaming=self._streaming
         )
 
 
@@ -228,11 +238,14 @@ def _closes(tag: Tag, kind: PublicKind) -> bool:
     return tag.may_be(Family.ACTION if kind is BeatKind.ACTION else Family.SPEECH)
 
 
-def _clings(text: str) -> bool:
-    """Whether a tag behind `text` stands directly behind a word."""
+def _follows_word(text: str) -> bool:
+    """Whether a tag after `text` would directly follow a word."""
     return bool(text[-1:].strip())
 
 
-def _doubtful(tag: Tag) -> PrivateKind:
-    """What text in doubt is taken for: planning, which enters no prompt, where the stray tag may close that."""
+def _doubtful_kind(tag: Tag) -> PrivateKind:
+    """Return the kind of text in doubt before a stray closer.
+
+    It is planning if the closer may belong to planning, since planning enters no prompt.
+    """
     return BeatKind.PLANNING if tag.may_be(Family.PLANNING) else BeatKind.THOUGHT

@@ -235,7 +235,7 @@ class ReplyGenerator:
                         await progress(shown)
                 if parser.stopped:
                     break
-        return parser.close(cut=cut).beats, "".join(raw)
+        return parser.close(truncated=cut).beats, "".join(raw)
 
 
 def mind_key(scene: Scene, character: str) -> str:

@@ -42,7 +42,7 @@ def test_a_piece_that_goes_on_keeps_its_own_spaces_and_edges_are_trimmed() -> No
     script = BeatBuilder()
     script.add(SPEECH, "\n Good")
     for piece in ("  ", "day", ",", "\n\n\nsir. "):
-        script.add(SPEECH, piece, apart=False)
+        script.add(SPEECH, piece, separate=False)
     script.add(ACTION, " ")
     script.add(ACTION, "bows")
     assert script.beats == (speech("Good  day,\n\n\nsir."), action("bows"))
@@ -52,9 +52,9 @@ def test_whether_anything_public_was_said_is_known() -> None:
     script = BeatBuilder()
     script.add(THOUGHT, "Odd.")
     script.add(SPEECH, " ")
-    assert not script.is_public
+    assert not script.has_public
     script.add(SPEECH, "Sir.")
-    assert script.is_public
+    assert script.has_public
 
 
 def test_the_types_of_beats_carry_who_may_see_them() -> None:

@@ -144,14 +144,14 @@ def test_of_a_malformed_reply_only_what_is_clearly_public_is_heard(text: str, be
 def test_a_reply_that_was_cut_off_in_a_thought_lost_its_closer_for_want_of_room_alone() -> None:
     parser = ReplyParser("Eliza", prefilled=True)
     parser.feed("plan</system_thinking><role_thinking>嗯。</role_thinking>你好。<role_thinking>他")
-    assert shown(parser.close(cut=True)) == "p plan | t 嗯。 | s 你好。 | t 他"
+    assert shown(parser.close(truncated=True)) == "p plan | t 嗯。 | s 你好。 | t 他"
 
 
 def test_what_stands_in_a_thought_that_was_cut_off_may_be_part_of_it() -> None:
     text = f"{PLANNED}Sir. <role_thinking>Odd. <role_action>frowns</role_action> He lies."
     parser = ReplyParser("Eliza", prefilled=False)
     parser.feed(text)
-    assert shown(parser.close(cut=True)) == "p plan | s Sir. | t Odd. frowns He lies."
+    assert shown(parser.close(truncated=True)) == "p plan | s Sir. | t Odd. frowns He lies."
     assert told(text) == "p plan | s Sir. | t Odd. | a frowns | s He lies."
     assert told(f"{text} <role_thinking>He") == "p plan | s Sir. | t Odd. frowns He lies. He"
 

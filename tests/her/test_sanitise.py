@@ -89,7 +89,8 @@ def test_one_speaker_stays_one_and_keeps_every_word(text: str) -> None:
     speakers = Speakers("", NAMES)
     _, *rest = safe.split("\n")
     assert all(
-        line.strip() and speakers.label(line, final=True).voice is LabelOwner.PLAIN for line in rest
+        line.strip() and speakers.read_label(line, final=True).owner is LabelOwner.UNLABELLED
+        for line in rest
     )
     assert len(safe.splitlines()) <= len(rest) + 1
     assert "===Conversation" not in safe

@@ -15,7 +15,7 @@ SPEAKERS = Speakers(
 
 
 @pytest.mark.parametrize(
-    ("name", "voice"),
+    ("name", "owner"),
     [
         ("Elizabeth Bennet", LabelOwner.OWN),
         ("ELIZABETH  BENNET", LabelOwner.OWN),
@@ -29,21 +29,21 @@ SPEAKERS = Speakers(
         ("🦊", LabelOwner.OTHER),
         ("Environment", LabelOwner.OTHER),
         ("旁白", LabelOwner.OTHER),
-        ("Jane", LabelOwner.PLAIN),
-        ("", LabelOwner.PLAIN),
+        ("Jane", LabelOwner.UNLABELLED),
+        ("", LabelOwner.UNLABELLED),
     ],
 )
-def test_names_are_equal_as_people_write_them(name: str, voice: LabelOwner) -> None:
-    assert SPEAKERS.who(name) is voice
+def test_names_are_equal_as_people_write_them(name: str, owner: LabelOwner) -> None:
+    assert SPEAKERS.find_owner(name) is owner
 
 
 def test_another_by_full_name_comes_before_a_part_of_the_characters_own() -> None:
-    assert Speakers("Jane Bennet", ("Jane",)).who("Jane") is LabelOwner.OTHER
-    assert Speakers("Jane Bennet", ("Jane Eyre",)).who("Jane") is LabelOwner.OWN
+    assert Speakers("Jane Bennet", ("Jane",)).find_owner("Jane") is LabelOwner.OTHER
+    assert Speakers("Jane Bennet", ("Jane Eyre",)).find_owner("Jane") is LabelOwner.OWN
 
 
 def test_a_title_alone_names_nobody() -> None:
-    assert Speakers("Mr. Bennet", ("Mrs. Bennet",)).who("Mrs") is LabelOwner.PLAIN
+    assert Speakers("Mr. Bennet", ("Mrs. Bennet",)).find_owner("Mrs") is LabelOwner.UNLABELLED
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_title_alone_names_nobody() -> None:
     ["R2:D2: beep", "林黛玉：你好", "🦊: hi", "  **Zoë (aside)**: hi", "> Zoë : hi", "=== Scene"],
 )
 def test_a_line_may_begin_with_anyones_label(line: str) -> None:
-    assert SPEAKERS.label(line, final=True).voice is LabelOwner.OTHER
+    assert SPEAKERS.read_label(line, final=True).owner is LabelOwner.OTHER
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_line_may_begin_with_anyones_label(line: str) -> None:
     ],
 )
 def test_other_lines_are_plain(line: str) -> None:
-    assert SPEAKERS.label(f"{line}\n", final=True).voice is LabelOwner.PLAIN
+    assert SPEAKERS.read_label(f"{line}\n", final=True).owner is LabelOwner.UNLABELLED
 
 
 @given(

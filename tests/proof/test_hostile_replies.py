@@ -51,4 +51,4 @@ def stages(hostile: Hostile) -> Iterator[tuple[Beat, ...]]:
         if parser.beats is not before:
             yield (before := parser.beats)
     if scripted.error is None:
-        yield parser.close(cut=scripted.reason is FinishReason.LENGTH).beats
+        yield parser.close(truncated=scripted.reason is FinishReason.LENGTH).beats
