@@ -8,17 +8,16 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.posting.delivery import NARRATION
 from bot.posting.dice_format import format_roll
 from bot.posting.escaping import escape_name, escape_text
 from bot.posting.graphemes import shorten
 from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
-from bot.scenes.interfaces import Post
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.story_events import LONGEST, Speaker
 from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
-    from bot.scenes.interfaces import Posts
+    from bot.scenes.posts import Posts
     from bot.scenes.story_events import StoryEvents
     from bot.scenes.theatre import Theatre
     from cogs.ephemeral import EphemeralAnswers
@@ -88,7 +87,12 @@ class PlayCommands(commands.Cog):
             and shown.message_id is not None
         ):
             post = Post(
-                shown.message_id, interaction.channel_id or 0, turn.id, turn.take.id, 0, NARRATION
+                shown.message_id,
+                interaction.channel_id or 0,
+                turn.id,
+                turn.take.id,
+                0,
+                PostPurpose.NARRATION,
             )
             await self._posts.add_post(post)
 

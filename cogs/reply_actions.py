@@ -21,7 +21,7 @@ from cogs import interaction_replies
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from bot.scenes.interfaces import Posts
+    from bot.scenes.posts import Posts
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn

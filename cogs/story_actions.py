@@ -12,12 +12,13 @@ from bot.posting import buttons, status_pages
 from bot.posting.branch_threads import create_branch_thread
 from bot.posting.buttons import TurnAction
 from bot.scenes.notices import Notice
+from bot.scenes.posts import PostPurpose
 from bot.scenes.turn import TurnKind
 from cogs import interaction_replies
 
 if TYPE_CHECKING:
     from bot.scenes.branching import Branching
-    from bot.scenes.interfaces import Posts
+    from bot.scenes.posts import Posts
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
     from bot.scenes.undo import Undo, Undone
@@ -141,7 +142,7 @@ class StoryActions(commands.Cog):
         posts = [
             post.message_id
             for post in await self._posts.posts(turn_id)
-            if post.purpose == "persona"
+            if post.purpose is PostPurpose.PERSONA
         ]
         place = await create_branch_thread(
             self._bot, scene, turn.message_id or next(iter(posts), None)

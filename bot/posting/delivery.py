@@ -6,7 +6,7 @@ import contextlib
 import io
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import discord
 
@@ -22,7 +22,7 @@ from bot.posting.escaping import escape_name, escape_text
 from bot.posting.graphemes import shorten, utf16_length
 from bot.posting.render import Outgoing, render_gm_messages, render_public_messages, render_runs
 from bot.posting.split import MESSAGE_LIMIT, FormattedRun, split_into_messages
-from bot.scenes.interfaces import Post
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.reveal import Audience
 from bot.scenes.turn import TurnKind
 
@@ -32,16 +32,13 @@ if TYPE_CHECKING:
 
     from bot.her.beats import PublicBeat
     from bot.posting.reply_poster import ReplyPoster
-    from bot.scenes.interfaces import Posts
     from bot.scenes.notices import Notice
+    from bot.scenes.posts import Posts
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
 _log = logging.getLogger(__name__)
 
-NARRATION: Final = "narration"
-WHISPER: Final = "whisper"
-"""The purposes of these posts."""
 
 _QUOTE = ">>> "
 _NOT_REACHED = (
@@ -123,7 +120,7 @@ class DiscordDelivery:
             await self._stage.cover(scene, turn)
             return
         for post in await self._posts.posts(turn.id):
-            if post.purpose == NARRATION:
+            if post.purpose is PostPurpose.NARRATION:
                 await self._posts.forget_post(
                     post.message_id
                 )  # first: its deletion is no word of a moderator's
@@ -155,20 +152,34 @@ class DiscordDelivery:
             if part not in there:
                 message = await self._channels.say(scene.place, text)
                 await self._posts.add_post(
-                    Post(message.id, scene.place.channel_id, turn.id, take.id, part, NARRATION)
+                    Post(
+                        message.id,
+                        scene.place.channel_id,
+                        turn.id,
+                        take.id,
+                        part,
+                        PostPurpose.NARRATION,
+                    )
                 )
 
     async def _whisper(self, scene: Scene, turn: Turn, take: Take) -> None:
         rows = await self._posts.posts(turn.id)
         if turn.listener_id is not None and not any(
-            row.purpose == WHISPER and row.take_id == take.id for row in rows
+            row.purpose is PostPurpose.WHISPER and row.take_id == take.id for row in rows
         ):
             head = f"🤫 **{escape_name(turn.speaker)}** "
             messages = render_public_messages(scene.reveal.shown(take.beats), head=head)
             ids = await self._tell_alone(scene, turn, messages, None)
             for part, message_id in enumerate(ids):
                 await self._posts.add_post(
-                    Post(message_id, scene.place.channel_id, turn.id, take.id, part, WHISPER)
+                    Post(
+                        message_id,
+                        scene.place.channel_id,
+                        turn.id,
+                        take.id,
+                        part,
+                        PostPurpose.WHISPER,
+                    )
                 )
         await self._tell_gms(scene, turn, take)
 

@@ -11,19 +11,18 @@ import discord
 from bot.posting.channels import NO_MENTIONS
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.posting.graphemes import shorten
-from bot.scenes.interfaces import Post
+from bot.scenes.posts import Post, PostPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.posting.render import Outgoing
-    from bot.scenes.interfaces import Posts
+    from bot.scenes.posts import Posts
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
 _log = logging.getLogger(__name__)
 
-PURPOSE = "gm"
 _LONGEST_AUTHOR = 256
 _CLOSED = (Code.DM_CLOSED, Code.DM_UNREACHABLE)
 
@@ -88,7 +87,7 @@ class DirectMessages:
                 nonce = _nonce(scene, take, gm_id, part)
                 message = await channel.send(embed=embed, nonce=nonce, allowed_mentions=NO_MENTIONS)
                 await self._posts.add_post(
-                    Post(message.id, channel.id, turn.id, take.id, part, PURPOSE)
+                    Post(message.id, channel.id, turn.id, take.id, part, PostPurpose.GM)
                 )
         self._undelivered.pop(gm_id, None)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import discord
 
     from bot.posting.render import Outgoing
-    from bot.scenes.interfaces import Posts
+    from bot.scenes.posts import Posts
     from bot.scenes.scene import Place
 
 _log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.posting.channels import Channels
     from bot.posting.render import Outgoing
     from bot.posting.webhooks import Persona, Webhooks
-    from bot.scenes.interfaces import PersonaWebhook, Post, Posts
+    from bot.scenes.posts import PersonaWebhook, Post, Posts
     from bot.scenes.scene import Place
 
 _log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from bot.posting.buttons import reply_view
 from bot.posting.escaping import escape_name
 from bot.posting.persona_messages import Posted
 from bot.posting.render import render_covered_messages, render_public_messages
-from bot.posting.reply_draft import CURSOR, LEAVING, PERSONA, ReplyDraft, take_away
-from bot.scenes.interfaces import Post
+from bot.posting.reply_draft import CURSOR, ReplyDraft, take_away
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bot.posting.persona_messages import PersonaMessages
     from bot.posting.render import Outgoing
     from bot.posting.webhooks import Persona
-    from bot.scenes.interfaces import PersonaWebhook, Posts
+    from bot.scenes.posts import PersonaWebhook, Posts
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
 
@@ -92,7 +92,9 @@ class PersonaPosts:
         for part, message in enumerate(showing.messages):
             if part not in current:
                 current[part] = await self._place(showing, part, message)
-        leaving = [row for row in await self._posts.posts(turn.id) if row.purpose == LEAVING]
+        leaving = [
+            row for row in await self._posts.posts(turn.id) if row.purpose is PostPurpose.LEAVING
+        ]
         for row in (*showing.older, *leaving):
             await self._drop(scene.place, row)
         self._doubtful.discard(turn.id)
@@ -178,7 +180,9 @@ class PersonaPosts:
         )
 
     async def _rows(self, turn: Turn) -> list[Post]:
-        return [row for row in await self._posts.posts(turn.id) if row.purpose == PERSONA]
+        return [
+            row for row in await self._posts.posts(turn.id) if row.purpose is PostPurpose.PERSONA
+        ]
 
     async def _place(self, showing: _Showing, part: int, message: Outgoing) -> int:
         """Bring one part into the channel, the gentlest way there is, and remember it; return its message's id."""
@@ -196,7 +200,7 @@ class PersonaPosts:
             turn_id=showing.turn.id,
             take_id=showing.take.id,
             part=part,
-            purpose=PERSONA,
+            purpose=PostPurpose.PERSONA,
             webhook_id=posted.webhook_id,
             controls=view is not None,
         )
@@ -247,4 +251,6 @@ def _head(turn: Turn) -> str:
 
 def _draft_row(place: Place, turn: Turn, message: discord.Message) -> Post:
     """Return an unfinished post that nobody remembered as the row it should have had."""
-    return Post(message.id, place.channel_id, turn.id, None, 0, PERSONA, message.webhook_id)
+    return Post(
+        message.id, place.channel_id, turn.id, None, 0, PostPurpose.PERSONA, message.webhook_id
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bot.posting.escaping import escape_name
 from bot.posting.graphemes import utf16_length
 from bot.posting.render import Outgoing, render_public_messages
-from bot.scenes.interfaces import Post
+from bot.scenes.posts import Post, PostPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,15 +16,9 @@ if TYPE_CHECKING:
     from bot.her.beats import PublicBeat
     from bot.posting.persona_messages import PersonaMessages
     from bot.posting.webhooks import Persona
-    from bot.scenes.interfaces import PersonaWebhook, Posts
+    from bot.scenes.posts import PersonaWebhook, Posts
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
-
-PERSONA: Final = "persona"
-"""The purpose of posts that show a reply to everyone."""
-
-LEAVING: Final = "leaving"
-"""The purpose of posts that are being removed: what Discord tells of that is no word of a moderator's."""
 
 CURSOR: Final = " ▌"
 """Ends a post that is still being written. After a crash it tells such a post from those that are finished."""
@@ -91,7 +85,7 @@ class ReplyDraft:
             turn_id=self._turn.id,
             take_id=None,
             part=part,
-            purpose=PERSONA,
+            purpose=PostPurpose.PERSONA,
             webhook_id=posted.webhook_id,
         )
         await self._posts.add_post(row)
@@ -115,6 +109,6 @@ class ReplyDraft:
 
 async def take_away(voice: PersonaMessages, posts: Posts, place: Place, row: Post) -> None:
     """Remove a post of ours, and forget it."""
-    await posts.add_post(replace(row, purpose=LEAVING))
+    await posts.add_post(replace(row, purpose=PostPurpose.LEAVING))
     await voice.remove(place, row)
     await posts.forget_post(row.message_id)

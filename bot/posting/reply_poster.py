@@ -22,7 +22,7 @@ from bot.posting.split import MESSAGE_LIMIT
 from bot.posting.streaming import LiveReply, Pace
 from bot.posting.webhook_names import assign_webhook_names, format_webhook_name
 from bot.posting.webhooks import Face, Persona, Webhooks
-from bot.scenes.interfaces import Post
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.reveal import Audience, since
 from bot.scenes.turn import TurnKind, TurnState
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from bot.her.beats import PublicBeat
     from bot.posting.reply_draft import ReplyDraft
-    from bot.scenes.interfaces import Posts
+    from bot.scenes.posts import Posts
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
 
@@ -44,8 +44,6 @@ TYPING: Final = 8.0
 
 LAST_REQUEST: Final = 5.0
 """Seconds for which the last request of a stream is waited for."""
-
-FAULT: Final = "fault"
 
 
 class Faces(Protocol):
@@ -180,7 +178,7 @@ class ReplyPoster:
         text = shorten(f"⚠️ {escaping.format_sentence(sentence)}", MESSAGE_LIMIT)
         message = await self._channels.say(scene.place, text, view=try_again_view(turn.id))
         await self._posts.add_post(
-            Post(message.id, scene.place.channel_id, turn.id, None, 0, FAULT)
+            Post(message.id, scene.place.channel_id, turn.id, None, 0, PostPurpose.FAULT)
         )
 
     async def tell(self, scene: Scene, sentence: str) -> None:
@@ -223,7 +221,7 @@ class ReplyPoster:
     async def _clear_fault(self, place: Place, turn: Turn) -> None:
         """Take away what was said of an earlier attempt that failed."""
         for row in await self._posts.posts(turn.id):
-            if row.purpose == FAULT:
+            if row.purpose is PostPurpose.FAULT:
                 try:
                     await self._channels.remove(place, row.message_id)
                 except (*REQUEST_ERRORS, PostingError) as error:

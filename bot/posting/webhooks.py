@@ -14,12 +14,12 @@ import discord
 from bot.errors import MissingPermission, PostingError, WebhookLimitReached
 from bot.posting.discord_errors import REQUEST_ERRORS, posting_error
 from bot.posting.permissions import missing_permission
-from bot.scenes.interfaces import PersonaWebhook
+from bot.scenes.posts import PersonaWebhook
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.interfaces import Posts
+    from bot.scenes.posts import Posts
     from bot.scenes.scene import Place
 
 _log = logging.getLogger(__name__)

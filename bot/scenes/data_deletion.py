@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.interfaces import Post
+    from bot.scenes.posts import Post
     from bot.scenes.scene import Place
     from bot.scenes.takes import Takes
 

@@ -15,6 +15,7 @@ from bot.scenes import cast, director
 from bot.scenes.director import Addressee
 from bot.scenes.interfaces import NewLine
 from bot.scenes.notices import Notice
+from bot.scenes.posts import PostPurpose
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.interfaces import Posts, SceneStore
+    from bot.scenes.interfaces import SceneStore
+    from bot.scenes.posts import Posts
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
@@ -149,7 +151,9 @@ class PlayerLines:
 
     async def _is_persona_post(self, turn: Turn, message_id: int) -> bool:
         posts = await self._posts.posts(turn.id)
-        return any(post.message_id == message_id and post.purpose == "persona" for post in posts)
+        return any(
+            post.message_id == message_id and post.purpose is PostPurpose.PERSONA for post in posts
+        )
 
     async def _answering(
         self, scene: Scene, speaker: str, address: Addressee, replied: Turn | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bot.scenes.interfaces import PersonaWebhook, Post
+from bot.scenes.posts import PersonaWebhook, Post, PostPurpose
 from bot.scenes.scene import Place
 from bot.store.repository import Repository
 
@@ -128,7 +128,7 @@ def _post(row: Row) -> Post:
         turn_id=row["turn_id"],
         take_id=row["take_id"],
         part=row["part"],
-        purpose=row["purpose"],
+        purpose=PostPurpose(row["purpose"]),
         webhook_id=row["webhook_id"],
         controls=bool(row["controls"]),
     )

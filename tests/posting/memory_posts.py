@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.interfaces import PersonaWebhook, Post
+    from bot.scenes.posts import PersonaWebhook, Post
 
 
 @dataclass

@@ -12,8 +12,8 @@ from bot.her.beats import PublicBeat, select_public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
 from bot.scenes.director import Addressee
-from bot.scenes.interfaces import Post
 from bot.scenes.player_lines import IncomingLine, PlayerLines
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import Place, Scene
 from bot.scenes.takes import Takes
@@ -139,7 +139,7 @@ class House:
     async def post(self, turn: Turn, message_id: int) -> None:
         """Have a turn stand on Discord as that message."""
         take_id = turn.take.id if turn.take else None
-        await self.store.add_post(Post(message_id, 10, turn.id, take_id, 0, "persona"))
+        await self.store.add_post(Post(message_id, 10, turn.id, take_id, 0, PostPurpose.PERSONA))
 
     async def quiet(self, scene: Scene) -> None:
         """Wait until the scene owes nothing."""

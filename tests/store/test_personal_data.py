@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.her.beats import speech
-from bot.scenes.interfaces import Post
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.scene import SceneState
 from tests.store.conftest import ELIZA, GM, NOON, a_line, begin, narrate, say
 
@@ -66,7 +66,7 @@ async def test_a_forgotten_persons_words_are_gone_from_the_story_and_from_the_di
 async def test_others_lines_and_posts_stay(store: Store, scene: Scene) -> None:
     theirs = await say(store, scene, a_line("mine", author=99))
     reply = await store.add_reply(scene.id, "Mr Bennet", theirs.id, NOON)
-    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
+    await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
     assert await store.forget_person(ELIZA) == 0
     assert await store.turns(scene.id) == [theirs, reply]
     assert len(await store.posts(reply.id)) == 1
@@ -101,7 +101,7 @@ async def test_a_server_that_sends_aside_away_is_forgotten_whole(
     await say(store, scene, a_line(WORDS))
     reply = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     await store.keep_take(reply.id, (speech(WORDS),), WORDS, 1)
-    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
+    await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
     assert await store.forget_server(1) == 1
     assert await store.open_scenes() == [elsewhere]
     assert await store.turns(scene.id) == []

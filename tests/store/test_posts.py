@@ -8,7 +8,8 @@ import pytest
 
 from bot.errors import StoreError
 from bot.her.beats import speech
-from bot.scenes.interfaces import NewLine, PersonaWebhook, Post
+from bot.scenes.interfaces import NewLine
+from bot.scenes.posts import PersonaWebhook, Post, PostPurpose
 from tests.store.conftest import NOON
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(
     store: Store, reply: Turn
 ) -> None:
     take_id = reply.take.id if reply.take else None
-    spoken = Post(901, 500, reply.id, take_id, 0, "persona", webhook_id=7)
-    more = Post(902, 500, reply.id, take_id, 1, "persona", webhook_id=7)
-    private = Post(903, 9000, reply.id, take_id, 0, "gm")
+    spoken = Post(901, 500, reply.id, take_id, 0, PostPurpose.PERSONA, webhook_id=7)
+    more = Post(902, 500, reply.id, take_id, 1, PostPurpose.PERSONA, webhook_id=7)
+    private = Post(903, 9000, reply.id, take_id, 0, PostPurpose.GM)
     for post in (private, more, spoken):
         await store.add_post(post)
     assert await store.posts(reply.id) == [spoken, more, private]
@@ -38,13 +39,13 @@ async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(
 async def test_a_message_stored_again_takes_the_place_of_what_was_known_of_it(
     store: Store, reply: Turn
 ) -> None:
-    await store.add_post(Post(901, 500, reply.id, None, 0, "fault"))
-    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
-    assert [post.purpose for post in await store.posts(reply.id)] == ["persona"]
+    await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.FAULT))
+    await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
+    assert [post.purpose for post in await store.posts(reply.id)] == [PostPurpose.PERSONA]
 
 
 async def test_a_message_that_is_gone_is_forgotten(store: Store, reply: Turn) -> None:
-    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
+    await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
     await store.forget_post(901)
     await store.forget_post(901)
     assert await store.posts(reply.id) == []
@@ -55,15 +56,15 @@ async def test_it_is_known_which_messages_are_posts_of_any_turn(
     store: Store, scene: Scene, reply: Turn
 ) -> None:
     other = await store.add_reply(scene.id, "Elizabeth", None, NOON)
-    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
-    await store.add_post(Post(902, 500, other.id, None, 0, "persona"))
+    await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
+    await store.add_post(Post(902, 500, other.id, None, 0, PostPurpose.PERSONA))
     assert await store.remembered([901, 902, 903]) == {901, 902}
     assert await store.remembered([]) == set()
 
 
 async def test_a_post_of_no_turn_is_refused(store: Store) -> None:
     with pytest.raises(StoreError):
-        await store.add_post(Post(901, 500, 99, None, 0, "persona"))
+        await store.add_post(Post(901, 500, 99, None, 0, PostPurpose.PERSONA))
 
 
 async def test_a_channel_has_a_common_webhook_and_some_of_characters(store: Store) -> None:

@@ -11,7 +11,8 @@ from tests.store.conftest import NOON, begin, narrate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.scenes.interfaces import Posts, SceneStore
+    from bot.scenes.interfaces import SceneStore
+    from bot.scenes.posts import Posts
 
 WRITER = """
 import asyncio, sys

@@ -9,7 +9,8 @@ import pytest
 
 from bot.errors import Refused
 from bot.her.beats import speech, thought
-from bot.scenes.interfaces import NewNote, Post
+from bot.scenes.interfaces import NewNote
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.scene import Place
 from bot.scenes.turn import TurnState
 from tests.store.conftest import ELIZA, GM, NOON, a_line, begin, say
@@ -153,24 +154,26 @@ async def test_what_is_hidden_for_good_is_never_restored(store: Store, scene: Sc
 async def test_posts_that_show_another_take_are_found(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.", "Two.")
     assert turn.take
-    await store.add_post(Post(900, 500, turn.id, turn.take.id, 0, "persona"))
-    await store.add_post(Post(901, 600, turn.id, turn.takes[0], 0, "gm"))
+    await store.add_post(Post(900, 500, turn.id, turn.take.id, 0, PostPurpose.PERSONA))
+    await store.add_post(Post(901, 600, turn.id, turn.takes[0], 0, PostPurpose.GM))
     assert await store.misplaced() == []
     await store.choose_take(turn.id, turn.takes[0])
     assert [one.id for one in await store.misplaced()] == [turn.id]
     await store.undo(scene.id, [turn.id], NOON)
     assert [one.id for one in await store.misplaced()] == [turn.id]
-    await store.add_post(Post(900, 500, turn.id, None, 0, "persona"))
+    await store.add_post(Post(900, 500, turn.id, None, 0, PostPurpose.PERSONA))
     assert await store.misplaced() == []
 
 
 async def test_posts_with_buttons_are_known_by_their_channel(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.")
     for message, controls in ((900, False), (901, True)):
-        await store.add_post(Post(message, 500, turn.id, None, 0, "persona", controls=controls))
+        await store.add_post(
+            Post(message, 500, turn.id, None, 0, PostPurpose.PERSONA, controls=controls)
+        )
     assert [post.message_id for post in await store.controlled(500)] == [901]
     assert await store.controlled(501) == []
-    await store.add_post(Post(901, 500, turn.id, None, 0, "persona"))
+    await store.add_post(Post(901, 500, turn.id, None, 0, PostPurpose.PERSONA))
     assert await store.controlled(500) == []
 
 

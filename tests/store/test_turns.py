@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from bot.errors import StoreError
 from bot.her.beats import Beat, action, planning, speech, thought
-from bot.scenes.interfaces import NewLine, Post
+from bot.scenes.interfaces import NewLine
+from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.turn import Take, TurnKind, TurnState
 from bot.store.column_values import storable
 from tests.store.conftest import ELIZA, NOON, a_line, begin, narrate, say
@@ -211,8 +212,8 @@ async def test_a_message_leads_to_its_turn_whether_a_person_or_a_character_spoke
 ) -> None:
     line = await say(store, scene, a_line(message=900))
     reply = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
-    await store.add_post(Post(901, 500, reply.id, None, 0, "persona"))
-    await store.add_post(Post(902, 500, reply.id, None, 1, "persona"))
+    await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
+    await store.add_post(Post(902, 500, reply.id, None, 1, PostPurpose.PERSONA))
     assert await store.turn_by_message(900) == line
     assert await store.turn_by_message(901) == reply
     assert await store.turn_by_message(902) == reply
