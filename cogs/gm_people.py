@@ -51,21 +51,17 @@ class GmPeople(commands.Cog):
     ) -> list[app_commands.Choice[str]]:
         return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
 
-    @app_commands.command(
-        description="Hear somebody no longer: their lines are no part of the story any more"
-    )
-    @app_commands.describe(player="Whom")
-    async def kick(self, interaction: discord.Interaction, player: discord.Member) -> None:
-        """Send somebody out of the scene."""
+    @app_commands.command(description="Leave a person's lines out of the story from now on")
+    @app_commands.describe(player="The person to mute")
+    async def mute(self, interaction: discord.Interaction, player: discord.Member) -> None:
+        """Leave a person's lines out of the story."""
         await self._direction.kick(self._here(interaction), player.id, interaction.user.id)
-        await interaction_replies.publicly(
-            interaction, f"{player.mention} isn't heard in this scene any more."
-        )
+        await interaction_replies.publicly(interaction, f"{player.mention} is muted in this scene.")
 
-    @app_commands.command(description="Hear somebody again who was sent out")
-    @app_commands.describe(player="Whom")
-    async def readmit(self, interaction: discord.Interaction, player: discord.Member) -> None:
-        """Let somebody in again."""
+    @app_commands.command(description="Hear a muted person again")
+    @app_commands.describe(player="The person to unmute")
+    async def unmute(self, interaction: discord.Interaction, player: discord.Member) -> None:
+        """Hear a muted person again."""
         await self._direction.readmit(self._here(interaction), player.id, interaction.user.id)
         await interaction_replies.publicly(
             interaction, f"{player.mention} is heard in this scene again."

@@ -19,7 +19,7 @@ TEXTS: Final = {
     Remedy.JOIN_CAST: "Take a part with `/cast join`.",
     Remedy.ASK_PLAYER_TO_LEAVE: "Ask them to use `/cast leave`, or take another part.",
     Remedy.GIVE_PART_TO_MODEL: "Use `/gm hand` without a player to give the part to the model.",
-    Remedy.UNMUTE: "Use `/gm readmit` to let them speak again.",
+    Remedy.UNMUTE: "Use `/gm unmute` to let them speak again.",
     Remedy.HAND_OVER: "Use `/gm handover` to make somebody else the game master.",
     Remedy.REMOVE_GM: "Use `/gm remove` first.",
     Remedy.LIST_NOTES: "`/gm notes` lists and removes notes.",

@@ -206,8 +206,8 @@ async def test_players_may_do_nothing_that_is_the_gms(evening: Evening) -> None:
             assert refused.ephemeral, command
             assert "Only the game master" in refused.text, command
         for command, person in (
-            ("kick", "player"),
-            ("readmit", "player"),
+            ("mute", "player"),
+            ("unmute", "player"),
             ("add", "person"),
             ("remove", "person"),
         ):
@@ -238,7 +238,7 @@ async def test_parts_are_handed_round_and_people_sent_out_and_let_in(evening: Ev
         evening.lizzy.say(evening.stage, "I am here.")
         listed = await evening.kitty.slash(evening.stage, "cast list")
         assert evening.lizzy.mention in listed.text
-        await evening.gm.slash(evening.stage, "gm kick", player=evening.lizzy)
+        await evening.gm.slash(evening.stage, "gm mute", player=evening.lizzy)
         evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
         await evening.discord.quiet()
         assert engine.requests == []
@@ -246,7 +246,7 @@ async def test_parts_are_handed_round_and_people_sent_out_and_let_in(evening: Ev
             evening.stage, "cast join", character="Elizabeth Bennet"
         )
         assert "muted you" in refused.text
-        await evening.gm.slash(evening.stage, "gm readmit", player=evening.lizzy)
+        await evening.gm.slash(evening.stage, "gm unmute", player=evening.lizzy)
         evening.lizzy.say(evening.stage, "@Mr Bennet PICKLES?")
         await evening.answer()
         prompt = engine.requests[0].prompt.text
