@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 TEXTS: Final = {
     Remedy.START_SCENE: "Start one with `/scene start`.",
     Remedy.END_SCENE: "End it with `/scene end` first.",
-    Remedy.UNPAUSE_SCENE: "A game master can continue it with `/scene resume`.",
+    Remedy.UNPAUSE_SCENE: "A game master can continue it with `/scene unpause`.",
     Remedy.ENTER_STAGE: "`/cast enter` brings a character back on stage.",
     Remedy.WAKE_CHARACTER: "Use `/cast wake` to let the model play them again.",
     Remedy.LIST_CAST: "`/cast list` shows who plays whom.",

@@ -148,12 +148,12 @@ class SceneCommands(
         """Pause the scene here."""
         await self._theatre.pause(self._here(interaction), interaction.user.id)
         await interaction_replies.publicly(
-            interaction, "The scene is paused; `/scene resume` goes on with it."
+            interaction, "The scene is paused. `/scene unpause` continues it."
         )
 
-    @app_commands.command(description="Go on with a paused scene")
-    async def resume(self, interaction: discord.Interaction) -> None:
-        """Resume the scene here."""
+    @app_commands.command(description="Continue a paused scene")
+    async def unpause(self, interaction: discord.Interaction) -> None:
+        """Continue the paused scene in this channel."""
         await self._theatre.resume(self._here(interaction), interaction.user.id)
         await interaction_replies.publicly(interaction, "The scene goes on.")
 

@@ -216,7 +216,7 @@ async def test_who_speaks_to_a_character_while_the_scene_rests_or_nobody_plays_i
         assert hints(evening) == []
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         await evening.discord.until(lambda: hints(evening, "paused"))
-        await evening.gm.slash(evening.stage, "scene resume")
+        await evening.gm.slash(evening.stage, "scene unpause")
         for name in ("Mr Bennet", "Mrs Bennet", "Elizabeth Bennet", "Mr Collins"):
             await evening.gm.slash(evening.stage, "cast rest", character=name)
         evening.lizzy.say(evening.stage, f"{evening.discord.world.bot.mention} anybody?")
