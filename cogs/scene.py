@@ -96,13 +96,13 @@ class SceneCommands(
         ]
 
     @app_commands.command(
-        name="continue", description="Go on here with a scene of yours that ended (game masters)"
+        description="Continue a scene of yours that ended, in this channel (game masters)"
     )
     @app_commands.describe(
-        scene="Which one; whoever runs the bot also finds those played at its terminal"
+        scene="The scene to continue. The bot's owner also finds scenes played in the terminal"
     )
-    async def continue_(self, interaction: discord.Interaction, scene: str) -> None:
-        """Have a scene that rests go on here."""
+    async def reopen(self, interaction: discord.Interaction, scene: str) -> None:
+        """Continue a stored scene in this channel."""
         await interaction.response.defer(ephemeral=True)
         channel = self._stageable(interaction)
         if not scene.isdecimal():
@@ -118,7 +118,7 @@ class SceneCommands(
         self._theatre.play_owed()
         await self._tell_starter(interaction, opened, interaction.user.id)
 
-    @continue_.autocomplete("scene")
+    @reopen.autocomplete("scene")
     async def _resting(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:

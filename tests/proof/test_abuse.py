@@ -124,7 +124,7 @@ async def test_buttons_with_ids_of_another_server_show_and_change_nothing(evenin
         assert personas(evening.stage) == [post]
         assert "MARMALADE" not in caroline.ever_saw()
         assert caroline.name not in (await evening.gm.slash(evening.stage, "scene history")).text
-        listed = await caroline.autocomplete(ballroom, "scene continue", scene="")
+        listed = await caroline.autocomplete(ballroom, "scene reopen", scene="")
         assert listed == []
 
 

@@ -166,10 +166,10 @@ async def test_a_scene_of_another_server_can_be_named_by_its_number_and_stays_ou
         await evening.answer()
         await evening.gm.slash(evening.stage, "scene end")
         for number in ("1", "01", "１", "1; DROP TABLE scenes", str(evening.stage.id)):
-            outcome = await caroline.slash(ballroom, "scene continue", scene=number)
+            outcome = await caroline.slash(ballroom, "scene reopen", scene=number)
             assert_answered(outcome, number)
             assert "offered" in outcome.text or "Choose" in outcome.text, outcome.text
         assert "MARMALADE" not in caroline.ever_saw()
-        (own,) = await evening.gm.autocomplete(evening.stage, "scene continue", scene="")
-        await evening.gm.slash(evening.stage, "scene continue", scene=own.value)
+        (own,) = await evening.gm.autocomplete(evening.stage, "scene reopen", scene="")
+        await evening.gm.slash(evening.stage, "scene reopen", scene=own.value)
         assert "MARMALADE" in (await evening.gm.slash(evening.stage, "scene history")).text

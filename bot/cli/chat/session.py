@@ -108,7 +108,8 @@ def play(settings: Settings, options: ChatOptions) -> None:
         if options.kept:
             again = f"aside chat --store {shlex.quote(str(path))} --continue {seat.scene_id}"
             screen.line(
-                f"Kept in {path}: `{again}` goes on, and on Discord `/scene continue`.", QUIET
+                f"Saved in {path}. Continue with `{again}`, or on Discord with `/scene reopen`.",
+                QUIET,
             )
 
 

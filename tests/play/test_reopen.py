@@ -1,4 +1,4 @@
-"""`/scene continue`: a scene that ended, or was played at a terminal, goes on in a channel."""
+"""`/scene reopen`: a scene that ended, or was played at a terminal, goes on in a channel."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ async def test_an_ended_scene_goes_on_in_another_channel_with_its_story(evening:
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")
         await evening.answer()
-        none = await evening.gm.autocomplete(hall, "scene continue", scene="")
+        none = await evening.gm.autocomplete(hall, "scene reopen", scene="")
         assert none == []
         await evening.discord.quiet()
         await evening.gm.slash(evening.stage, "scene end")
-        (choice,) = await evening.gm.autocomplete(hall, "scene continue", scene="study")
+        (choice,) = await evening.gm.autocomplete(hall, "scene reopen", scene="study")
         evening.lizzy.say(hall, "@Mr Bennet PICKLES?")
-        outcome = await evening.gm.slash(hall, "scene continue", scene=choice.value)
+        outcome = await evening.gm.slash(hall, "scene reopen", scene=choice.value)
         assert "you direct it" in outcome.text
         assert any(
             "2 turns so far" in text for message in hall.messages for text in message.now.texts()
@@ -60,9 +60,9 @@ async def test_a_player_is_offered_nothing_and_gets_nothing(evening: Evening) ->
     async with evening.online(await ready()):
         await evening.begin()
         await evening.gm.slash(evening.stage, "scene end")
-        assert await evening.lizzy.autocomplete(evening.stage, "scene continue", scene="") == []
+        assert await evening.lizzy.autocomplete(evening.stage, "scene reopen", scene="") == []
         for typed in ("1", "Mr Bennet's study", "9" * 40):
-            outcome = await evening.lizzy.slash(evening.stage, "scene continue", scene=typed)
+            outcome = await evening.lizzy.slash(evening.stage, "scene reopen", scene=typed)
             assert outcome.ephemeral
             assert "offered" in outcome.text
 
@@ -74,12 +74,12 @@ async def test_what_was_played_at_a_terminal_goes_on_for_who_owns_the_bot(
     owner = Person(evening.discord, evening.guild.owner)
     engine = await ready()
     async with evening.online(engine):
-        assert await evening.gm.autocomplete(evening.stage, "scene continue", scene="") == []
-        refused = await evening.gm.slash(evening.stage, "scene continue", scene=str(played))
+        assert await evening.gm.autocomplete(evening.stage, "scene reopen", scene="") == []
+        refused = await evening.gm.slash(evening.stage, "scene reopen", scene=str(played))
         assert "offered" in refused.text
-        (choice,) = await owner.autocomplete(evening.stage, "scene continue", scene="")
+        (choice,) = await owner.autocomplete(evening.stage, "scene reopen", scene="")
         assert choice.value == str(played)
-        await owner.slash(evening.stage, "scene continue", scene=choice.value)
+        await owner.slash(evening.stage, "scene reopen", scene=choice.value)
         listed = await owner.slash(evening.stage, "cast list")
         assert owner.mention in listed.text
         owner.say(evening.stage, "@Mr Bennet And now?")
