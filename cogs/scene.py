@@ -138,9 +138,9 @@ class SceneCommands(
         await self._strike(interaction, ended)
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
 
-    @app_commands.command(description="Bring back what was undone last (game masters)")
-    async def restore(self, interaction: discord.Interaction) -> None:
-        """Bring back what a rewind took out of the story, or Hide."""
+    @app_commands.command(description="Bring back the turns that were undone last (game masters)")
+    async def unhide(self, interaction: discord.Interaction) -> None:
+        """Bring back the turns that the last rewind or *Hide* took out of the story."""
         await self._story.restore(interaction, self._here(interaction).id, None)
 
     @app_commands.command(description="Let the scene rest: nothing is heard or answered")

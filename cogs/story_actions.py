@@ -102,9 +102,7 @@ class StoryActions(commands.Cog):
             if after
             else "What is being written after it"
         )
-        question = (
-            f"Rewind to here? {undone} would be undone. That can be taken back: `/scene restore`."
-        )
+        question = f"Rewind to here? {undone} would be undone. `/scene unhide` brings them back."
         await interaction_replies.privately(
             interaction, question, view=buttons.confirm_rewind_view(turn_id)
         )

@@ -58,11 +58,11 @@ async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_r
         assert "MARMALADE" not in engine.requests[-1].prompt.text
     engine = await ready(MADAM)
     async with evening.online(engine):
-        await refused(evening, await evening.lizzy.slash(evening.stage, "scene restore"))
-        await evening.gm.slash(evening.stage, "scene restore")
+        await refused(evening, await evening.lizzy.slash(evening.stage, "scene unhide"))
+        await evening.gm.slash(evening.stage, "scene unhide")
         await refused(
             evening,
-            await evening.gm.slash(evening.stage, "scene restore"),
+            await evening.gm.slash(evening.stage, "scene unhide"),
             "No turns are left to bring back",
         )
         await asked(evening, "@Mrs Bennet Mama?", count=3)
@@ -84,7 +84,7 @@ async def test_a_narration_that_is_undone_goes_and_comes_back(evening: Evening) 
         await evening.gm.press(question.message, "Rewind")
         await evening.discord.until(lambda: told.deleted)
         await evening.discord.quiet()
-        await evening.gm.slash(evening.stage, "scene restore")
+        await evening.gm.slash(evening.stage, "scene unhide")
         await evening.discord.until(
             lambda: [m for m in evening.stage.messages if "Rain" in m.content]
         )

@@ -96,7 +96,7 @@ async def hide(evening: Evening, act: Act, post: Message) -> bool:
     menu = await evening.gm.context_menu(post, "More…")
     if menu.messages:
         await evening.gm.press(menu.message, "Hide")
-        await evening.gm.slash(act.stage, "scene restore")
+        await evening.gm.slash(act.stage, "scene unhide")
     return bool(menu.messages)
 
 

@@ -117,7 +117,7 @@ async def test_what_was_undone_last_comes_back_first_whatever_the_clock_says(
         await hide(evening, first)
         await asyncio.to_thread(shift, evening.settings.store.path, "undone_at", 1)
         await hide(evening, second)
-        await evening.gm.slash(evening.stage, "scene restore")
+        await evening.gm.slash(evening.stage, "scene unhide")
         history = await evening.gm.slash(evening.stage, "scene history")
         assert "Answer 2" in history.text
         assert "Answer 1" not in history.text
