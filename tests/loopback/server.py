@@ -16,6 +16,7 @@ from .entities import Overwrite, Privileged
 from .faults import Faults
 from .gateway import Gateway
 from .openapi import find_description
+from .pending_work import has_pending_work
 from .permissions import INVITED, bits
 from .rates import Rates
 from .rest import Rest, Seen, Violation
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 assert routes  # importing it has filled the table of routes
 EVERY_INTENT = frozenset(Privileged)
+PASS = 0.005  # seconds between two looks at the bot
 
 
 class LoopbackDiscord:
@@ -238,17 +240,23 @@ class LoopbackDiscord:
             await asyncio.sleep(0.005)
         return found
 
-    async def quiet(self, seconds: float = 0.2, within: float = 10.0) -> None:
-        """Wait until the bot has asked for nothing for `seconds`: then it probably has nothing more to do."""
+    async def quiet(self, seconds: float = 0.05, within: float = 10.0) -> None:
+        """Wait until the bot has nothing left to do.
+
+        It is busy while one of its tasks waits for a response, a thread or the database. After
+        that, no request may arrive for `seconds`. These are counted in passes of the event loop,
+        so that a busy machine only makes them longer. For a bot in another process, the pause
+        without requests is the only sign. Raises AssertionError after `within` seconds.
+        """
         deadline = time.monotonic() + within
-        count, since = len(self.requests), time.monotonic()
-        while time.monotonic() - since < seconds:
-            assert time.monotonic() < deadline, (
-                f"the bot never fell quiet; last: {self.requests[-1:]}"
-            )
-            await asyncio.sleep(0.01)
-            if len(self.requests) != count:
-                count, since = len(self.requests), time.monotonic()
+        count, silent = len(self.requests), 0
+        while silent < max(10, round(seconds / PASS)):
+            assert time.monotonic() < deadline, f"the bot is still busy: {self.requests[-1:]}"
+            await asyncio.sleep(PASS)
+            if has_pending_work() or len(self.requests) != count:
+                count, silent = len(self.requests), 0
+            else:
+                silent += 1
 
     async def answered(self, outcome: Outcome) -> None:
         """Wait for the first answer, no longer than Discord does, and after a deferral for the real one."""
