@@ -90,7 +90,7 @@ class Aside(commands.Bot):
         self._store: Store | None = None
         self._theatre: Theatre | None = None
         self._stage: ReplyPoster | None = None
-        self.tree.error(interaction_replies.complain)
+        self.tree.error(interaction_replies.report_error)
 
     async def on_message(self, message: discord.Message, /) -> None:
         """Leave messages to the listener: there are no commands with a prefix."""

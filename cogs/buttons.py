@@ -10,7 +10,7 @@ from bot.errors import Refused
 from bot.posting.buttons import TRY_AGAIN_ID, TURN_ACTION_ID, UNHIDE_ID, TurnAction
 from cogs import interaction_replies
 from cogs.reply_actions import ReplyActions
-from cogs.story_actions import DEEDS, StoryActions
+from cogs.story_actions import STORY_ACTIONS, StoryActions
 
 if TYPE_CHECKING:
     import re
@@ -35,43 +35,43 @@ class _Named:
         return button
 
 
-class RetryButton(_Named, discord.ui.DynamicItem[_Button], template=TRY_AGAIN_ID):
+class TryAgainButton(_Named, discord.ui.DynamicItem[_Button], template=TRY_AGAIN_ID):
     """“Try again” under the notice of a failed reply."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Try it again."""
-        await interaction_replies.guarded(
+        await interaction_replies.run_reporting_errors(
             interaction, _replies(interaction).retry(interaction, int(self.said["turn"]))
         )
 
 
-class DeedButton(_Named, discord.ui.DynamicItem[_Button], template=TURN_ACTION_ID):
+class TurnActionButton(_Named, discord.ui.DynamicItem[_Button], template=TURN_ACTION_ID):
     """A button that does something with a turn."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Do it."""
-        await interaction_replies.guarded(interaction, self._do(interaction))
+        await interaction_replies.run_reporting_errors(interaction, self._do(interaction))
 
     async def _do(self, interaction: discord.Interaction) -> None:
         if self.said["deed"] not in set(TurnAction):
             raise Refused("That button is from another version of Aside: use the message's menu.")
         deed = TurnAction(self.said["deed"])
-        does = _story(interaction).do if deed in DEEDS else _replies(interaction).do
+        does = _story(interaction).do if deed in STORY_ACTIONS else _replies(interaction).do
         await does(interaction, deed, int(self.said["turn"]))
 
 
-class RestoreButton(_Named, discord.ui.DynamicItem[_Button], template=UNHIDE_ID):
+class UnhideButton(_Named, discord.ui.DynamicItem[_Button], template=UNHIDE_ID):
     """“Restore” under what tells that something was undone."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Bring it back."""
         scene_id, moment = int(self.said["scene"]), int(self.said["moment"])
-        await interaction_replies.guarded(
+        await interaction_replies.run_reporting_errors(
             interaction, _story(interaction).restore(interaction, scene_id, moment)
         )
 
 
-BUTTONS = (RetryButton, DeedButton, RestoreButton)
+BUTTONS = (TryAgainButton, TurnActionButton, UnhideButton)
 
 
 def _replies(interaction: discord.Interaction) -> ReplyActions:

@@ -37,7 +37,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         joined = await self._theatre.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
         played = escape_name(part.character if part else character)
-        await interaction_replies.publicly(
+        await interaction_replies.reply_publicly(
             interaction,
             f"**{played}** is played by {escape_name(interaction.user.display_name)} now.",
         )
@@ -46,7 +46,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     async def _characters(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
     @app_commands.command(
         description="Give your character back: the model plays it again, or it rests"
@@ -57,7 +57,9 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         scene = self._theatre.here(interaction.channel_id or 0)
         character = await self._theatre.leave(scene, interaction.user.id, rest=rest)
         now = "rests now" if rest else "is played by the model again"
-        await interaction_replies.publicly(interaction, f"**{escape_name(character)}** {now}.")
+        await interaction_replies.reply_publicly(
+            interaction, f"**{escape_name(character)}** {now}."
+        )
 
     @app_commands.command(description="Let nobody play a character for a while (game masters)")
     @app_commands.describe(character="Who rests")
@@ -81,7 +83,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         """Send a character off stage."""
         scene = self._theatre.here(interaction.channel_id or 0)
         gone = await self._direction.exit(scene, character, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"*{escape_name(gone)} leaves.*")
+        await interaction_replies.reply_publicly(interaction, f"*{escape_name(gone)} leaves.*")
 
     @app_commands.command(description="Come back on stage")
     @app_commands.describe(character="Who comes; the one you play, where nobody is named")
@@ -89,7 +91,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
         """Bring a character back on stage."""
         scene = self._theatre.here(interaction.channel_id or 0)
         come = await self._direction.enter(scene, character, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"*{escape_name(come)} enters.*")
+        await interaction_replies.reply_publicly(interaction, f"*{escape_name(come)} enters.*")
 
     @rest.autocomplete("character")
     @wake.autocomplete("character")
@@ -98,17 +100,19 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     async def _others(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
     @app_commands.command(name="list", description="Who plays whom")
     async def list_(self, interaction: discord.Interaction) -> None:
         """Show the cast."""
         for page in status_pages.format_cast(self._theatre.here(interaction.channel_id or 0)):
-            await interaction_replies.privately(interaction, page)
+            await interaction_replies.reply_privately(interaction, page)
 
     async def _rest(self, interaction: discord.Interaction, character: str, *, rests: bool) -> None:
         scene = self._theatre.here(interaction.channel_id or 0)
         changed = await self._direction.rest(scene, character, interaction.user.id, rests=rests)
         part = cast.find(changed, character)
         now = "rests now" if rests else "is played by the model again"
-        await interaction_replies.publicly(interaction, f"**{escape_name(part.character)}** {now}.")
+        await interaction_replies.reply_publicly(
+            interaction, f"**{escape_name(part.character)}** {now}."
+        )

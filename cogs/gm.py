@@ -66,7 +66,7 @@ class GmCommands(
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         await self._telling.narrate(scene, text, interaction.user.id)
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, "It is told." if text else "The model tells it in a moment."
         )
 
@@ -84,7 +84,7 @@ class GmCommands(
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         await self._telling.say(scene, character, text, interaction.user.id)
-        await interaction_replies.privately(interaction, "It is said.")
+        await interaction_replies.reply_privately(interaction, "It is said.")
 
     @app_commands.command(description="Have one character know something that nobody else hears")
     @app_commands.describe(character="Who knows it", text="What it notices, hears or remembers")
@@ -98,7 +98,7 @@ class GmCommands(
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         told = await self._telling.whisper_to(scene, character, text, interaction.user.id)
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, f"**{escape_name(told)}** knows it, and nobody else."
         )
 
@@ -121,7 +121,7 @@ class GmCommands(
         who = (
             f"**{escape_name(note.character)}** bears" if note.character else "All characters bear"
         )
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes."
         )
 
@@ -139,7 +139,7 @@ class GmCommands(
         for page in status_pages.format_notes(
             await self._prompter.notes(scene, interaction.user.id)
         ):
-            await interaction_replies.privately(interaction, page)
+            await interaction_replies.reply_privately(interaction, page)
 
     @notes.autocomplete("remove")
     async def _removable(
@@ -150,8 +150,9 @@ class GmCommands(
             return []
         notes = await self._prompter.notes(scene, interaction.user.id)
         return [
-            autocomplete.numbered(number, note.text) for number, note in enumerate(notes, start=1)
-        ][: autocomplete.MOST]
+            autocomplete.numbered_choice(number, note.text)
+            for number, note in enumerate(notes, start=1)
+        ][: autocomplete.MAX_CHOICES]
 
     @app_commands.command(
         description="What a character thinks right now: for you alone, without a turn"
@@ -162,7 +163,7 @@ class GmCommands(
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         behind = await self._prompter.think(scene, character, interaction.user.id)
-        await interaction_replies.show(
+        await interaction_replies.reply_with_messages(
             interaction, render_gm_messages(behind.speaker, behind.freed)
         )
 
@@ -183,7 +184,7 @@ class GmCommands(
         asked = ((mind.TIME, time), (mind.PLACE, place), (mind.SCENE, scene))
         changes = [(what, text) for what, text in asked if text is not None]
         await self._telling.set(here, changes, interaction.user.id)
-        await interaction_replies.privately(interaction, "So it is, in every mind.")
+        await interaction_replies.reply_privately(interaction, "So it is, in every mind.")
 
     @say.autocomplete("character")
     @whisper.autocomplete("character")
@@ -192,4 +193,4 @@ class GmCommands(
     async def _characters(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)

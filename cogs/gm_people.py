@@ -12,7 +12,7 @@ from bot.errors import Refused
 from bot.posting.escaping import escape_name
 from bot.scenes import cast
 from cogs import autocomplete, interaction_replies
-from cogs.scene import moderates
+from cogs.scene import can_moderate
 
 if TYPE_CHECKING:
     from bot.posting.reply_poster import ReplyPoster
@@ -41,7 +41,7 @@ class GmPeople(commands.Cog):
         handed = await self._direction.hand(scene, character, user_id, interaction.user.id)
         part = cast.find(handed, character)
         by = player.mention if player else "the model"
-        await interaction_replies.publicly(
+        await interaction_replies.reply_publicly(
             interaction, f"**{escape_name(part.character)}** is played by {by} now."
         )
 
@@ -49,21 +49,23 @@ class GmPeople(commands.Cog):
     async def _handed(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
     @app_commands.command(description="Leave a person's lines out of the story from now on")
     @app_commands.describe(player="The person to mute")
     async def mute(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Leave a person's lines out of the story."""
         await self._direction.kick(self._here(interaction), player.id, interaction.user.id)
-        await interaction_replies.publicly(interaction, f"{player.mention} is muted in this scene.")
+        await interaction_replies.reply_publicly(
+            interaction, f"{player.mention} is muted in this scene."
+        )
 
     @app_commands.command(description="Hear a muted person again")
     @app_commands.describe(player="The person to unmute")
     async def unmute(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Hear a muted person again."""
         await self._direction.readmit(self._here(interaction), player.id, interaction.user.id)
-        await interaction_replies.publicly(
+        await interaction_replies.reply_publicly(
             interaction, f"{player.mention} is heard in this scene again."
         )
 
@@ -75,9 +77,11 @@ class GmPeople(commands.Cog):
         """Add a game master."""
         scene = self._here(interaction)
         changed = await self._direction.add_gm(
-            scene, _person(person).id, interaction.user.id, moderates=moderates(interaction)
+            scene, _person(person).id, interaction.user.id, moderates=can_moderate(interaction)
         )
-        await interaction_replies.publicly(interaction, f"{person.mention} directs this scene too.")
+        await interaction_replies.reply_publicly(
+            interaction, f"{person.mention} directs this scene too."
+        )
         await self._stage.greet(changed, person.id)
 
     @app_commands.command(
@@ -87,7 +91,7 @@ class GmPeople(commands.Cog):
     async def remove(self, interaction: discord.Interaction, person: discord.Member) -> None:
         """Remove a game master."""
         await self._direction.remove_gm(self._here(interaction), person.id, interaction.user.id)
-        await interaction_replies.publicly(
+        await interaction_replies.reply_publicly(
             interaction, f"{person.mention} doesn't direct this scene any more."
         )
 
@@ -97,7 +101,7 @@ class GmPeople(commands.Cog):
         """Hand the direction over."""
         scene = self._here(interaction)
         changed = await self._direction.hand_over(scene, _person(person).id, interaction.user.id)
-        await interaction_replies.publicly(
+        await interaction_replies.reply_publicly(
             interaction, f"{person.mention} directs this scene from now on."
         )
         await self._stage.greet(changed, person.id)

@@ -23,7 +23,7 @@ _LONGEST = 2000
 _TOO_LATE = 10062  # Discord's code for an interaction that it waits for no longer
 
 
-async def privately(
+async def reply_privately(
     interaction: discord.Interaction,
     text: str,
     *,
@@ -42,21 +42,23 @@ async def privately(
         )
 
 
-async def guarded(interaction: discord.Interaction, answer: Awaitable[None]) -> None:
+async def run_reporting_errors(interaction: discord.Interaction, answer: Awaitable[None]) -> None:
     """Await an answer; where that fails, tell the person who asked why. For buttons and forms, of which discord.py
     would only log it."""
     try:
         await answer
     except Exception as error:
-        await complain(interaction, error)
+        await report_error(interaction, error)
 
 
-async def publicly(interaction: discord.Interaction, text: str) -> None:
+async def reply_publicly(interaction: discord.Interaction, text: str) -> None:
     """Answer so that the whole channel sees it."""
     await interaction.response.send_message(text[:_LONGEST])
 
 
-async def show(interaction: discord.Interaction, messages: Sequence[Outgoing]) -> None:
+async def reply_with_messages(
+    interaction: discord.Interaction, messages: Sequence[Outgoing]
+) -> None:
     """Answer with rendered messages, so that only the person who asked sees them."""
     if not interaction.response.is_done():
         await interaction.response.defer(ephemeral=True)
@@ -71,7 +73,7 @@ async def show(interaction: discord.Interaction, messages: Sequence[Outgoing]) -
             await interaction.followup.send(embed=embed, files=files, ephemeral=True)
 
 
-async def complain(interaction: discord.Interaction, error: Exception) -> None:
+async def report_error(interaction: discord.Interaction, error: Exception) -> None:
     """Tell the person who asked, in one sentence, why it didn't work; the log has the rest."""
     cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
     if getattr(cause, "code", 0) == _TOO_LATE:
@@ -85,6 +87,6 @@ async def complain(interaction: discord.Interaction, error: Exception) -> None:
         _log.error("An interaction failed", exc_info=cause)
         sentence = _UNEXPECTED
     try:
-        await privately(interaction, sentence)
+        await reply_privately(interaction, sentence)
     except discord.HTTPException as refused:
         _log.warning("A person could not be told that their request failed: %s", refused)

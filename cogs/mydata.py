@@ -68,14 +68,14 @@ class MyDataCommands(
         await interaction.response.defer(ephemeral=True)
         lines = await self._people.lines_of(interaction.user.id)
         if not lines:
-            await interaction_replies.privately(interaction, _NOTHING)
+            await interaction_replies.reply_privately(interaction, _NOTHING)
             return
         text = "\n".join(
             f"{one.said_at:%Y-%m-%d %H:%M} #{one.channel_id} {one.speaker}: {one.text}"
             for one in lines
         )
         file = discord.File(io.BytesIO(text.encode("utf-8", "replace")), filename="mydata.txt")
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, "Everything Aside keeps of what you said:", files=[file]
         )
 
@@ -86,11 +86,11 @@ class MyDataCommands(
     async def delete(self, interaction: discord.Interaction, sure: bool) -> None:
         """Delete a person's words at their word."""
         if not sure:
-            await interaction_replies.privately(interaction, "Nothing was deleted.")
+            await interaction_replies.reply_privately(interaction, "Nothing was deleted.")
             return
         await interaction.response.defer(ephemeral=True)
         lines = await self._forgetting.forget(interaction.user.id)
         count = "One line is" if lines == 1 else f"{lines} lines are"
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, f"{count} deleted, for good." if lines else _NOTHING
         )

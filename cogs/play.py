@@ -56,7 +56,7 @@ class PlayCommands(commands.Cog):
         answers_it = await self._telling.whisper(scene, character, text, _speaker(interaction))
         rests = "" if answers_it else " Nobody plays them now, so there will be no answer."
         quoted = shorten(escape_text(text), _QUOTED)
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, f"🤫 You whisper to {escape_name(character)}: {quoted}{rests}"
         )
 
@@ -78,7 +78,7 @@ class PlayCommands(commands.Cog):
         rolled = await self._telling.roll(scene, dice, _speaker(interaction), secret=secret)
         line = format_roll(rolled.roll, rolled.speaker)
         if secret:
-            await interaction_replies.privately(interaction, line)
+            await interaction_replies.reply_privately(interaction, line)
             return
         shown = await interaction.response.send_message(line)
         if (
@@ -104,14 +104,16 @@ class PlayCommands(commands.Cog):
         """Give a character its cue."""
         scene = self._theatre.here(interaction.channel_id or 0)
         cued = await self._telling.cue(scene, character, interaction.user.id)
-        await interaction_replies.privately(interaction, f"**{escape_name(cued)}** has the cue.")
+        await interaction_replies.reply_privately(
+            interaction, f"**{escape_name(cued)}** has the cue."
+        )
 
     @whisper.autocomplete("character")
     @cue.autocomplete("character")
     async def _characters(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
 
 def _speaker(interaction: discord.Interaction) -> Speaker:

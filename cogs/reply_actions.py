@@ -67,7 +67,7 @@ class ReplyActions(commands.Cog):
             form = re.fullmatch(buttons.EDIT_FORM_ID, str(interaction.data.get("custom_id", "")))
             if form is not None:
                 text = _text(interaction.data.get("components"))
-                await interaction_replies.guarded(
+                await interaction_replies.run_reporting_errors(
                     interaction,
                     self._rewrite(interaction, int(form["turn"]), int(form["take"]), text),
                 )
@@ -100,7 +100,7 @@ class ReplyActions(commands.Cog):
         """Show everything that can be done with a message of the story."""
         await interaction.response.defer(ephemeral=True)
         turn = await self._takes.found(message.id, interaction.user.id)
-        await interaction_replies.privately(interaction, _MENU, view=buttons.menu_view(turn))
+        await interaction_replies.reply_privately(interaction, _MENU, view=buttons.menu_view(turn))
 
     # From buttons
 
@@ -110,7 +110,7 @@ class ReplyActions(commands.Cog):
         if interaction.guild_id is not None:  # in a direct message stands what failed of a whisper
             await self._stands(interaction, turn_id)
         await self._takes.retry(turn_id, interaction.user.id)
-        await interaction_replies.privately(interaction, "Trying again.")
+        await interaction_replies.reply_privately(interaction, "Trying again.")
 
     async def do(self, interaction: discord.Interaction, deed: TurnAction, turn_id: int) -> None:
         """Do what a button of a reply's says."""
@@ -124,7 +124,9 @@ class ReplyActions(commands.Cog):
         await self._stands(interaction, turn_id)
         if deed is TurnAction.MENU:
             turn = await self._takes.asked(turn_id, interaction.user.id)
-            await interaction_replies.privately(interaction, _MENU, view=buttons.menu_view(turn))
+            await interaction_replies.reply_privately(
+                interaction, _MENU, view=buttons.menu_view(turn)
+            )
         elif deed is TurnAction.SHOW_THOUGHTS:
             posts = await self._posts.posts(turn_id)
             await self._thoughts(interaction, posts[0].message_id if posts else 0)
@@ -150,21 +152,23 @@ class ReplyActions(commands.Cog):
     async def _again(self, interaction: discord.Interaction, turn: Turn) -> None:
         if turn.state is TurnState.FAILED:
             await self._takes.retry(turn.id, interaction.user.id)
-            await interaction_replies.privately(interaction, "Trying again.")
+            await interaction_replies.reply_privately(interaction, "Trying again.")
         else:
             await self._takes.again(turn.id, interaction.user.id)
-            await interaction_replies.privately(
+            await interaction_replies.reply_privately(
                 interaction, f"{turn.speaker} gives that reply anew."
             )
 
     async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
         behind = await self._theatre.thoughts(message_id, interaction.user.id)
         if behind.audience is Audience.GM:
-            await interaction_replies.show(
+            await interaction_replies.reply_with_messages(
                 interaction, render_gm_messages(behind.speaker, behind.freed)
             )
         else:
-            await interaction_replies.show(interaction, render_public_messages(behind.freed))
+            await interaction_replies.reply_with_messages(
+                interaction, render_public_messages(behind.freed)
+            )
 
     async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
         take, text = await _soon(self._takes.text(turn_id, interaction.user.id))
@@ -179,7 +183,7 @@ class ReplyActions(commands.Cog):
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         changed = await self._takes.rewrite(turn_id, take_id, text, interaction.user.id)
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, "Changed." if changed else "Nothing was changed."
         )
 

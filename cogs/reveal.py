@@ -59,7 +59,7 @@ class RevealCommands(
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the reveal policy."""
         scene = self._theatre.here(interaction.channel_id or 0)
-        await interaction_replies.privately(interaction, status_pages.format_reveal(scene))
+        await interaction_replies.reply_privately(interaction, status_pages.format_reveal(scene))
 
     async def _set(
         self, interaction: discord.Interaction, kind: BeatKind, where: str | None
@@ -68,6 +68,6 @@ class RevealCommands(
         changed = await self._theatre.reveal(
             scene, kind, Where(where) if where else None, interaction.user.id
         )
-        await interaction_replies.publicly(interaction, status_pages.format_reveal(changed))
+        await interaction_replies.reply_publicly(interaction, status_pages.format_reveal(changed))
         if changed.reveal.where(kind) is Where.GM and scene.reveal.where(kind) is not Where.GM:
             await self._stage.greet(changed, interaction.user.id)

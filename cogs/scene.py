@@ -91,8 +91,8 @@ class SceneCommands(
         self, _interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
         found = await asyncio.to_thread(self._library.matching, typed)
-        return [autocomplete.choice(f"{one.title} · {one.book}", one.id) for one in found][
-            : autocomplete.MOST
+        return [autocomplete.text_choice(f"{one.title} · {one.book}", one.id) for one in found][
+            : autocomplete.MAX_CHOICES
         ]
 
     @app_commands.command(
@@ -106,7 +106,7 @@ class SceneCommands(
         await interaction.response.defer(ephemeral=True)
         channel = self._stageable(interaction)
         if not scene.isdecimal():
-            raise Refused("Choose a scene from those that are offered.")
+            raise Refused("Choose one from the list.")
         people = await _people(interaction)
         taken = await self._theatre.go_on(int(scene[:18]), _place(channel), people, interaction.id)
         opened = await self._open(channel, taken)
@@ -123,9 +123,11 @@ class SceneCommands(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
         found = await self._theatre.resting(interaction.guild_id or 0, await _people(interaction))
-        return [autocomplete.scene(one) for one in found if autocomplete.means(typed, one)][
-            : autocomplete.MOST
-        ]
+        return [
+            autocomplete.scene_choice(one)
+            for one in found
+            if autocomplete.matches_scene(typed, one)
+        ][: autocomplete.MAX_CHOICES]
 
     @app_commands.command(description="End the scene in this channel")
     async def end(self, interaction: discord.Interaction) -> None:
@@ -133,7 +135,7 @@ class SceneCommands(
         scene = self._here(interaction)
         await interaction.response.defer()
         ended = await self._theatre.end(
-            scene, interaction.user.id, moderates=moderates(interaction)
+            scene, interaction.user.id, moderates=can_moderate(interaction)
         )
         await self._strike(interaction, ended)
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
@@ -147,7 +149,7 @@ class SceneCommands(
     async def pause(self, interaction: discord.Interaction) -> None:
         """Pause the scene here."""
         await self._theatre.pause(self._here(interaction), interaction.user.id)
-        await interaction_replies.publicly(
+        await interaction_replies.reply_publicly(
             interaction, "The scene is paused. `/scene unpause` continues it."
         )
 
@@ -155,7 +157,7 @@ class SceneCommands(
     async def unpause(self, interaction: discord.Interaction) -> None:
         """Continue the paused scene in this channel."""
         await self._theatre.resume(self._here(interaction), interaction.user.id)
-        await interaction_replies.publicly(interaction, "The scene goes on.")
+        await interaction_replies.reply_publicly(interaction, "The scene goes on.")
 
     @app_commands.command(
         description="Who answers: only who is addressed, or whoever is likely to (game masters)"
@@ -175,14 +177,14 @@ class SceneCommands(
         scene = await self._direction.mode(
             self._here(interaction), Mode(mode), budget, interaction.user.id
         )
-        await interaction_replies.publicly(interaction, status_pages.format_mode(scene))
+        await interaction_replies.reply_publicly(interaction, status_pages.format_mode(scene))
 
     @app_commands.command(description="What is played here, by whom, and how far it has come")
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the scene here."""
         scene = self._here(interaction)
         told = await self._theatre.history(scene)
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, status_pages.format_status(scene, len(told))
         )
 
@@ -191,7 +193,7 @@ class SceneCommands(
         """Begin the story anew."""
         hidden = await self._theatre.clear(self._here(interaction), interaction.user.id)
         turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
-        await interaction_replies.publicly(
+        await interaction_replies.reply_publicly(
             interaction, f"The story begins anew: {turns} out of everyone's mind."
         )
 
@@ -201,7 +203,7 @@ class SceneCommands(
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         for page in status_pages.format_history(await self._theatre.history(scene)):
-            await interaction_replies.privately(interaction, page)
+            await interaction_replies.reply_privately(interaction, page)
 
     @app_commands.command(
         description="The exact text the model gets for a character now (game masters)"
@@ -213,7 +215,7 @@ class SceneCommands(
         await interaction.response.defer(ephemeral=True)
         text = await self._theatre.prompt(scene, character, interaction.user.id)
         file = discord.File(io.BytesIO(text.encode()), filename="prompt.txt")
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, f"What the model gets for {character} now:", files=[file]
         )
 
@@ -221,7 +223,7 @@ class SceneCommands(
     async def _characters(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        return autocomplete.characters(self._theatre.at(interaction.channel_id or 0), typed)
+        return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
     def _here(self, interaction: discord.Interaction) -> Scene:
         return self._theatre.here(interaction.channel_id or 0)
@@ -254,7 +256,9 @@ class SceneCommands(
     ) -> None:
         reached = await self._stage.greet(scene, director_id)
         told = (_started(director_id, interaction.user.id, reached=reached), self._rules.caution)
-        await interaction_replies.privately(interaction, "\n".join(part for part in told if part))
+        await interaction_replies.reply_privately(
+            interaction, "\n".join(part for part in told if part)
+        )
 
     async def _strike(self, interaction: discord.Interaction, scene: Scene) -> None:
         """Take down what was put up for a scene: its roles, but for those that a branch of it goes on with."""
@@ -269,7 +273,7 @@ def _place(channel: Stageable) -> Place:
     return Place(channel.guild.id, channel.id, parent)
 
 
-def moderates(interaction: discord.Interaction) -> bool:
+def can_moderate(interaction: discord.Interaction) -> bool:
     """Whether who asks may manage this channel."""
     return interaction.permissions.manage_channels or interaction.permissions.administrator
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.scenes.theatre import Theatre
     from bot.scenes.undo import Undo, Undone
 
-DEEDS = frozenset(
+STORY_ACTIONS = frozenset(
     {TurnAction.REWIND, TurnAction.CONFIRM_REWIND, TurnAction.HIDE, TurnAction.BRANCH}
 )
 """What is done here; everything else is done with replies."""
@@ -87,7 +87,7 @@ class StoryActions(commands.Cog):
         """Bring back what was undone at a moment, or last."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         restored = await self._undoing.restore(scene_id, moment, interaction.user.id)
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, f"{_turns(len(restored.turns))} part of the story again."
         )
         await self._theatre.announce(
@@ -103,7 +103,7 @@ class StoryActions(commands.Cog):
             else "What is being written after it"
         )
         question = f"Rewind to here? {undone} would be undone. `/scene unhide` brings them back."
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, question, view=buttons.confirm_rewind_view(turn_id)
         )
 
@@ -133,7 +133,7 @@ class StoryActions(commands.Cog):
 
     async def _answer(self, interaction: discord.Interaction, text: str, undone: Undone) -> None:
         view = buttons.unhide_view(undone.scene.id, undone.moment) if undone.moment else None
-        await interaction_replies.privately(interaction, text, view=view)
+        await interaction_replies.reply_privately(interaction, text, view=view)
 
     async def _branch(self, interaction: discord.Interaction, turn_id: int) -> None:
         scene, turn = await self._branching.root(turn_id, interaction.user.id)
@@ -149,7 +149,7 @@ class StoryActions(commands.Cog):
         told = len(await self._theatre.history(branch))
         sentence = f"The story goes on here from there, {status_pages.count_turns(told)} so far: what was said then, everybody knows."
         await self._theatre.announce(branch, Notice(sentence))
-        await interaction_replies.privately(
+        await interaction_replies.reply_privately(
             interaction, f"The branch goes on in <#{place.channel_id}>."
         )
 

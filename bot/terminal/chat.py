@@ -18,8 +18,8 @@ from bot.scenes.reveal import for_gm
 from bot.scenes.turn import TurnKind, TurnState
 from bot.terminal import help_pages, remedy_texts
 from bot.terminal.screen import FAULT, QUIET
-from bot.terminal.transcript import transcript, write
-from bot.terminal.typed_commands import LEAVE, command_in
+from bot.terminal.transcript import format_transcript, write_transcript
+from bot.terminal.typed_commands import QUIT_WORDS, parse_command
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import SceneStore
@@ -91,10 +91,10 @@ class Chat:
         try:
             if not line.strip():
                 return True
-            command = command_in(line, self._names)
+            command = parse_command(line, self._names)
             if command is None:
                 await self._say(line)
-            elif command.word in LEAVE:
+            elif command.word in QUIT_WORDS:
                 return False
             else:
                 await self._commands[command.word](command)
@@ -142,10 +142,10 @@ class Chat:
         return self._last_id
 
     async def _help(self, _command: Command) -> None:
-        help_pages.help_(self._house.screen)
+        help_pages.show_help(self._house.screen)
 
     async def _cast(self, _command: Command) -> None:
-        help_pages.cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
+        help_pages.show_cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
 
     async def _history(self, _command: Command) -> None:
         turns = await self._house.theatre.history(self.scene)
@@ -172,8 +172,8 @@ class Chat:
     async def _thoughts(self, command: Command) -> None:
         stage = self._house.stage
         if command.rest:
-            stage.showing = help_pages.shown(command.rest.casefold())
-            self._note(help_pages.told(stage.showing))
+            stage.showing = help_pages.parse_thoughts_word(command.rest.casefold())
+            self._note(help_pages.describe_showing(stage.showing))
             return
         turn = await self._last_reply("")
         freed = for_gm(turn.take.beats if turn.take else ())
@@ -191,12 +191,12 @@ class Chat:
         if not command.rest:
             raise Refused("Say where: `save FILE`.")
         path = await asyncio.to_thread(lambda: Path(command.rest).expanduser().absolute())
-        text = transcript(
+        text = format_transcript(
             self.scene.scenario,
             await self._house.theatre.history(self.scene),
             self._house.stage.showing,
         )
-        await asyncio.to_thread(write, path, text, over=path in self._written)
+        await asyncio.to_thread(write_transcript, path, text, over=path in self._written)
         self._written.add(path)
         self._note(f"Written to {path}.")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class NothingMoreTyped(Exception):
+class InputEnded(Exception):
     """The input ended where something had to be chosen."""
 
 
@@ -60,7 +60,7 @@ class ChoicePrompt:
         self._screen.end_line()
         typed = self._keyboard.ask("> ")
         if typed is None:
-            raise NothingMoreTyped
+            raise InputEnded
         return typed.strip() or "1"
 
 

@@ -20,7 +20,7 @@ _SHOWN = {
 }
 
 
-def opening(screen: Screen, scene: Scene) -> None:
+def show_opening(screen: Screen, scene: Scene) -> None:
     """Show what is played and where the scene stands when it begins."""
     scenario = scene.scenario
     screen.line()
@@ -31,7 +31,7 @@ def opening(screen: Screen, scene: Scene) -> None:
     screen.line()
 
 
-def how_to_play(screen: Screen, speaker: str, partner: str) -> None:
+def show_instructions(screen: Screen, speaker: str, partner: str) -> None:
     """Say who speaks to whom, and how."""
     screen.line(
         f"You speak as {speaker}, and {partner} answers; `@Name` addresses somebody else.", QUIET
@@ -40,7 +40,7 @@ def how_to_play(screen: Screen, speaker: str, partner: str) -> None:
     screen.line()
 
 
-def cast(screen: Screen, scene: Scene, user_id: int, partner: str) -> None:
+def show_cast(screen: Screen, scene: Scene, user_id: int, partner: str) -> None:
     """Show who plays whom."""
     for part in scene.parts:
         screen.write(part.character, NAME)
@@ -48,7 +48,7 @@ def cast(screen: Screen, scene: Scene, user_id: int, partner: str) -> None:
         screen.write(f": {_player(part, user_id)}{note}\n")
 
 
-def help_(screen: Screen) -> None:
+def show_help(screen: Screen) -> None:
     """Show the commands."""
     for word, told_of in HELP.items():
         screen.write(f"{word:<9}", NAME)
@@ -58,14 +58,14 @@ def help_(screen: Screen) -> None:
     )
 
 
-def shown(word: str) -> frozenset[BeatKind]:
+def parse_thoughts_word(word: str) -> frozenset[BeatKind]:
     """Return which private beats `thoughts WORD` asks to see. Raises Refused for another word."""
     if word not in _SHOWN:
         raise Refused("Say `thoughts`, or `thoughts` with on, all or off behind it.")
     return frozenset(_SHOWN[word])
 
 
-def told(showing: frozenset[BeatKind]) -> str:
+def describe_showing(showing: frozenset[BeatKind]) -> str:
     """Return what is shown from now on, in words."""
     if not showing:
         return "Thoughts are not shown from now on; `thoughts` shows those behind the last reply."

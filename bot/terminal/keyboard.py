@@ -41,13 +41,13 @@ class Keyboard:
             return
         readline.clear_history()
         readline.set_completer_delims(" \t\n")
-        readline.set_completer(lambda typed, number: completed(typed, words, number))
+        readline.set_completer(lambda typed, number: complete_word(typed, words, number))
         readline.parse_and_bind(
             "bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete"
         )
 
 
-def completed(typed: str, words: Sequence[str], number: int) -> str | None:
+def complete_word(typed: str, words: Sequence[str], number: int) -> str | None:
     """Return the so-and-so-many-th of the words that begin as what was typed; `@Ben` may begin any word of a name."""
     found = [word for word in words if _begins(typed.casefold(), word.casefold())]
     return f"{found[number]} " if typed and number < len(found) else None

@@ -61,7 +61,7 @@ class LoopThread:
         try:
             yield entered
         finally:
-            with undisturbed():
+            with ignore_interrupts():
                 self.run(_coroutine(context.__aexit__(None, None, None)))
 
     async def _stay(self) -> None:
@@ -84,7 +84,7 @@ class LoopThread:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Let Ctrl-C do nothing for as long as the context lasts. For the main thread."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -54,7 +54,7 @@ class Screen:
     def write(self, text: str, style: str = "") -> None:
         """Write text where the last one ended."""
         self.calm()
-        shown = visible(text)
+        shown = remove_controls(text)
         if shown:
             self._put(shown, style)
             self._at_start = shown.endswith("\n")
@@ -74,7 +74,7 @@ class Screen:
         """Show for a while that something is being done; what is no terminal is spared it."""
         self.end_line()
         if self._out.isatty():
-            self._notice = visible(text)
+            self._notice = remove_controls(text)
             self._put(self._notice, QUIET)
 
     def calm(self) -> None:
@@ -93,7 +93,7 @@ class Screen:
         self._console.print(Text(text, style), end="")
 
 
-def visible(text: str) -> str:
+def remove_controls(text: str) -> str:
     """Return text without what a terminal would obey rather than show; line breaks and tabs stay."""
     broken = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(char for char in broken if char in "\n\t" or not _is_obeyed(char))

@@ -31,7 +31,7 @@ class TerminalDelivery:
 
     def __init__(self, screen: Screen, showing: Iterable[BeatKind] = ()) -> None:
         self._screen = screen
-        self._spoken: Spoken | None = None
+        self._spoken: TurnPrinter | None = None
         self.showing = frozenset(showing)
         self.told = 0
         """How often something of Aside's own was said."""
@@ -39,7 +39,7 @@ class TerminalDelivery:
     @asynccontextmanager
     async def thinking(self, _scene: Scene, turn: Turn) -> AsyncIterator[None]:
         """Show that a character thinks, until its first words come."""
-        self._spoken = Spoken(self._screen, turn.speaker)
+        self._spoken = TurnPrinter(self._screen, turn.speaker)
         self._screen.notice(f"{turn.speaker} is thinking …")
         try:
             yield
@@ -53,7 +53,7 @@ class TerminalDelivery:
 
     async def deliver(self, _scene: Scene, turn: Turn, take: Take) -> None:
         """Show the rest of a reply, and what is to be seen of its thoughts."""
-        spoken, self._spoken = self._spoken or Spoken(self._screen, turn.speaker), None
+        spoken, self._spoken = self._spoken or TurnPrinter(self._screen, turn.speaker), None
         spoken.show(select_public(take.beats), whole=True)
         self.reveal(freed for freed in for_gm(take.beats) if freed.beat.kind in self.showing)
 
@@ -80,7 +80,7 @@ class TerminalDelivery:
     def retell(self, turn: Turn) -> None:
         """Show a turn of the story again; what was whispered on Discord is nobody's business here."""
         if turn.take is not None and turn.public:
-            Spoken(self._screen, turn.speaker).show(select_public(turn.take.beats), whole=True)
+            TurnPrinter(self._screen, turn.speaker).show(select_public(turn.take.beats), whole=True)
             self.reveal(
                 freed for freed in for_gm(turn.take.beats) if freed.beat.kind in self.showing
             )
@@ -91,7 +91,7 @@ class TerminalDelivery:
             self._screen.line(f"  {LABELS[one.beat.kind]} {one.beat.text}", PRIVATE)
 
 
-class Spoken:
+class TurnPrinter:
     """One turn on the screen, as it grows: the name, then speech and `*actions*`."""
 
     def __init__(self, screen: Screen, speaker: str) -> None:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 
-def transcript(scenario: Scenario, turns: Sequence[Turn], showing: Collection[BeatKind]) -> str:
+def format_transcript(
+    scenario: Scenario, turns: Sequence[Turn], showing: Collection[BeatKind]
+) -> str:
     """Return the story as Markdown. `showing` are the kinds of private beats that go with it."""
     policy = RevealPolicy(
         _where(shown=BeatKind.THOUGHT in showing), _where(shown=BeatKind.PLANNING in showing)
@@ -33,7 +35,7 @@ def transcript(scenario: Scenario, turns: Sequence[Turn], showing: Collection[Be
     return "\n\n".join([*head, *filter(None, (_told(turn, policy) for turn in turns))]) + "\n"
 
 
-def write(path: Path, text: str, *, over: bool) -> None:
+def write_transcript(path: Path, text: str, *, over: bool) -> None:
     """Write a transcript, over what stands there only where `over` says so. Raises Refused and UserInputError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

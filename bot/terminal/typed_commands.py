@@ -23,9 +23,9 @@ HELP: Final = {
     "save": "`save FILE` writes the story to a file, with the thoughts where they are shown",
     "quit": "end; `exit`, `q` and Ctrl-D do too",
 }
-LEAVE: Final = frozenset({"quit", "exit", "q"})
-SHOWN: Final = frozenset({"on", "off", "all"})
-_WORDS = {*HELP, *LEAVE}
+QUIT_WORDS: Final = frozenset({"quit", "exit", "q"})
+THOUGHTS_WORDS: Final = frozenset({"on", "off", "all"})
+_WORDS = {*HELP, *QUIT_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Command:
     rest: str = ""
 
 
-def command_in(line: str, names: Collection[str]) -> Command | None:
+def parse_command(line: str, names: Collection[str]) -> Command | None:
     """Return the command that a line is, or None where it is something said.
 
     With a slash before it, it is always meant as one; without, what stands behind must fit: one of `names` (in normal
@@ -63,7 +63,7 @@ def _fits(command: Command, names: Collection[str]) -> bool:
         return True
     match command.word:
         case "thoughts":
-            return rest.casefold() in SHOWN
+            return rest.casefold() in THOUGHTS_WORDS
         case "prompt" | "retry":
             return normal(rest.removeprefix("@")) in names
         case "save":

@@ -64,7 +64,7 @@ async def test_a_player_is_offered_nothing_and_gets_nothing(evening: Evening) ->
         for typed in ("1", "Mr Bennet's study", "9" * 40):
             outcome = await evening.lizzy.slash(evening.stage, "scene reopen", scene=typed)
             assert outcome.ephemeral
-            assert "offered" in outcome.text
+            assert "Choose one from the list" in outcome.text
 
 
 async def test_what_was_played_at_a_terminal_goes_on_for_who_owns_the_bot(
@@ -76,7 +76,7 @@ async def test_what_was_played_at_a_terminal_goes_on_for_who_owns_the_bot(
     async with evening.online(engine):
         assert await evening.gm.autocomplete(evening.stage, "scene reopen", scene="") == []
         refused = await evening.gm.slash(evening.stage, "scene reopen", scene=str(played))
-        assert "offered" in refused.text
+        assert "Choose one from the list" in refused.text
         (choice,) = await owner.autocomplete(evening.stage, "scene reopen", scene="")
         assert choice.value == str(played)
         await owner.slash(evening.stage, "scene reopen", scene=choice.value)

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 
 from bot.errors import NameNotFound, UserInputError
-from bot.terminal.choice_prompt import ChoicePrompt, NothingMoreTyped
+from bot.terminal.choice_prompt import ChoicePrompt, InputEnded
 from bot.terminal.keyboard import Keyboard
 from bot.terminal.screen import Screen
 
@@ -54,7 +54,7 @@ def test_what_was_given_is_not_asked_for() -> None:
 
 
 def test_where_nothing_more_is_typed_nothing_is_chosen() -> None:
-    with pytest.raises(NothingMoreTyped):
+    with pytest.raises(InputEnded):
         chosen("Waverley\n")
 
 

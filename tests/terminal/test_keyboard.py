@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 
-from bot.terminal.keyboard import Keyboard, completed
+from bot.terminal.keyboard import Keyboard, complete_word
 
 WORDS = ["help", "history", "@Mr Bennet", "@Mrs Bennet", "@Elizabeth Bennet"]
 
@@ -30,5 +30,5 @@ def test_a_pipe_gives_its_lines_and_then_none() -> None:
     ],
 )
 def test_words_are_completed(typed: str, found: list[str]) -> None:
-    offered = [completed(typed, WORDS, number) for number in range(len(found) + 1)]
+    offered = [complete_word(typed, WORDS, number) for number in range(len(found) + 1)]
     assert offered == [*found, None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.her.beats import BeatKind, action, planning, speech, thought
 from bot.scenes.turn import TurnKind
-from bot.terminal.transcript import transcript
+from bot.terminal.transcript import format_transcript
 from tests.scenes.harness import STUDY
 from tests.terminal.test_terminal_delivery import turn
 
@@ -16,7 +16,7 @@ STORY = [
 
 
 def test_it_holds_what_was_public_in_order() -> None:
-    text = transcript(STUDY, STORY, ())
+    text = format_transcript(STUDY, STORY, ())
     assert text.startswith(
         "# The study\n\n*Pride and Prejudice*\n\nA library at Longbourn, the door shut.\n\n---\n\n"
     )
@@ -26,7 +26,9 @@ def test_it_holds_what_was_public_in_order() -> None:
 
 
 def test_thoughts_that_are_shown_stand_where_they_were_thought() -> None:
-    text = transcript(STUDY, STORY, {BeatKind.THOUGHT})
+    text = format_transcript(STUDY, STORY, {BeatKind.THOUGHT})
     assert "**Mr Bennet**: *smiles* (💭 SECRET) Well." in text
     assert "PLAN" not in text
-    assert "(📝 PLAN) *smiles*" in transcript(STUDY, STORY, {BeatKind.THOUGHT, BeatKind.PLANNING})
+    assert "(📝 PLAN) *smiles*" in format_transcript(
+        STUDY, STORY, {BeatKind.THOUGHT, BeatKind.PLANNING}
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import NameNotFound
-from bot.terminal.typed_commands import Command, command_in
+from bot.terminal.typed_commands import Command, parse_command
 
 NAMES = ("mr bennet", "papa")
 
@@ -26,7 +26,7 @@ NAMES = ("mr bennet", "papa")
     ],
 )
 def test_what_reads_as_a_command_is_one(line: str, command: Command) -> None:
-    assert command_in(line, NAMES) == command
+    assert parse_command(line, NAMES) == command
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_what_reads_as_a_command_is_one(line: str, command: Command) -> None:
     ],
 )
 def test_what_reads_as_speech_is_said(line: str) -> None:
-    assert command_in(line, NAMES) is None
+    assert parse_command(line, NAMES) is None
 
 
 def test_a_slash_before_no_command_is_not_said_but_complained_about() -> None:
     with pytest.raises(NameNotFound, match="history"):
-        command_in("/histroy", NAMES)
+        parse_command("/histroy", NAMES)
     with pytest.raises(NameNotFound, match="help, cast"):
-        command_in("/", NAMES)
+        parse_command("/", NAMES)

@@ -30,9 +30,9 @@ from bot.scenes.theatre import Theatre
 from bot.store.store import Store
 from bot.terminal import help_pages
 from bot.terminal.chat import Chat, ChatSeat, ChatServices
-from bot.terminal.choice_prompt import ChoicePrompt, NothingMoreTyped
+from bot.terminal.choice_prompt import ChoicePrompt, InputEnded
 from bot.terminal.keyboard import Keyboard
-from bot.terminal.loop_thread import LoopThread, undisturbed
+from bot.terminal.loop_thread import LoopThread, ignore_interrupts
 from bot.terminal.screen import FAULT, QUIET, Screen
 from bot.terminal.terminal_delivery import TerminalDelivery
 from bot.terminal.typed_commands import HELP
@@ -94,7 +94,7 @@ def play(settings: Settings, options: ChatOptions) -> None:
         )
         try:
             seat = _choose_seat(loop, services, settings, options, keyboard)
-        except NothingMoreTyped:
+        except InputEnded:
             return
         screen.line(
             f"Loading the model ({settings.engine.model or 'the one that the server has'}) …", QUIET
@@ -201,12 +201,12 @@ def _run_prompt(
 ) -> None:
     """Take one line after the other until the person leaves."""
     scene, screen = chat.scene, services.screen
-    help_pages.opening(screen, scene)
+    help_pages.show_opening(screen, scene)
     if not scene.place.at_terminal:
         screen.line(_CHANNEL_SCENE_NOTICE, FAULT)
     for turn in loop.run(services.theatre.history(scene))[-_RECAP_TURNS:]:
         services.stage.retell(turn)
-    help_pages.how_to_play(screen, chat.speaker, seat.partner)
+    help_pages.show_instructions(screen, chat.speaker, seat.partner)
     keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])
     try:
         loop.run(chat.catch_up())
@@ -214,7 +214,7 @@ def _run_prompt(
             if not loop.run(chat.take(line)):
                 break
     finally:
-        with undisturbed():
+        with ignore_interrupts():
             loop.run(chat.leave())
 
 
