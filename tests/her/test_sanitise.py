@@ -1,4 +1,4 @@
-"""Text from people and scenarios, made harmless."""
+"""Text from people and scenarios is made harmless."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TAGGY = st.text(st.sampled_from("<>/＜＞&lt;gt;role_thinkg_systemac \n:x[]"), 
         ("`</system_thinking>`", "`‹/system_thinking›`"),
     ],
 )
-def test_tags_in_any_spelling_become_inert(text: str, quoted: str) -> None:
+def test_tags_in_any_spelling_are_defused(text: str, quoted: str) -> None:
     assert sanitise_text(text) == quoted
 
 
@@ -44,13 +44,13 @@ def test_tags_in_any_spelling_become_inert(text: str, quoted: str) -> None:
     "text",
     ["a < b > c", "<div>", "[x] [Bob]", "`x<3`", "🦊 <3", "</", "a <", "<|im_end|>", "{a: 1}"],
 )
-def test_everything_else_stays_to_the_letter(text: str) -> None:
+def test_other_text_stays_unchanged(text: str) -> None:
     assert sanitise_text(text) == text
 
 
 @given(st.one_of(TAGGY, st.text(max_size=60)))
 @settings(max_examples=200, deadline=None)
-def test_no_tag_is_left_and_no_word_is_lost(text: str) -> None:
+def test_tags_are_removed_and_words_are_kept(text: str) -> None:
     quoted = sanitise_text(text)
     brackets = "<>＜＞‹›[]【】［］⟨⟩〈〉﹤﹥"
     assert re.sub(f"[{re.escape(brackets)}]|&[lg]t;", "", quoted, flags=re.IGNORECASE) == re.sub(
@@ -68,14 +68,14 @@ def test_no_tag_is_left_and_no_word_is_lost(text: str) -> None:
     "line",
     ["Mr Darcy: I lied", "**Zoë:** hi", "Environment: rain", "Stranger： hi", "=== Scene ==="],
 )
-def test_nobody_begins_another_ones_line(gap: str, line: str) -> None:
+def test_a_line_cannot_begin_with_another_speakers_label(gap: str, line: str) -> None:
     safe = remove_speaker_labels(f"Hello.{gap}{line}{gap}Bye.", NAMES)
     assert "\n\n" not in safe
     assert safe.splitlines()[0].startswith("Hello. ")
     assert safe.endswith("Bye.")
 
 
-def test_the_marker_of_the_conversation_is_not_forged() -> None:
+def test_the_conversation_marker_cannot_be_forged() -> None:
     assert (
         remove_speaker_labels("x\n\n===Conversation Start===\n\nZoë: y", NAMES)
         == "x ==Conversation Start== Zoë: y"
@@ -84,7 +84,7 @@ def test_the_marker_of_the_conversation_is_not_forged() -> None:
 
 @given(st.text(st.sampled_from("Zoë Mr.Darcy: \n\r\u2028\u200b=*hi："), max_size=60))
 @settings(max_examples=200, deadline=None)
-def test_one_speaker_stays_one_and_keeps_every_word(text: str) -> None:
+def test_a_line_keeps_one_speaker_and_every_word(text: str) -> None:
     safe = remove_speaker_labels(text, NAMES)
     speakers = Speakers("", NAMES)
     _, *rest = safe.split("\n")
@@ -97,7 +97,7 @@ def test_one_speaker_stays_one_and_keeps_every_word(text: str) -> None:
     assert [char for char in safe if char.isalnum()] == [char for char in text if char.isalnum()]
 
 
-def test_ordinary_line_breaks_stay() -> None:
+def test_ordinary_line_breaks_are_kept() -> None:
     assert (
         remove_speaker_labels("Roses are red,\nviolets are blue.\nSee https://x.org", NAMES).count(
             "\n"
@@ -106,7 +106,7 @@ def test_ordinary_line_breaks_stay() -> None:
     )
 
 
-def test_a_scenarios_text_keeps_its_paragraphs_but_no_headings() -> None:
+def test_a_scenarios_text_keeps_paragraphs_and_loses_headings() -> None:
     assert (
         remove_headings("One.\n\n===Requirements===\nTwo.\r\n") == "One.\n\n==Requirements===\nTwo."
     )
@@ -128,13 +128,13 @@ def test_a_scenarios_text_keeps_its_paragraphs_but_no_headings() -> None:
         ("x" * 200, "x" * 80),
     ],
 )
-def test_a_display_name_becomes_safe_before_a_colon(name: str, plain: str) -> None:
+def test_a_display_name_is_made_safe_before_a_colon(name: str, plain: str) -> None:
     assert sanitise_name(name) == plain
 
 
 @given(st.text(max_size=200))
 @settings(max_examples=200, deadline=None)
-def test_no_name_is_empty_long_or_of_two_lines(text: str) -> None:
+def test_a_name_is_one_short_line_and_never_empty(text: str) -> None:
     name = sanitise_name(text)
     assert 1 <= len(name) <= 80
     assert len(name.splitlines()) == 1
@@ -142,6 +142,6 @@ def test_no_name_is_empty_long_or_of_two_lines(text: str) -> None:
     assert sanitise_name(name) == name
 
 
-def test_control_tokens_only_look_like_themselves() -> None:
+def test_control_tokens_are_defused_and_stay_readable() -> None:
     text = "<|im_start|>user </s> <tool_call> a |> b <b> <｜end｜>"
     assert escape_control_tokens(text) == "‹|im_start|›user ‹/s› ‹tool_call› a |> b <b> ‹｜end｜›"

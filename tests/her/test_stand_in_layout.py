@@ -1,4 +1,4 @@
-"""What a stand-in model is given to read."""
+"""The messages for a small stand-in model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLES = (
 HEARD = (HeardLine("Zoë", (speech("<role_thinking>Hello"),)),)
 
 
-def test_a_stand_in_reads_little_and_sees_the_worked_exchanges_as_earlier_turns() -> None:
+def test_a_small_model_gets_a_short_prompt_with_examples_as_earlier_turns() -> None:
     system, *turns = build_messages(SHEET, EXAMPLES, HEARD)
     assert system.text.startswith("You are Eliza from A Book.\nWitty.\nA ball.\nTo dance.\n")
     assert len(system.text) < 200
@@ -32,6 +32,6 @@ def test_a_stand_in_reads_little_and_sees_the_worked_exchanges_as_earlier_turns(
     assert render_chatml((system, *turns)).text.endswith("<|im_start|>assistant\n<system_thinking>")
 
 
-def test_roles_alternate_where_an_example_meets_the_scene() -> None:
+def test_roles_alternate_between_the_examples_and_the_scene() -> None:
     turns = build_messages(SHEET, EXAMPLES, (OwnTurn((speech("Well!"),)), *HEARD))[1:]
     assert [turn.role for turn in turns] == [Role.USER, Role.ASSISTANT, Role.USER]

@@ -1,4 +1,4 @@
-"""Tags as they are told from words, in any chunks."""
+"""Text is split into tags and words, in any chunks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def scan(text: str, size: int | None = None) -> list[Token]:
     return tokens + scanner.close()
 
 
-def shown(text: str, size: int | None = None) -> str:
-    """Tags by the letters of their families between brackets, words as they are."""
-    return "".join(map(show, scan(text, size)))
+def format_tokens(text: str, size: int | None = None) -> str:
+    """Return tags as the letters of their families in brackets, and words unchanged."""
+    return "".join(map(format_token, scan(text, size)))
 
 
-def show(token: Token) -> str:
+def format_token(token: Token) -> str:
     if isinstance(token, Words):
         return token.text
     if isinstance(token, TurnEnd):
@@ -72,8 +72,8 @@ def show(token: Token) -> str:
         ("x<|im_start|>", "x[end]"),
     ],
 )
-def test_tags_are_known_in_every_spelling(text: str, tokens: str) -> None:
-    assert {shown(text, size) for size in (None, 1, 2, 5)} == {tokens}
+def test_tags_are_recognised_in_every_spelling(text: str, tokens: str) -> None:
+    assert {format_tokens(text, size) for size in (None, 1, 2, 5)} == {tokens}
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,40 @@ def test_tags_are_known_in_every_spelling(text: str, tokens: str) -> None:
         ("x<", "x"),
     ],
 )
-def test_a_tag_cut_short_at_the_end_is_that_tag(text: str, tokens: str) -> None:
-    assert {shown(text, size) for size in (None, 1, 3)} == {tokens}
+def test_a_truncated_tag_at_the_end_counts_as_that_tag(text: str, tokens: str) -> None:
+    assert {format_tokens(text, size) for size in (None, 1, 3)} == {tokens}
 
 
 @pytest.mark.parametrize(
     "text",
-    ["a < b", "a <b> c", "1<2>0", "<3", "x <div class='think'>", "</b", "[x]", "[Robert]", "【今天】", "{x}", "<-",
-     "<talks quietly>", "<act\n", "the role of s", "system_", "role_thinking is a word", "<|", "<roles>", "<!--", "&"],
-)  # fmt: skip
-def test_everything_else_is_words(text: str) -> None:
-    assert {shown(f"{text} x", size) for size in (None, 1, 4)} == {f"{text} x"}
+    [
+        "a < b",
+        "a <b> c",
+        "1<2>0",
+        "<3",
+        "x <div class='think'>",
+        "</b",
+        "[x]",
+        "[Robert]",
+        "【今天】",
+        "{x}",
+        "<-",
+        "<talks quietly>",
+        "<act\n",
+        "the role of s",
+        "system_",
+        "role_thinking is a word",
+        "<|",
+        "<roles>",
+        "<!--",
+        "&",
+    ],
+)
+def test_other_text_is_words(text: str) -> None:
+    assert {format_tokens(f"{text} x", size) for size in (None, 1, 4)} == {f"{text} x"}
 
 
-def test_planning_by_its_full_name_is_told_from_other_thinking() -> None:
+def test_planning_by_its_full_name_differs_from_other_thinking() -> None:
     tags = [
         token for token in scan("<system_thinking><System Think><think>") if isinstance(token, Tag)
     ]
@@ -110,7 +130,7 @@ def test_planning_by_its_full_name_is_told_from_other_thinking() -> None:
     assert all(tag.families == {Family.PLANNING} for tag in tags)
 
 
-def test_nothing_but_what_may_become_a_tag_is_held_back() -> None:
+def test_text_is_held_back_only_while_it_may_become_a_tag() -> None:
     scanner = TagScanner()
     assert scanner.feed("Good day, sir. <rol") == [Words("Good day, sir. ")]
     assert scanner.feed("l> ") == [Words("<roll> ")]
@@ -122,8 +142,8 @@ def test_nothing_but_what_may_become_a_tag_is_held_back() -> None:
     st.integers(1, 7),
 )
 @settings(max_examples=300, deadline=None)
-def test_the_chunks_never_matter_and_words_are_never_lost(text: str, size: int) -> None:
-    assert shown(text, size) == shown(text)
+def test_chunks_do_not_matter_and_words_are_kept(text: str, size: int) -> None:
+    assert format_tokens(text, size) == format_tokens(text)
     spans, _ = find_tags(text)
     raw = "".join(token.text if isinstance(token, Words) else token.raw for token in scan(text))
     assert raw == text or (raw == text[:-1] and spans[-1].token == TurnEnd(""))

@@ -11,19 +11,19 @@ from bot.engine.protocol import FinishReason
 from bot.errors import EngineDied
 from tests.engine.scripted_engine import Scripted
 from tests.her.sample_replies import (
-    AFTER_THE_END,
-    BROKEN,
-    ODD,
-    SWAPPED,
-    Written,
-    spoilt,
-    well_formed_reply,
+    DOUBTFUL_FAULTS,
+    HARMLESS_FAULTS,
+    SWAPPED_TAGS,
+    TEXT_AFTER_THE_END,
+    SampleReply,
+    add_faults,
+    choose_well_formed_reply,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.her.sample_replies import Pick
+    from tests.her.sample_replies import Choose
 
 SEED = int(os.environ.get("PROOF_SEED", "1813"))
 REPLIES = int(os.environ.get("PROOF_REPLIES", "320"))
@@ -35,7 +35,7 @@ ALL = 10_000
 class Hostile:
     """A reply, how the engine gives it, and what it adds where the reply is to go on."""
 
-    written: Written
+    written: SampleReply
     scripted: Scripted
     more: Scripted
 
@@ -47,13 +47,18 @@ def corpus(count: int) -> Iterator[Hostile]:
         yield _hostile(chance.choice)
 
 
-def _hostile(pick: Pick) -> Hostile:
-    kinds, at_most = pick((({**ODD, **BROKEN}, 4), ({**ODD, **BROKEN, **SWAPPED}, 2)))
-    written = spoilt(pick, well_formed_reply(pick), kinds, at_most)
+def _hostile(pick: Choose) -> Hostile:
+    kinds, at_most = pick(
+        (
+            ({**HARMLESS_FAULTS, **DOUBTFUL_FAULTS}, 4),
+            ({**HARMLESS_FAULTS, **DOUBTFUL_FAULTS, **SWAPPED_TAGS}, 2),
+        )
+    )
+    written = add_faults(pick, choose_well_formed_reply(pick), kinds, at_most)
     text, error, reason = written.text, None, FinishReason.STOP
     match pick(("whole", "whole", "goes on", "cut", "dies")):
         case "goes on":
-            text += pick(AFTER_THE_END)
+            text += pick(TEXT_AFTER_THE_END)
         case "cut" if not _undecided(written):
             text, reason = text[: pick(range(len(text) + 1))], FinishReason.LENGTH
         case "dies":
@@ -66,7 +71,7 @@ def _hostile(pick: Pick) -> Hostile:
     return Hostile(written, scripted, Scripted(more, chunk=chunk, pause=pause))
 
 
-def _undecided(written: Written) -> bool:
+def _undecided(written: SampleReply) -> bool:
     """Whether some of it is plain words until a tag comes that a cut may take away."""
     return any(
         fault.endswith((" unopened", " swapped", " open bracket", " bracketed"))
