@@ -33,7 +33,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     @app_commands.describe(character="Whom to play")
     async def join(self, interaction: discord.Interaction, character: str) -> None:
         """Take a part."""
-        scene = self._theatre.here(interaction.channel_id or 0)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
         joined = await self._theatre.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
         played = escape_name(part.character if part else character)
@@ -54,7 +54,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     @app_commands.describe(rest="Whether nobody plays it from now on")
     async def leave(self, interaction: discord.Interaction, rest: bool = False) -> None:
         """Give a part back."""
-        scene = self._theatre.here(interaction.channel_id or 0)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
         character = await self._theatre.leave(scene, interaction.user.id, rest=rest)
         now = "rests now" if rest else "is played by the model again"
         await interaction_replies.reply_publicly(
@@ -81,16 +81,16 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     @app_commands.describe(character="Who goes; the one you play, where nobody is named")
     async def exit_(self, interaction: discord.Interaction, character: str | None = None) -> None:
         """Send a character off stage."""
-        scene = self._theatre.here(interaction.channel_id or 0)
-        gone = await self._direction.exit(scene, character, interaction.user.id)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
+        gone = await self._direction.leave_stage(scene, character, interaction.user.id)
         await interaction_replies.reply_publicly(interaction, f"*{escape_name(gone)} leaves.*")
 
     @app_commands.command(description="Come back on stage")
     @app_commands.describe(character="Who comes; the one you play, where nobody is named")
     async def enter(self, interaction: discord.Interaction, character: str | None = None) -> None:
         """Bring a character back on stage."""
-        scene = self._theatre.here(interaction.channel_id or 0)
-        come = await self._direction.enter(scene, character, interaction.user.id)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
+        come = await self._direction.enter_stage(scene, character, interaction.user.id)
         await interaction_replies.reply_publicly(interaction, f"*{escape_name(come)} enters.*")
 
     @rest.autocomplete("character")
@@ -105,13 +105,15 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     @app_commands.command(name="list", description="Who plays whom")
     async def list_(self, interaction: discord.Interaction) -> None:
         """Show the cast."""
-        for page in status_pages.format_cast(self._theatre.here(interaction.channel_id or 0)):
+        for page in status_pages.format_cast(
+            self._theatre.require_scene(interaction.channel_id or 0)
+        ):
             await interaction_replies.reply_privately(interaction, page)
 
     async def _rest(self, interaction: discord.Interaction, character: str, *, rests: bool) -> None:
-        scene = self._theatre.here(interaction.channel_id or 0)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
         changed = await self._direction.rest(scene, character, interaction.user.id, rests=rests)
-        part = cast.find(changed, character)
+        part = cast.find_part(changed, character)
         now = "rests now" if rests else "is played by the model again"
         await interaction_replies.reply_publicly(
             interaction, f"**{escape_name(part.character)}** {now}."

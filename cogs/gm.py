@@ -13,7 +13,7 @@ from bot.posting.escaping import escape_name
 from bot.posting.render import render_gm_messages
 from bot.scenes import mind
 from bot.scenes.gm_notes import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
-from bot.scenes.story_events import LONGEST  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.story_events import MAX_TEXT_LENGTH  # noqa: TC001 - discord.py reads annotations
 from cogs import autocomplete, interaction_replies
 from cogs.gm_people import GmPeople
 
@@ -60,7 +60,7 @@ class GmCommands(
     async def narrate(
         self,
         interaction: discord.Interaction,
-        text: app_commands.Range[str, 1, LONGEST] | None = None,
+        text: app_commands.Range[str, 1, MAX_TEXT_LENGTH] | None = None,
     ) -> None:
         """Narrate."""
         scene = self._here(interaction)
@@ -78,7 +78,7 @@ class GmCommands(
         self,
         interaction: discord.Interaction,
         character: str,
-        text: app_commands.Range[str, 1, LONGEST],
+        text: app_commands.Range[str, 1, MAX_TEXT_LENGTH],
     ) -> None:
         """Lend words to a character."""
         scene = self._here(interaction)
@@ -92,7 +92,7 @@ class GmCommands(
         self,
         interaction: discord.Interaction,
         character: str,
-        text: app_commands.Range[str, 1, LONGEST],
+        text: app_commands.Range[str, 1, MAX_TEXT_LENGTH],
     ) -> None:
         """Whisper to a mind."""
         scene = self._here(interaction)
@@ -174,7 +174,7 @@ class GmCommands(
     async def set_(
         self,
         interaction: discord.Interaction,
-        scene: app_commands.Range[str, 1, LONGEST] | None = None,
+        scene: app_commands.Range[str, 1, MAX_TEXT_LENGTH] | None = None,
         time: app_commands.Range[str, 1, _SHORT] | None = None,
         place: app_commands.Range[str, 1, _SHORT] | None = None,
     ) -> None:
@@ -183,7 +183,7 @@ class GmCommands(
         await interaction.response.defer(ephemeral=True)
         asked = ((mind.TIME, time), (mind.PLACE, place), (mind.SCENE, scene))
         changes = [(what, text) for what, text in asked if text is not None]
-        await self._telling.set(here, changes, interaction.user.id)
+        await self._telling.change_setting(here, changes, interaction.user.id)
         await interaction_replies.reply_privately(interaction, "So it is, in every mind.")
 
     @say.autocomplete("character")

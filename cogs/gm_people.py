@@ -39,7 +39,7 @@ class GmPeople(commands.Cog):
         scene = self._here(interaction)
         user_id = _person(player).id if player else None
         handed = await self._direction.hand(scene, character, user_id, interaction.user.id)
-        part = cast.find(handed, character)
+        part = cast.find_part(handed, character)
         by = player.mention if player else "the model"
         await interaction_replies.reply_publicly(
             interaction, f"**{escape_name(part.character)}** is played by {by} now."
@@ -55,7 +55,7 @@ class GmPeople(commands.Cog):
     @app_commands.describe(player="The person to mute")
     async def mute(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Leave a person's lines out of the story."""
-        await self._direction.kick(self._here(interaction), player.id, interaction.user.id)
+        await self._direction.mute(self._here(interaction), player.id, interaction.user.id)
         await interaction_replies.reply_publicly(
             interaction, f"{player.mention} is muted in this scene."
         )
@@ -64,7 +64,7 @@ class GmPeople(commands.Cog):
     @app_commands.describe(player="The person to unmute")
     async def unmute(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Hear a muted person again."""
-        await self._direction.readmit(self._here(interaction), player.id, interaction.user.id)
+        await self._direction.unmute(self._here(interaction), player.id, interaction.user.id)
         await interaction_replies.reply_publicly(
             interaction, f"{player.mention} is heard in this scene again."
         )
@@ -107,7 +107,7 @@ class GmPeople(commands.Cog):
         await self._stage.greet(changed, person.id)
 
     def _here(self, interaction: discord.Interaction) -> Scene:
-        return self._theatre.here(interaction.channel_id or 0)
+        return self._theatre.require_scene(interaction.channel_id or 0)
 
 
 def _person(member: discord.Member) -> discord.Member:

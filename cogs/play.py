@@ -11,9 +11,9 @@ from discord.ext import commands
 from bot.posting.dice_format import format_roll
 from bot.posting.escaping import escape_name, escape_text
 from bot.posting.graphemes import shorten
-from bot.scenes.dice import LONGEST as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.dice import MAX_LENGTH as LONGEST_ROLL  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.posts import Post, PostPurpose
-from bot.scenes.story_events import LONGEST, Speaker
+from bot.scenes.story_events import MAX_TEXT_LENGTH, Speaker
 from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ class PlayCommands(commands.Cog):
         self,
         interaction: discord.Interaction,
         character: str,
-        text: app_commands.Range[str, 1, LONGEST],
+        text: app_commands.Range[str, 1, MAX_TEXT_LENGTH],
     ) -> None:
         """Whisper to a character."""
-        scene = self._theatre.here(interaction.channel_id or 0)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
         await interaction.response.defer(ephemeral=True)
         self._confidences.keep(interaction)
         answers_it = await self._telling.whisper(scene, character, text, _speaker(interaction))
@@ -102,7 +102,7 @@ class PlayCommands(commands.Cog):
     @app_commands.describe(character="Who speaks")
     async def cue(self, interaction: discord.Interaction, character: str) -> None:
         """Give a character its cue."""
-        scene = self._theatre.here(interaction.channel_id or 0)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
         cued = await self._telling.cue(scene, character, interaction.user.id)
         await interaction_replies.reply_privately(
             interaction, f"**{escape_name(cued)}** has the cue."

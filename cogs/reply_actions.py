@@ -86,20 +86,20 @@ class ReplyActions(commands.Cog):
     ) -> None:
         """Have any reply given anew, or a failed one tried again."""
         await interaction.response.defer(ephemeral=True)
-        turn = await self._takes.found(message.id, interaction.user.id)
+        turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
         await self._again(interaction, turn)
 
     async def edit_message(
         self, interaction: discord.Interaction, message: discord.Message
     ) -> None:
         """Open the form that rewrites any reply."""
-        turn = await _soon(self._takes.found(message.id, interaction.user.id))
+        turn = await _soon(self._takes.require_turn_of_message(message.id, interaction.user.id))
         await self._edit(interaction, turn.id)
 
     async def more(self, interaction: discord.Interaction, message: discord.Message) -> None:
         """Show everything that can be done with a message of the story."""
         await interaction.response.defer(ephemeral=True)
-        turn = await self._takes.found(message.id, interaction.user.id)
+        turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
         await interaction_replies.reply_privately(interaction, _MENU, view=buttons.menu_view(turn))
 
     # From buttons
@@ -123,7 +123,7 @@ class ReplyActions(commands.Cog):
         )
         await self._stands(interaction, turn_id)
         if deed is TurnAction.MENU:
-            turn = await self._takes.asked(turn_id, interaction.user.id)
+            turn = await self._takes.require_turn(turn_id, interaction.user.id)
             await interaction_replies.reply_privately(
                 interaction, _MENU, view=buttons.menu_view(turn)
             )
@@ -134,19 +134,19 @@ class ReplyActions(commands.Cog):
             await self._takes.step(turn_id, interaction.user.id, _STEPS[deed])
             await self._refresh(interaction, turn_id)
         else:
-            await self._takes.again(
+            await self._takes.retake(
                 turn_id, interaction.user.id, lengthen=deed is TurnAction.WRITE_MORE
             )
 
     async def _stands(self, interaction: discord.Interaction, turn_id: int) -> None:
         message = interaction.message
         message_id = message.id if message is not None and not message.flags.ephemeral else None
-        await self._takes.pressed(turn_id, interaction.channel_id or 0, message_id)
+        await self._takes.require_current_button(turn_id, interaction.channel_id or 0, message_id)
 
     async def _refresh(self, interaction: discord.Interaction, turn_id: int) -> None:
         """Have a private menu show the take that was chosen in it; posts in the channel change with their text."""
         if interaction.message is not None and interaction.message.flags.ephemeral:
-            turn = await self._takes.asked(turn_id, interaction.user.id)
+            turn = await self._takes.require_turn(turn_id, interaction.user.id)
             await interaction.edit_original_response(view=buttons.menu_view(turn))
 
     async def _again(self, interaction: discord.Interaction, turn: Turn) -> None:
@@ -154,13 +154,13 @@ class ReplyActions(commands.Cog):
             await self._takes.retry(turn.id, interaction.user.id)
             await interaction_replies.reply_privately(interaction, "Trying again.")
         else:
-            await self._takes.again(turn.id, interaction.user.id)
+            await self._takes.retake(turn.id, interaction.user.id)
             await interaction_replies.reply_privately(
                 interaction, f"{turn.speaker} gives that reply anew."
             )
 
     async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
-        behind = await self._theatre.thoughts(message_id, interaction.user.id)
+        behind = await self._theatre.read_thoughts(message_id, interaction.user.id)
         if behind.audience is Audience.GM:
             await interaction_replies.reply_with_messages(
                 interaction, render_gm_messages(behind.speaker, behind.freed)
@@ -171,7 +171,7 @@ class ReplyActions(commands.Cog):
             )
 
     async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
-        take, text = await _soon(self._takes.text(turn_id, interaction.user.id))
+        take, text = await _soon(self._takes.read_text(turn_id, interaction.user.id))
         if len(text) > buttons.MAX_FIELD_LENGTH:
             raise Refused(
                 f"That reply is longer than the {buttons.MAX_FIELD_LENGTH} characters that a form can hold."

@@ -10,7 +10,7 @@ from discord.ext import commands
 
 from bot.her.beats import BeatKind
 from bot.posting import status_pages
-from bot.scenes.reveal import Where
+from bot.scenes.reveal import Destination
 from cogs import interaction_replies
 
 if TYPE_CHECKING:
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 _PLACES = [
     app_commands.Choice(
-        name="spoiler: in the channel, under spoiler bars", value=Where.SPOILER.value
+        name="spoiler: in the channel, under spoiler bars", value=Destination.SPOILER.value
     ),
-    app_commands.Choice(name="gm: to the game master's direct messages", value=Where.GM.value),
-    app_commands.Choice(name="off: nowhere; they stay stored", value=Where.OFF.value),
+    app_commands.Choice(
+        name="gm: to the game master's direct messages", value=Destination.GM.value
+    ),
+    app_commands.Choice(name="off: nowhere; they stay stored", value=Destination.OFF.value),
 ]
 
 
@@ -40,7 +42,7 @@ class RevealCommands(
     @app_commands.command(
         description="What characters think: toggle between private and public, or say where"
     )
-    @app_commands.describe(where="Where it goes from now on; left out, it toggles")
+    @app_commands.describe(where="Destination it goes from now on; left out, it toggles")
     @app_commands.choices(where=_PLACES)
     async def thoughts(self, interaction: discord.Interaction, where: str | None = None) -> None:
         """Set where role thinking goes."""
@@ -49,7 +51,7 @@ class RevealCommands(
     @app_commands.command(
         description="How the model plans its part: toggle between private and public, or say where"
     )
-    @app_commands.describe(where="Where it goes from now on; left out, it toggles")
+    @app_commands.describe(where="Destination it goes from now on; left out, it toggles")
     @app_commands.choices(where=_PLACES)
     async def planning(self, interaction: discord.Interaction, where: str | None = None) -> None:
         """Set where system thinking goes."""
@@ -58,16 +60,19 @@ class RevealCommands(
     @app_commands.command(description="Where the inner voices go now")
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the reveal policy."""
-        scene = self._theatre.here(interaction.channel_id or 0)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
         await interaction_replies.reply_privately(interaction, status_pages.format_reveal(scene))
 
     async def _set(
         self, interaction: discord.Interaction, kind: BeatKind, where: str | None
     ) -> None:
-        scene = self._theatre.here(interaction.channel_id or 0)
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
         changed = await self._theatre.reveal(
-            scene, kind, Where(where) if where else None, interaction.user.id
+            scene, kind, Destination(where) if where else None, interaction.user.id
         )
         await interaction_replies.reply_publicly(interaction, status_pages.format_reveal(changed))
-        if changed.reveal.where(kind) is Where.GM and scene.reveal.where(kind) is not Where.GM:
+        if (
+            changed.reveal.where(kind) is Destination.GM
+            and scene.reveal.where(kind) is not Destination.GM
+        ):
             await self._stage.greet(changed, interaction.user.id)

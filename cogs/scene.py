@@ -108,9 +108,9 @@ class SceneCommands(
         if not scene.isdecimal():
             raise Refused("Choose one from the list.")
         people = await _people(interaction)
-        taken = await self._theatre.go_on(int(scene[:18]), _place(channel), people, interaction.id)
+        taken = await self._theatre.reopen(int(scene[:18]), _place(channel), people, interaction.id)
         opened = await self._open(channel, taken)
-        told = await self._theatre.history(opened)
+        told = await self._theatre.read_history(opened)
         await self._stage.tell(
             opened,
             f"The story goes on, {status_pages.count_turns(len(told))} so far: /scene history shows it.",
@@ -122,7 +122,9 @@ class SceneCommands(
     async def _resting(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        found = await self._theatre.resting(interaction.guild_id or 0, await _people(interaction))
+        found = await self._theatre.reopenable_scenes(
+            interaction.guild_id or 0, await _people(interaction)
+        )
         return [
             autocomplete.scene_choice(one)
             for one in found
@@ -156,7 +158,7 @@ class SceneCommands(
     @app_commands.command(description="Continue a paused scene")
     async def unpause(self, interaction: discord.Interaction) -> None:
         """Continue the paused scene in this channel."""
-        await self._theatre.resume(self._here(interaction), interaction.user.id)
+        await self._theatre.unpause(self._here(interaction), interaction.user.id)
         await interaction_replies.reply_publicly(interaction, "The scene goes on.")
 
     @app_commands.command(
@@ -174,7 +176,7 @@ class SceneCommands(
         budget: app_commands.Range[int, 1, LARGEST_BUDGET] | None = None,
     ) -> None:
         """Set who answers."""
-        scene = await self._direction.mode(
+        scene = await self._direction.set_mode(
             self._here(interaction), Mode(mode), budget, interaction.user.id
         )
         await interaction_replies.reply_publicly(interaction, status_pages.format_mode(scene))
@@ -183,7 +185,7 @@ class SceneCommands(
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the scene here."""
         scene = self._here(interaction)
-        told = await self._theatre.history(scene)
+        told = await self._theatre.read_history(scene)
         await interaction_replies.reply_privately(
             interaction, status_pages.format_status(scene, len(told))
         )
@@ -202,7 +204,7 @@ class SceneCommands(
         """Show the story so far: what is public of it."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        for page in status_pages.format_history(await self._theatre.history(scene)):
+        for page in status_pages.format_history(await self._theatre.read_history(scene)):
             await interaction_replies.reply_privately(interaction, page)
 
     @app_commands.command(
@@ -213,7 +215,7 @@ class SceneCommands(
         """Show a mind's prompt to the game master."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        text = await self._theatre.prompt(scene, character, interaction.user.id)
+        text = await self._theatre.read_prompt(scene, character, interaction.user.id)
         file = discord.File(io.BytesIO(text.encode()), filename="prompt.txt")
         await interaction_replies.reply_privately(
             interaction, f"What the model gets for {character} now:", files=[file]
@@ -226,7 +228,7 @@ class SceneCommands(
         return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
     def _here(self, interaction: discord.Interaction) -> Scene:
-        return self._theatre.here(interaction.channel_id or 0)
+        return self._theatre.require_scene(interaction.channel_id or 0)
 
     def _stageable(self, interaction: discord.Interaction) -> Stageable:
         """Return the channel as one where a scene may begin. Raises Refused and MissingPermission."""

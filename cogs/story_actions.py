@@ -63,7 +63,7 @@ class StoryActions(commands.Cog):
     ) -> None:
         """Ask whether everything after a message is really to be undone."""
         await interaction.response.defer(ephemeral=True)
-        turn = await self._takes.found(message.id, interaction.user.id)
+        turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
         await self._ask(interaction, turn.id)
 
     async def do(self, interaction: discord.Interaction, deed: TurnAction, turn_id: int) -> None:
@@ -71,7 +71,7 @@ class StoryActions(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         message = interaction.message
         message_id = message.id if message is not None and not message.flags.ephemeral else None
-        await self._takes.pressed(turn_id, interaction.channel_id or 0, message_id)
+        await self._takes.require_current_button(turn_id, interaction.channel_id or 0, message_id)
         if deed is TurnAction.REWIND:
             await self._ask(interaction, turn_id)
         elif deed is TurnAction.CONFIRM_REWIND:
@@ -86,7 +86,7 @@ class StoryActions(commands.Cog):
     ) -> None:
         """Bring back what was undone at a moment, or last."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        restored = await self._undoing.restore(scene_id, moment, interaction.user.id)
+        restored = await self._undoing.unhide(scene_id, moment, interaction.user.id)
         await interaction_replies.reply_privately(
             interaction, f"{_turns(len(restored.turns))} part of the story again."
         )
@@ -96,7 +96,7 @@ class StoryActions(commands.Cog):
         await self._undoing.show(restored)
 
     async def _ask(self, interaction: discord.Interaction, turn_id: int) -> None:
-        after = await self._undoing.after(turn_id, interaction.user.id)
+        after = await self._undoing.count_later_turns(turn_id, interaction.user.id)
         undone = (
             status_pages.count_turns(after).capitalize()
             if after
@@ -136,7 +136,7 @@ class StoryActions(commands.Cog):
         await interaction_replies.reply_privately(interaction, text, view=view)
 
     async def _branch(self, interaction: discord.Interaction, turn_id: int) -> None:
-        scene, turn = await self._branching.root(turn_id, interaction.user.id)
+        scene, turn = await self._branching.require_root(turn_id, interaction.user.id)
         posts = [
             post.message_id
             for post in await self._posts.posts(turn_id)
@@ -146,7 +146,7 @@ class StoryActions(commands.Cog):
             self._bot, scene, turn.message_id or next(iter(posts), None)
         )
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
-        told = len(await self._theatre.history(branch))
+        told = len(await self._theatre.read_history(branch))
         sentence = f"The story goes on here from there, {status_pages.count_turns(told)} so far: what was said then, everybody knows."
         await self._theatre.announce(branch, Notice(sentence))
         await interaction_replies.reply_privately(

@@ -42,7 +42,7 @@ def prompt(
     told = read_turns(turns, played) if turns else ()
     chosen = dialect or choose_dialect(settings)
     write(
-        prompt_builder.prompt(
+        prompt_builder.build_prompt(
             played, name, told, chosen, empty_think=settings.play.empty_think
         ).text
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.console.shared_options import write_json
-from bot.scenes.reveal import Audience, RevealPolicy, Where
+from bot.scenes.reveal import Audience, Destination, RevealPolicy
 
 if TYPE_CHECKING:
     from bot.her.reply_parser import ParsedReply
@@ -20,10 +20,10 @@ def render(
     character: Annotated[str, typer.Option(metavar="NAME", help="Who replies.")] = "Character",
     cast: Annotated[str, typer.Option(metavar="NAME,NAME…", help="Who else is in the scene.")] = "",
     thoughts: Annotated[
-        Where, typer.Option(help="Where the character's thoughts go.")
+        Destination, typer.Option(help="Where the character's thoughts go.")
     ] = _DEFAULT.thoughts,
     planning: Annotated[
-        Where, typer.Option(help="Where the model's planning goes.")
+        Destination, typer.Option(help="Where the model's planning goes.")
     ] = _DEFAULT.planning,
     chunk: Annotated[
         int | None, typer.Option(min=1, help="Characters fed to the parser at a time; all at once.")

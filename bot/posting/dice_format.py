@@ -9,7 +9,7 @@ from bot.posting.graphemes import utf16_length
 from bot.posting.split import MESSAGE_LIMIT
 
 if TYPE_CHECKING:
-    from bot.scenes.dice import Die, Part, Roll
+    from bot.scenes.dice import DicePart, Die, Roll
 
 
 def format_roll(roll: Roll, speaker: str) -> str:
@@ -23,7 +23,7 @@ def format_roll(roll: Roll, speaker: str) -> str:
     )
 
 
-def _part(part: Part, *, first: bool) -> str:
+def _part(part: DicePart, *, first: bool) -> str:
     sign = ("−" if first else " − ") if part.sign < 0 else ("" if first else " + ")
     if not part.dice:
         return f"{sign}{abs(part.total)}"

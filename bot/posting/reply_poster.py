@@ -23,7 +23,7 @@ from bot.posting.streaming import LiveReply, Pace
 from bot.posting.webhook_names import assign_webhook_names, format_webhook_name
 from bot.posting.webhooks import Face, Persona, Webhooks
 from bot.scenes.posts import Post, PostPurpose
-from bot.scenes.reveal import Audience, since
+from bot.scenes.reveal import Audience, drop_known_private
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class ReplyPoster:
     async def _tell_gms(
         self, scene: Scene, turn: Turn, take: Take, persona: Persona, first: int
     ) -> None:
-        new = since(take.beats, turn.lengthens.beats) if turn.lengthens else take.beats
+        new = drop_known_private(take.beats, turn.lengthens.beats) if turn.lengthens else take.beats
         messages = render_gm_messages(turn.speaker, scene.reveal.freed(new, Audience.GM))
         if messages:
             link = f"{self._channels.at(scene.place).jump_url}/{first}"

@@ -10,7 +10,7 @@ from bot.posting.opening_post import format_part, join_lines
 from bot.posting.permissions import join_names
 from bot.posting.render import render_runs
 from bot.posting.split import MESSAGE_LIMIT, FormattedRun, split_into_messages
-from bot.scenes.reveal import Where
+from bot.scenes.reveal import Destination
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
 
@@ -28,9 +28,9 @@ MOST_PAGES: Final = 10
 _CAST_LIMIT = 1_200  # leaves room for the rest of a status
 _STATES = {SceneState.PLAYING: "playing", SceneState.PAUSED: "paused", SceneState.ENDED: "ended"}
 _PLACES = {
-    Where.SPOILER: "to everyone, as spoilers",
-    Where.GM: "to the game master, in private",
-    Where.OFF: "to nobody; it is kept",
+    Destination.SPOILER: "to everyone, as spoilers",
+    Destination.GM: "to the game master, in private",
+    Destination.OFF: "to nobody; it is kept",
 }
 
 

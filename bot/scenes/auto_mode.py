@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from bot.scenes.scene import Mode, SceneState
-from bot.scenes.speaker_prediction import Moment, next_speaker
+from bot.scenes.speaker_prediction import Moment, choose_next_speaker
 from bot.scenes.turn import TurnState
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
-STALE: Final = timedelta(hours=1)
+MAX_LINE_AGE: Final = timedelta(hours=1)
 """After which nobody waits any more for somebody to take up a line."""
 
 
@@ -33,16 +33,18 @@ class AutoMode:
             return None
         told = await self._house.store.turns(scene.id)
         story = [turn for turn in told if turn.state is TurnState.DONE and turn.public]
-        if not story or story[-1].id == self._considered or exhausted(scene, story):
+        if not story or story[-1].id == self._considered or is_budget_spent(scene, story):
             return None
-        if self._house.now() - story[-1].created_at > STALE:
+        if self._house.now() - story[-1].created_at > MAX_LINE_AGE:
             return None
         self._considered = story[-1].id
         performance = self._house.performance
-        return await next_speaker(performance.engine, Moment(scene, story, performance.new_seed()))
+        return await choose_next_speaker(
+            performance.engine, Moment(scene, story, performance.new_seed())
+        )
 
 
-def exhausted(scene: Scene, story: Sequence[Turn]) -> bool:
+def is_budget_spent(scene: Scene, story: Sequence[Turn]) -> bool:
     """Whether as many of the model's turns as the scene allows have followed the last of a person's."""
     since = 0
     for turn in reversed(story):

@@ -26,7 +26,7 @@ class Branching:
         self._store = store
         self._now = now
 
-    async def root(self, turn_id: int, by: int) -> tuple[Scene, Turn]:
+    async def require_root(self, turn_id: int, by: int) -> tuple[Scene, Turn]:
         """Return the scene and the turn that a branch would go on from. Raises Refused where it can't."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         if turn.state is not TurnState.DONE or not turn.public:
@@ -38,9 +38,9 @@ class Branching:
 
         Raises Refused where a scene is under way there.
         """
-        scene, turn = await self.root(turn_id, by)
+        scene, turn = await self.require_root(turn_id, by)
         if self._theatre.at(place.channel_id) is not None:
             raise Refused("A scene is already under way in that thread.")
         begun = await self._store.branch(scene, turn.id, place, self._now())
-        self._theatre.admit(begun)
+        self._theatre.add(begun)
         return begun

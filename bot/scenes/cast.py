@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NARRATORS = {"environment", "narrator"}
 
 
-def find(scene: Scene, name: str) -> Part:
+def find_part(scene: Scene, name: str) -> Part:
     """Return the part that `name` means, in any spelling it may be called by.
 
     Raises UnknownName, naming the nearest.
@@ -38,7 +38,7 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
     Raises UnknownName, and Refused where another player has the part or players may not take it.
     """
     require_not_muted(scene, user_id)
-    part = find(scene, name)
+    part = find_part(scene, name)
     if part.player_id == user_id:
         raise Refused(f"You already play {part.character}.")
     if part.player_id is not None:
@@ -69,7 +69,7 @@ def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
 
     Raises UnknownName, and Refused where a player has it or it is so already.
     """
-    part = find(scene, name)
+    part = find_part(scene, name)
     if part.player_id is not None:
         raise Refused(f"A player has the part of {part.character}.", Remedy.GIVE_PART_TO_MODEL)
     if part.rests is rests:
@@ -86,14 +86,14 @@ def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
 
     Raises UnknownName, and Refused where it is so already or the user isn't heard in this scene.
     """
-    part = find(scene, name)
+    part = find_part(scene, name)
     if part.player_id == user_id and not part.rests:
         raise Refused(
             f"They already play {part.character}."
             if user_id
             else f"The model already plays {part.character}."
         )
-    if user_id is not None and user_id in scene.kicked:
+    if user_id is not None and user_id in scene.muted:
         raise Refused("They are muted in this scene.", Remedy.UNMUTE)
     return _given(scene, part.character, user_id)
 
@@ -103,7 +103,7 @@ def move(scene: Scene, user_id: int, name: str | None, *, absent: bool) -> tuple
 
     Anybody moves the character they play, game masters move every one. Raises UnknownName and Refused.
     """
-    part = find(scene, name) if name else _own(scene, user_id, "so name a character")
+    part = find_part(scene, name) if name else _own(scene, user_id, "so name a character")
     if part.player_id != user_id and not scene.is_gm(user_id):
         raise Refused(f"Only the game master and the player of {part.character} can do that.")
     if part.absent is absent:
@@ -115,8 +115,8 @@ def add_gm(scene: Scene, user_id: int) -> Scene:
     """Return the scene with this user among its game masters. Raises Refused where they are."""
     if scene.is_gm(user_id):
         raise Refused("They are already a game master of this scene.")
-    kicked = tuple(one for one in scene.kicked if one != user_id)
-    return replace(scene, gm_ids=(*scene.gm_ids, user_id), kicked=kicked)
+    kicked = tuple(one for one in scene.muted if one != user_id)
+    return replace(scene, gm_ids=(*scene.gm_ids, user_id), muted=kicked)
 
 
 def remove_gm(scene: Scene, user_id: int) -> Scene:
@@ -136,25 +136,25 @@ def mute(scene: Scene, user_id: int) -> Scene:
     """
     if scene.is_gm(user_id):
         raise Refused("They are a game master of this scene.", Remedy.REMOVE_GM)
-    if user_id in scene.kicked:
+    if user_id in scene.muted:
         raise Refused("They are already muted.", Remedy.UNMUTE)
-    return replace(_without(scene, user_id), kicked=(*scene.kicked, user_id))
+    return replace(_without(scene, user_id), muted=(*scene.muted, user_id))
 
 
 def unmute(scene: Scene, user_id: int) -> Scene:
     """Return the scene in which this user is heard again. Raises Refused where they are."""
-    if user_id not in scene.kicked:
+    if user_id not in scene.muted:
         raise Refused("They are not muted in this scene.")
-    return replace(scene, kicked=tuple(one for one in scene.kicked if one != user_id))
+    return replace(scene, muted=tuple(one for one in scene.muted if one != user_id))
 
 
 def require_not_muted(scene: Scene, user_id: int) -> None:
     """Raise Refused where this user was sent out of the scene."""
-    if user_id in scene.kicked:
+    if user_id in scene.muted:
         raise Refused("The game master has muted you in this scene.")
 
 
-def speaker(scene: Scene, user_id: int, display_name: str) -> str:
+def speaker_name(scene: Scene, user_id: int, display_name: str) -> str:
     """Return the name under which this user speaks: their character's, or their own.
 
     Somebody whose own name is a character's, or the environment's, is marked as a player, so that nobody can put
@@ -167,7 +167,7 @@ def speaker(scene: Scene, user_id: int, display_name: str) -> str:
     return f"{name} (player)" if normal(name) in taken else name
 
 
-def with_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:
+def assign_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:
     """Return the scene with these mentionable roles, character name to role id, in place of all earlier ones."""
     return replace(
         scene, parts=tuple(replace(part, role_id=roles.get(part.character)) for part in scene.parts)

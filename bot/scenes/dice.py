@@ -17,9 +17,9 @@ from bot.errors import UserInputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LONGEST: Final = 200
-MOST_DICE: Final = 100
-MOST_SIDES: Final = 1_000
+MAX_LENGTH: Final = 200
+MAX_DICE: Final = 100
+MAX_SIDES: Final = 1_000
 _LARGEST = 1_000_000
 
 _PART = re.compile(
@@ -44,7 +44,7 @@ class Die:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DicePart:
     """One part of a roll: dice or a number, its factor, and what it adds, its sign included."""
 
     text: str
@@ -58,7 +58,7 @@ class Roll:
     """What was asked for and how it fell."""
 
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[DicePart, ...]
 
     @property
     def total(self) -> int:
@@ -66,14 +66,14 @@ class Roll:
         return sum(part.total for part in self.parts)
 
 
-def rolled(text: str, chance: Callable[[int], int]) -> Roll:
+def roll_dice(text: str, chance: Callable[[int], int]) -> Roll:
     """Roll the dice; `chance` gives 1 to as many as it is told. Raises UserInputError where the text is no roll, or
     is one of too many dice, sides or signs."""
-    if len(text) > LONGEST:
-        raise UserInputError(f"A roll may be {LONGEST} characters long: write less.")
+    if len(text) > MAX_LENGTH:
+        raise UserInputError(f"A roll may be {MAX_LENGTH} characters long: write less.")
     asked = _BLANK.sub("", text.translate(_SIGNS)).lower()
-    parts: list[Part] = []
-    at, left = 0, MOST_DICE
+    parts: list[DicePart] = []
+    at, left = 0, MAX_DICE
     while at < len(asked):
         found = _PART.match(asked, at)
         if found is None or (parts and not found["sign"]):
@@ -87,11 +87,11 @@ def rolled(text: str, chance: Callable[[int], int]) -> Roll:
     return Roll(asked, tuple(parts))
 
 
-def _fallen(found: re.Match[str], most: int, chance: Callable[[int], int]) -> Part:
+def _fallen(found: re.Match[str], most: int, chance: Callable[[int], int]) -> DicePart:
     sign, times = (-1 if found["sign"] == "-" else 1), _number(found["times"] or "1")
     text = found.group().lstrip("+-")
     if found["number"]:
-        return Part(text, sign, (), sign * times * _number(found["number"]))
+        return DicePart(text, sign, (), sign * times * _number(found["number"]))
     sides = 100 if found["sides"] == "%" else _number(found["sides"])
     count = 2 if found["luck"] else _number(found["count"] or "1")
     if found["luck"] and found["count"] not in ("", "1", "2"):
@@ -99,14 +99,14 @@ def _fallen(found: re.Match[str], most: int, chance: Callable[[int], int]) -> Pa
             "Advantage is for a single die: write `d20adv`, or `4d6kh3` to keep the best of several."
         )
     if not 1 <= count <= most:
-        raise UserInputError(f"A roll is of 1 to {MOST_DICE} dice: roll fewer.")
-    if not 1 <= sides <= MOST_SIDES:
-        raise UserInputError(f"A die has 1 to {MOST_SIDES:,} sides: take another one.")
+        raise UserInputError(f"A roll is of 1 to {MAX_DICE} dice: roll fewer.")
+    if not 1 <= sides <= MAX_SIDES:
+        raise UserInputError(f"A die has 1 to {MAX_SIDES:,} sides: take another one.")
     values = [chance(sides) for _ in range(count)]
     if found["explodes"]:
         values = _exploded(values, sides, most, chance)
     dice = _kept(values, found)
-    return Part(text, sign, dice, sign * times * sum(die.value for die in dice if die.kept))
+    return DicePart(text, sign, dice, sign * times * sum(die.value for die in dice if die.kept))
 
 
 def _exploded(values: list[int], sides: int, most: int, chance: Callable[[int], int]) -> list[int]:
@@ -138,6 +138,6 @@ def _kept(values: list[int], found: re.Match[str]) -> tuple[Die, ...]:
 def _number(digits: str) -> int:
     if len(digits) > len(str(_LARGEST)) or (number := int(digits)) > _LARGEST:
         raise UserInputError(
-            f"Numbers in a roll go up to {_LARGEST:,}, and a roll is of at most {MOST_DICE} dice."
+            f"Numbers in a roll go up to {_LARGEST:,}, and a roll is of at most {MAX_DICE} dice."
         )
     return number

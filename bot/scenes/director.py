@@ -25,7 +25,7 @@ class Addressee:
     reply_to: int | None = None  # Discord message the line replies to
 
 
-def answering(
+def choose_speakers(
     scene: Scene, address: Addressee, speaker: str, replied: Turn | None, turns: Sequence[Turn]
 ) -> list[str]:
     """Return the characters that answer a line, each once, in the order of mention.
@@ -41,7 +41,7 @@ def answering(
     return [name for name in dict.fromkeys(named) if name in playable]
 
 
-def silent(
+def explain_silence(
     scene: Scene, address: Addressee, speaker: str, replied: Turn | None
 ) -> dict[str, Notice]:
     """Return who is spoken to and gives no answer, with a sentence that says why; "" stands for whoever was meant."""

@@ -28,7 +28,7 @@ class GmActions:
         self._theatre = theatre
         self._store = store
 
-    async def mode(self, scene: Scene, mode: Mode, budget: int | None, by: int) -> Scene:
+    async def set_mode(self, scene: Scene, mode: Mode, budget: int | None, by: int) -> Scene:
         """Set whether somebody speaks unasked, and how many turns of the model's may follow a person's then."""
         require_gm(scene, by)
         if budget is not None and not 1 <= budget <= LARGEST_BUDGET:
@@ -79,23 +79,23 @@ class GmActions:
         """Let nobody play a character, or the model again."""
         return await self._directed(scene, by, lambda now: cast.rest(now, name, rests=rests))
 
-    async def kick(self, scene: Scene, user_id: int, by: int) -> Scene:
+    async def mute(self, scene: Scene, user_id: int, by: int) -> Scene:
         """Hear somebody no longer."""
-        if len(scene.kicked) >= MOST_KICKED:
+        if len(scene.muted) >= MOST_KICKED:
             raise Refused(
                 f"A scene has at most {MOST_KICKED} muted people. Lock the channel instead."
             )
         return await self._directed(scene, by, lambda now: cast.mute(now, user_id))
 
-    async def readmit(self, scene: Scene, user_id: int, by: int) -> Scene:
+    async def unmute(self, scene: Scene, user_id: int, by: int) -> Scene:
         """Hear somebody again."""
         return await self._directed(scene, by, lambda now: cast.unmute(now, user_id))
 
-    async def exit(self, scene: Scene, name: str | None, by: int) -> str:
+    async def leave_stage(self, scene: Scene, name: str | None, by: int) -> str:
         """Send a character off stage, where it hears nothing; return its name. For who plays it and game masters."""
         return await self._move(scene, name, by, absent=True)
 
-    async def enter(self, scene: Scene, name: str | None, by: int) -> str:
+    async def enter_stage(self, scene: Scene, name: str | None, by: int) -> str:
         """Bring a character back on stage; return its name. What was said meanwhile it never heard."""
         return await self._move(scene, name, by, absent=False)
 

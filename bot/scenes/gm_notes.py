@@ -8,7 +8,7 @@ from bot.errors import Refused, Remedy
 from bot.library.normalise import is_blank
 from bot.scenes import cast
 from bot.scenes.interfaces import NewNote
-from bot.scenes.reveal import Audience, for_gm
+from bot.scenes.reveal import Audience, release_to_gm
 from bot.scenes.theatre import HiddenThoughts, require_gm
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class GmNotes:
     async def note(self, scene: Scene, name: str | None, text: str, by: int) -> Note:
         """Have a character, or with None all of them, bear something in mind until it is removed."""
         require_gm(scene, by)
-        character = cast.find(scene, name).character if name else None
+        character = cast.find_part(scene, name).character if name else None
         if is_blank(text) or len(text.strip()) > LONGEST_NOTE:
             raise Refused(
                 f"A note must have 1 to {LONGEST_NOTE} characters, because every prompt contains it."
@@ -73,9 +73,9 @@ class GmNotes:
         Raises Refused where a player has the part, NoWords and EngineError.
         """
         require_gm(scene, by)
-        part = cast.find(scene, name)
+        part = cast.find_part(scene, name)
         if part.player_id is not None:
             raise Refused(f"A player has the part of {part.character}. Ask them instead.")
-        story, notes = await self._theatre.mind(scene, part.character)
+        story, notes = await self._theatre.read_mind(scene, part.character)
         thoughts = await self._performance.think(scene, part.character, story, notes)
-        return HiddenThoughts(part.character, Audience.GM, for_gm(thoughts))
+        return HiddenThoughts(part.character, Audience.GM, release_to_gm(thoughts))

@@ -21,7 +21,9 @@ SCENE, TIME, PLACE = "Scene", "Time", "Place"
 """What of a setting may change; the speakers of such turns."""
 
 
-def sheet(scenario: Scenario, character: Character, turns: Iterable[Turn] = ()) -> CharacterSheet:
+def build_sheet(
+    scenario: Scenario, character: Character, turns: Iterable[Turn] = ()
+) -> CharacterSheet:
     """Return what this mind knows before the first turn: all the scenario tells it, and no other's motivation.
 
     Where the scene was moved in `turns`, its setting is what it is since then.
@@ -31,7 +33,7 @@ def sheet(scenario: Scenario, character: Character, turns: Iterable[Turn] = ()) 
         book=scenario.book,
         profile=character.profile,
         background=scenario.background,
-        scenario=setting(scenario, turns),
+        scenario=describe_setting(scenario, turns),
         others=tuple(
             (other.name, other.known_as or other.profile)
             for other in scenario.characters
@@ -41,7 +43,7 @@ def sheet(scenario: Scenario, character: Character, turns: Iterable[Turn] = ()) 
     )
 
 
-def setting(scenario: Scenario, turns: Iterable[Turn] = ()) -> str:
+def describe_setting(scenario: Scenario, turns: Iterable[Turn] = ()) -> str:
     """Return what is going on, where and when: as the scenario says, or as a game master has set it since."""
     told = "\n\n".join(dict.fromkeys(part for part in (scenario.setting, scenario.opening) if part))
     changed = {turn.speaker: _words(turn) for turn in turns if turn.kind is TurnKind.SETTING}
@@ -49,7 +51,7 @@ def setting(scenario: Scenario, turns: Iterable[Turn] = ()) -> str:
     return "\n".join((changed.get(SCENE, told), *lines))
 
 
-def heard(
+def build_history(
     character: str, turns: Iterable[Turn], notes: Sequence[str] = ()
 ) -> tuple[HeardItem, ...]:
     """Return the turns as this character's mind has them: its own with its thoughts, of others only what is public,
@@ -74,7 +76,7 @@ def _heard(character: str, turn: Turn) -> HeardItem:
     return HeardLine(turn.speaker, select_public(beats))
 
 
-def public_line(turn: Turn) -> HeardLine | None:
+def select_public_line(turn: Turn) -> HeardLine | None:
     """Return a turn as everyone in the channel has it; None where it isn't for everyone."""
     return (
         HeardLine(turn.speaker, select_public(turn.take.beats))
@@ -87,7 +89,7 @@ def _words(turn: Turn) -> str:
     return " ".join(beat.text for beat in select_public(turn.take.beats if turn.take else ()))
 
 
-def examples(character: Character) -> tuple[HeardItem, ...]:
+def build_examples(character: Character) -> tuple[HeardItem, ...]:
     """Return the character's worked exchanges as if they had been earlier turns, for stand-in models."""
     return tuple(piece for example in character.examples for piece in _exchange(example))
 

@@ -15,7 +15,7 @@ from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import mentioned, normal, spoken_names
 from bot.library.scenario import NARRATOR
 from bot.scenes import mind
-from bot.scenes.questions import Question, ask, latest
+from bot.scenes.questions import Question, ask_engine, describe_latest
 from bot.scenes.reply_generation import GeneratedReply
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _SENTENCE = re.compile(r".+?(?:[.!?…]+(?=\s|\Z)|[。！？]+|\Z)", re.DOTALL)
 _SPOKEN = re.compile(r"[\"“”„«»「」『』:：]")
 
 
-async def narrated(
+async def generate_narration(
     performance: ReplyGenerator, scene: Scene, turns: Sequence[Turn]
 ) -> GeneratedReply:
     """Return what the environment does after `turns`. Raises NoWords where the model tells only of the characters,
@@ -47,15 +47,15 @@ async def narrated(
     raw = ""
     for _ in range(_ATTEMPTS):
         question = _question(scene, turns, performance.new_seed())
-        raw = await ask(performance.engine, scene, question)
-        if told := surroundings(scene, turns, raw):
+        raw = await ask_engine(performance.engine, scene, question)
+        if told := filter_narration(scene, turns, raw):
             return GeneratedReply((speech(told),), raw, question.seed, 0)
     raise EmptyReply(
         "The model found nothing to tell that isn't a character's own doing: write the narration yourself."
     )
 
 
-def surroundings(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
+def filter_narration(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
     """Return those of the first sentences of an answer in which nobody of the cast and none of the people who have
     spoken is named, nobody is quoted, and none of the model's planning is left."""
     people = tuple({turn.speaker for turn in turns if turn.author_id is not None})
@@ -79,14 +79,14 @@ def _dictates(scene: Scene, people: Sequence[str], sentence: str) -> bool:
 
 
 def _question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:
-    told = latest(scene, turns)
+    told = describe_latest(scene, turns)
     return Question(
         name="narrator",
         manner=_MANNER.format(
             title=sanitise_name(scene.scenario.title),
             names=", ".join(sanitise_name(part.character) for part in scene.parts),
         ),
-        about=f"Where and when:\n{mind.setting(scene.scenario, turns)}\n\n"
+        about=f"Where and when:\n{mind.describe_setting(scene.scenario, turns)}\n\n"
         f"What was last said and done:\n\n{told or 'Nothing yet.'}\n\nWhat happens around them next?",
         max_tokens=200,
         seed=seed,

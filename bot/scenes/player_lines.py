@@ -92,7 +92,7 @@ class PlayerLines:
     ) -> tuple[bool, Mapping[str, Notice]]:
         """Store a line and have it answered; return whether it was new, and who is spoken to in vain, and why."""
         scene = running.scene
-        speaker = cast.speaker(scene, said.author_id, said.display_name)
+        speaker = cast.speaker_name(scene, said.author_id, said.display_name)
         replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
         names = await self._answering(scene, speaker, address, replied)
         line = NewLine(
@@ -104,7 +104,7 @@ class PlayerLines:
         finally:
             if names or scene.mode is Mode.AUTO:
                 running.runner.wake()
-        silent = director.silent(scene, address, speaker, replied)
+        silent = director.explain_silence(scene, address, speaker, replied)
         for name in {"", speaker, *names} - silent.keys():
             self._told.pop((scene.id, said.author_id, name), None)
         return bool(stored), silent
@@ -159,7 +159,7 @@ class PlayerLines:
         self, scene: Scene, speaker: str, address: Addressee, replied: Turn | None
     ) -> list[str]:
         turns = await self._store.turns(scene.id) if address.bot and not address.characters else []
-        return director.answering(scene, address, speaker, replied, turns)
+        return director.choose_speakers(scene, address, speaker, replied, turns)
 
     async def last_heard(self, scene: Scene) -> int | None:
         """Return the id of the latest message of a person's that this scene has stored."""
@@ -170,7 +170,7 @@ def _unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, Not
     """Return what is said to somebody who is not heard now, by whom it concerns; None where they are heard."""
     if scene.state is not SceneState.PLAYING:
         return {"": _PAUSED} if address != Addressee() else {}
-    if user_id in scene.kicked:
+    if user_id in scene.muted:
         return {}
     part = scene.part_of(user_id)
     if part is not None and part.absent:

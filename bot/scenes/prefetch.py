@@ -35,16 +35,16 @@ async def prefetch_minds(house: SceneDependencies, scene: Scene) -> None:
         return
     try:
         story = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.DONE]
-        for character in likeliest(scene, story)[: engine.info.minds]:
+        for character in rank_minds(scene, story)[: engine.info.minds]:
             engine.prefetch(
                 mind_key(scene, character),
-                await beginning(house.performance, scene, character, story),
+                await predict_prefix(house.performance, scene, character, story),
             )
     except AsideError as error:
         _log.info("Scene %d: no mind was prepared: %s", scene.id, error)
 
 
-def likeliest(scene: Scene, story: Sequence[Turn]) -> list[str]:
+def rank_minds(scene: Scene, story: Sequence[Turn]) -> list[str]:
     """Return the model's characters that may be asked next: those that have spoken, the latest first; where none has,
     the first of the cast."""
     answering = [part.character for part in scene.parts if part.answers]
@@ -52,7 +52,7 @@ def likeliest(scene: Scene, story: Sequence[Turn]) -> list[str]:
     return [name for name in spoke if name in answering] or answering[:1]
 
 
-async def beginning(
+async def predict_prefix(
     performance: ReplyGenerator, scene: Scene, character: str, story: Sequence[Turn]
 ) -> Prompt:
     """Return what this character's next prompt begins with, whatever is said next. Raises PromptTooLong, EngineError.
@@ -62,15 +62,15 @@ async def beginning(
     fitted = await performance.fitted(scene, character, story)
     gone = {turn.id for turn in fitted.left_out}
     kept = [turn for turn in story if turn.heard(character) and turn.id not in gone]
-    another = prompt_builder.prompt(
+    another = prompt_builder.build_prompt(
         *(scene.scenario, character, (*kept, _line(scene)), performance.engine.info.dialect),
         empty_think=performance.limits.empty_think,
         left_out=fitted.left_out,
     )
-    return common(fitted.prompt, another)
+    return find_common_prefix(fitted.prompt, another)
 
 
-def common(one: Prompt, other: Prompt) -> Prompt:
+def find_common_prefix(one: Prompt, other: Prompt) -> Prompt:
     """Return what two prompts both begin with."""
     parts: list[PromptPart] = []
     for some, others in zip(one.parts, other.parts, strict=False):

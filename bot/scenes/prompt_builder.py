@@ -32,14 +32,14 @@ _CHARACTERS_A_TOKEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedPrompt:
     """A prompt that fits, and the oldest turns that had to leave for it. A memory of the scene would begin there."""
 
     prompt: Prompt
     left_out: tuple[Turn, ...]
 
 
-def prompt(
+def build_prompt(
     scenario: Scenario,
     character: str,
     turns: Sequence[Turn],
@@ -57,12 +57,12 @@ def prompt(
     """
     person = scenario.character(character)
     sheet, heard = (
-        mind.sheet(scenario, person, (*left_out, *turns)),
-        mind.heard(character, turns, notes),
+        mind.build_sheet(scenario, person, (*left_out, *turns)),
+        mind.build_history(character, turns, notes),
     )
     if dialect is Dialect.STAND_IN:
         return render_chatml(
-            stand_in_layout.build_messages(sheet, mind.examples(person), heard),
+            stand_in_layout.build_messages(sheet, mind.build_examples(person), heard),
             prefill=opening or PREFILL,
         )
     return render_chatml(
@@ -70,7 +70,7 @@ def prompt(
     )
 
 
-def grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
+def build_grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
     """Return the GBNF that holds a reply of this character to HER's structure; `more`: what is added to one."""
     if more:
         return (
@@ -85,7 +85,7 @@ def grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
     )
 
 
-async def fitted(
+async def fit_prompt(
     scenario: Scenario,
     character: str,
     turns: Sequence[Turn],
@@ -95,7 +95,7 @@ async def fitted(
     empty_think: bool = False,
     notes: Sequence[str] = (),
     opening: str = "",
-) -> Fitted:
+) -> FittedPrompt:
     """Return the prompt with as many of the latest turns as leave `room` tokens of the context for the reply.
 
     Turns that the character did not hear count for nothing. The oldest leave in blocks of BLOCK; the system message
@@ -109,7 +109,7 @@ async def fitted(
     while True:
         start = min(first, last)
         left_out, kept_turns = turns[:start], turns[start:]
-        kept = prompt(
+        kept = build_prompt(
             *(scenario, character, kept_turns, engine.info.dialect),
             empty_think=empty_think,
             notes=notes,
@@ -117,7 +117,7 @@ async def fitted(
             opening=opening,
         )
         if await engine.count(kept) <= budget:
-            return Fitted(kept, tuple(left_out))
+            return FittedPrompt(kept, tuple(left_out))
         if first >= last:
             raise PromptTooLong(
                 f"{character}'s sheet and the latest line leave no room for a reply in the model's context of "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bot.engine.protocol import Request, Sampling
 from bot.her.chatml import STOPS, render_chatml
 from bot.her.layout import Message, Role, format_others_history
-from bot.scenes.mind import public_line
+from bot.scenes.mind import select_public_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Question:
     sampling: Sampling | None = None
 
 
-async def ask(engine: Engine, scene: Scene, question: Question) -> str:
+async def ask_engine(engine: Engine, scene: Scene, question: Question) -> str:
     """Return the engine's answer, held to the grammar where the engine can. Raises EngineError."""
     messages = (Message(Role.SYSTEM, question.manner), Message(Role.USER, question.about))
     request = Request(
@@ -56,9 +56,9 @@ async def ask(engine: Engine, scene: Scene, question: Question) -> str:
         return "".join([chunk.text async for chunk in chunks])
 
 
-def latest(scene: Scene, turns: Sequence[Turn]) -> str:
+def describe_latest(scene: Scene, turns: Sequence[Turn]) -> str:
     """Return what was last said and done for all to hear, a paragraph each. No thought and no whisper is in it."""
     names = [character.name for character in scene.scenario.characters]
-    told = (public_line(turn) for turn in turns[-_MOST_TURNS:])
+    told = (select_public_line(turn) for turn in turns[-_MOST_TURNS:])
     lines = (format_others_history(line.speaker, line.beats, names) for line in told if line)
     return "\n\n".join(line[:_LONGEST_TURN] for line in lines if line)

@@ -79,7 +79,7 @@ class Rehearsal:
         `progress` is awaited with the public beats that have settled so far, whenever there are more.
         Raises UnknownName, NoWords where it said nothing, and EngineError.
         """
-        name = cast.find(self._scene, character).character
+        name = cast.find_part(self._scene, character).character
         performed = await self._performance.reply(
             self._scene, name, self.story, progress or _nobody
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NAMED = 8  # scenes named where another one was asked for
 
 
-def moved(scene: Scene, place: Place, by: int) -> Scene:
+def relocate(scene: Scene, place: Place, by: int) -> Scene:
     """Return the scene going on at `place`. Who sat at the terminal as its director or player is `by` from now on."""
     gm_ids = tuple(
         dict.fromkeys(by if gm_id == AT_TERMINAL else gm_id for gm_id in scene.gm_ids)
@@ -32,7 +32,7 @@ def _left_by_others(part: Part, by: int) -> Part:
     return part if part.player_id == by else replace(part, player_id=None)
 
 
-async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
+async def open_at_terminal(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
     """Return a stored scene as it plays at a terminal, stored so; see `Theatre.visit`."""
     scene = await store.scene(scene_id)
     if scene is None:
@@ -45,7 +45,7 @@ async def visited(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
         )
     if scene.state is SceneState.ENDED:
         by = next(iter(scene.gm_ids), AT_TERMINAL)
-        there = moved(scene, replace(terminal, guild_id=scene.place.guild_id), by)
+        there = relocate(scene, replace(terminal, guild_id=scene.place.guild_id), by)
         alone = replace(there, parts=tuple(_left_by_others(part, by) for part in there.parts))
         await store.move_scene(alone, 0)
         return alone

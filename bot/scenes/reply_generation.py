@@ -104,7 +104,9 @@ class ReplyGenerator:
         if request.grammar is not None:
             request = replace(
                 request,
-                grammar=prompt_builder.grammar(character, self.engine.info.dialect, more=True),
+                grammar=prompt_builder.build_grammar(
+                    character, self.engine.info.dialect, more=True
+                ),
             )
         others = _others(scene, character, turns)
         before = select_public(beats)
@@ -147,12 +149,12 @@ class ReplyGenerator:
         notes: Sequence[str] = (),
         *,
         opening: str = "",
-    ) -> prompt_builder.Fitted:
+    ) -> prompt_builder.FittedPrompt:
         """Return the prompt for this character's next turn, begun already with `opening`, cut to the context.
 
         Raises PromptTooLong, EngineError.
         """
-        return await prompt_builder.fitted(
+        return await prompt_builder.fit_prompt(
             *(scene.scenario, character, turns, self.engine, self._room),
             empty_think=self.limits.empty_think,
             notes=notes,
@@ -164,7 +166,9 @@ class ReplyGenerator:
         """Tokens kept free for a reply: the whole limit, but never more than a quarter of a small context."""
         return min(self.limits.max_tokens, self.engine.info.context // 4)
 
-    def _request(self, scene: Scene, character: str, fitted: prompt_builder.Fitted) -> Request:
+    def _request(
+        self, scene: Scene, character: str, fitted: prompt_builder.FittedPrompt
+    ) -> Request:
         info = self.engine.info
         return Request(
             prompt=fitted.prompt,
@@ -174,7 +178,7 @@ class ReplyGenerator:
             max_tokens=self._room,
             planning_tokens=self.limits.planning_tokens,
             stop=STOPS,
-            grammar=prompt_builder.grammar(character, info.dialect)
+            grammar=prompt_builder.build_grammar(character, info.dialect)
             if self._held(info.dialect)
             else None,
         )

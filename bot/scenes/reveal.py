@@ -8,7 +8,7 @@ from enum import StrEnum
 from bot.her.beats import Beat, BeatKind, PrivateBeat, PublicBeat
 
 
-class Where(StrEnum):
+class Destination(StrEnum):
     """Where private beats of one kind go; the values are stored in the database and typed by game masters."""
 
     SPOILER = "spoiler"  # into the channel, under spoiler bars
@@ -26,7 +26,7 @@ class Audience(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Revealed:
     """A private beat together with the decision that frees it for one audience. Made by RevealPolicy, or for a GM
-    who asks in private (`for_gm`), and nowhere else."""
+    who asks in private (`release_to_gm`), and nowhere else."""
 
     beat: PrivateBeat
     audience: Audience
@@ -36,18 +36,20 @@ class Revealed:
 class RevealPolicy:
     """Where thoughts and planning of a scene go. Both private to begin with."""
 
-    thoughts: Where = Where.GM
-    planning: Where = Where.GM
+    thoughts: Destination = Destination.GM
+    planning: Destination = Destination.GM
 
-    def where(self, kind: BeatKind) -> Where:
+    def where(self, kind: BeatKind) -> Destination:
         """Return where private beats of this kind go."""
         return self.planning if kind is BeatKind.PLANNING else self.thoughts
 
     def toggled(self, kind: BeatKind) -> RevealPolicy:
         """Return the policy with this kind made public where it was private, private (the GM's) where it was public."""
-        return self.with_(kind, Where.GM if self.where(kind) is Where.SPOILER else Where.SPOILER)
+        return self.with_(
+            kind, Destination.GM if self.where(kind) is Destination.SPOILER else Destination.SPOILER
+        )
 
-    def with_(self, kind: BeatKind, where: Where) -> RevealPolicy:
+    def with_(self, kind: BeatKind, where: Destination) -> RevealPolicy:
         """Return the policy with private beats of this kind going there."""
         return (
             replace(self, planning=where)
@@ -57,7 +59,7 @@ class RevealPolicy:
 
     def freed(self, beats: tuple[Beat, ...], audience: Audience) -> tuple[Revealed, ...]:
         """Return the private beats that this policy shows to that audience, in order."""
-        wanted = Where.SPOILER if audience is Audience.CHANNEL else Where.GM
+        wanted = Destination.SPOILER if audience is Audience.CHANNEL else Destination.GM
         private = (beat for beat in beats if isinstance(beat, PrivateBeat))
         return tuple(
             Revealed(beat, audience) for beat in private if self.where(beat.kind) is wanted
@@ -68,16 +70,16 @@ class RevealPolicy:
         return tuple(
             Revealed(beat, Audience.CHANNEL) if isinstance(beat, PrivateBeat) else beat
             for beat in beats
-            if not isinstance(beat, PrivateBeat) or self.where(beat.kind) is Where.SPOILER
+            if not isinstance(beat, PrivateBeat) or self.where(beat.kind) is Destination.SPOILER
         )
 
 
-def for_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
+def release_to_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
     """Return all private beats, freed for a game master who asked to see them in private."""
     return tuple(Revealed(beat, Audience.GM) for beat in beats if isinstance(beat, PrivateBeat))
 
 
-def since(beats: tuple[Beat, ...], before: tuple[Beat, ...]) -> tuple[Beat, ...]:
+def drop_known_private(beats: tuple[Beat, ...], before: tuple[Beat, ...]) -> tuple[Beat, ...]:
     """Return the beats of a reply that went on from `before` without the private ones it began with. Two thoughts side
     by side may have become one meanwhile; blanks don't count."""
     known = {

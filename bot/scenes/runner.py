@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PATIENCE: Final = timedelta(seconds=30)
+RESTART_WINDOW: Final = timedelta(seconds=30)
 """How long a reply may be begun anew since somebody else spoke to the same character."""
 
 _UNEXPECTED = (
@@ -123,7 +123,7 @@ class Runner:
             return None
         if (
             speaking.heard
-            or not timedelta() <= self._house.now() - speaking.turn.created_at <= PATIENCE
+            or not timedelta() <= self._house.now() - speaking.turn.created_at <= RESTART_WINDOW
         ):
             return speaking.turn.id
         speaking.dropped = True
@@ -237,7 +237,7 @@ class Runner:
     async def _performed(self, turn: Turn, story: Sequence[Turn]) -> GeneratedReply:
         performance, scene = self._house.performance, self._scene()
         if turn.kind is TurnKind.NARRATION:
-            return await narrator.narrated(performance, scene, story)
+            return await narrator.generate_narration(performance, scene, story)
         notes = [
             note.text
             for note in await self._house.store.notes(scene.id)

@@ -17,7 +17,7 @@ AT_TERMINAL: Final = 0
 """Stands for a server where a scene was begun at a terminal, and for the user who sat there: neither is on Discord."""
 
 
-BUDGET: Final = 3
+DEFAULT_BUDGET: Final = 3
 
 
 class SceneState(StrEnum):
@@ -94,10 +94,8 @@ class Scene:
         False  # the channel has been told that the oldest turns left the context
     )
     mode: Mode = Mode.ADDRESSED
-    budget: int = (
-        BUDGET  # how many turns of the model's may follow a person's while nobody is addressed
-    )
-    kicked: tuple[int, ...] = ()  # users who are not heard
+    budget: int = DEFAULT_BUDGET  # how many turns of the model's may follow a person's while nobody is addressed
+    muted: tuple[int, ...] = ()  # users who are not heard
 
     def is_gm(self, user_id: int) -> bool:
         """Whether this user directs the scene."""

@@ -13,7 +13,7 @@ from bot.errors import EngineError
 from bot.her.beats import select_public
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import mentioned, normal, spoken_names
-from bot.scenes.questions import Question, ask, latest
+from bot.scenes.questions import Question, ask_engine, describe_latest
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PATIENCE: Final = 5.0
+PREDICTION_TIMEOUT: Final = 5.0
 """Seconds the engine has to say who speaks next."""
 
 NOBODY: Final = "Nobody"
@@ -69,7 +69,9 @@ class Moment:
         return [part.character for part in self.on_stage if part.answers]
 
 
-async def next_speaker(engine: Engine, moment: Moment, patience: float = PATIENCE) -> str | None:
+async def choose_next_speaker(
+    engine: Engine, moment: Moment, patience: float = PREDICTION_TIMEOUT
+) -> str | None:
     """Return the model's character that speaks next; None for nobody, or where it is a player's turn.
 
     After `patience` seconds without an answer the rule of thumb decides.
@@ -79,7 +81,7 @@ async def next_speaker(engine: Engine, moment: Moment, patience: float = PATIENC
     if not engine.info.stand_in:
         try:
             async with asyncio.timeout(patience):
-                answer = await predicted(engine, moment)
+                answer = await predict_speaker(engine, moment)
         except (EngineError, TimeoutError) as error:
             _log.info(
                 "Scene %d: the engine did not say who speaks next: %s", moment.scene.id, error
@@ -87,33 +89,33 @@ async def next_speaker(engine: Engine, moment: Moment, patience: float = PATIENC
         else:
             if answer is not None:
                 return answer if answer in moment.candidates else None
-    return likely(moment)
+    return guess_speaker(moment)
 
 
-async def predicted(engine: Engine, moment: Moment) -> str | None:
+async def predict_speaker(engine: Engine, moment: Moment) -> str | None:
     """Return whom the engine names, NOBODY included; None where that can't be made out. Raises EngineError."""
     names = [part.character for part in moment.on_stage]
     listed = "\n".join(f"- {sanitise_name(name)}" for name in (*names, NOBODY))
     question = Question(
         name="director",
         manner=_MANNER.format(title=sanitise_name(moment.scene.scenario.title), nobody=NOBODY),
-        about=f"Who may speak next:\n{listed}\n\nWhat was last said and done:\n\n{latest(moment.scene, moment.story)}"
+        about=f"Who may speak next:\n{listed}\n\nWhat was last said and done:\n\n{describe_latest(moment.scene, moment.story)}"
         "\n\nWho speaks next?",
         max_tokens=32,
         seed=moment.seed,
-        grammar=one_of((*map(sanitise_name, names), NOBODY)),
+        grammar=build_choice_grammar((*map(sanitise_name, names), NOBODY)),
         sampling=Sampling(temperature=0.0),
     )
-    return named(await ask(engine, moment.scene, question), moment)
+    return parse_speaker(await ask_engine(engine, moment.scene, question), moment)
 
 
-def one_of(names: Sequence[str]) -> str:
+def build_choice_grammar(names: Sequence[str]) -> str:
     """Return the GBNF that lets one of these names through and nothing else."""
     literals = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
     return "root ::= " + " | ".join(f'"{literal}"' for literal in literals) + "\n"
 
 
-def named(answer: str, moment: Moment) -> str | None:
+def parse_speaker(answer: str, moment: Moment) -> str | None:
     """Return whom an answer names, NOBODY included: the name it consists of, or else the first that stands in it."""
     on_stage = [part.character for part in moment.on_stage]
     spoken = spoken_names([moment.scene.character(name) for name in on_stage])
@@ -130,7 +132,7 @@ def named(answer: str, moment: Moment) -> str | None:
     return min(found)[2] if found else None
 
 
-def likely(moment: Moment) -> str | None:
+def guess_speaker(moment: Moment) -> str | None:
     """Return who is likely to speak by rule of thumb: whoever the last line mentions, else the talkative and the
     long silent; nobody where it mentions only a player's character, whose player will speak. A person's line is
     always answered by somebody who speaks unasked at all; another character's only as often as the one who would

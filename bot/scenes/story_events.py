@@ -16,7 +16,7 @@ from bot.library.name_matching import addressed, spoken_names
 from bot.library.normalise import is_blank
 from bot.library.scenario import NARRATOR
 from bot.scenes import cast
-from bot.scenes.dice import rolled
+from bot.scenes.dice import roll_dice
 from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import SceneState
 from bot.scenes.theatre import require_gm
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
 
-LONGEST: Final = 2_000
+MAX_TEXT_LENGTH: Final = 2_000
 """How many characters may be said at once, as in a message."""
 
 
@@ -93,7 +93,7 @@ class StoryEvents:
         require_gm(scene, by)
         names = addressed(text, spoken_names(scene.scenario.characters))
         async with self._playing(scene) as running:
-            character = _lendable(cast.find(running.scene, name))
+            character = _lendable(cast.find_part(running.scene, name))
             answering = [
                 one for one in names if one != character and running.scene.part(one).answers
             ]
@@ -115,7 +115,7 @@ class StoryEvents:
     async def whisper_to(self, scene: Scene, name: str, text: str, by: int) -> str:
         """Have one mind, and nobody else, know something; return the character's name."""
         require_gm(scene, by)
-        character = cast.find(scene, name).character
+        character = cast.find_part(scene, name).character
         async with self._playing(scene) as running:
             beats = (speech(_said(text)),)
             line = NewLine(
@@ -125,7 +125,9 @@ class StoryEvents:
         await self._show(running.scene, turn)
         return character
 
-    async def set(self, scene: Scene, changes: Sequence[tuple[str, str]], by: int) -> None:
+    async def change_setting(
+        self, scene: Scene, changes: Sequence[tuple[str, str]], by: int
+    ) -> None:
         """Move the scene: `changes` are of minds.SCENE, TIME and PLACE, each with what it is from now on."""
         require_gm(scene, by)
         if not changes:
@@ -141,7 +143,7 @@ class StoryEvents:
         cast.require_not_muted(scene, by.user_id)
         async with self._playing(scene) as running:
             part = _whisperable(running.scene, name, by.user_id)
-            speaker = cast.speaker(running.scene, by.user_id, by.display_name)
+            speaker = cast.speaker_name(running.scene, by.user_id, by.display_name)
             beats = parse_player_text(_said(text))
             heard_by = frozenset({part.character})
             line = NewLine(by.user_id, speaker, None, text, beats, TurnKind.WHISPER, heard_by)
@@ -157,12 +159,12 @@ class StoryEvents:
 
         Where no scene is under way, `scene` being None, there is only the roll. Raises UserInputError.
         """
-        roll = rolled(text, self._chance)
+        roll = roll_dice(text, self._chance)
         if scene is None:
             return Rolled(roll, by.display_name)
         cast.require_not_muted(scene, by.user_id)
         async with self._playing(scene) as running:
-            speaker = cast.speaker(running.scene, by.user_id, by.display_name)
+            speaker = cast.speaker_name(running.scene, by.user_id, by.display_name)
             told = f"{speaker} rolls {roll.text} and gets {roll.total}."
             kind, audience = TurnKind.NARRATION, running.scene.audience
             if secret:
@@ -181,7 +183,7 @@ class StoryEvents:
         if scene.part_of(by) is None:
             require_gm(scene, by)
         async with self._playing(scene) as running:
-            part = cast.find(running.scene, name)
+            part = cast.find_part(running.scene, name)
             character = _lendable(part)
             if part.rests:
                 raise Refused(f"{character} rests.", Remedy.WAKE_CHARACTER)
@@ -242,8 +244,10 @@ def _said(text: str) -> str:
     said = text.strip()
     if is_blank(said):
         raise Refused("The text is empty.")
-    if len(said) > LONGEST:
-        raise Refused(f"The text is longer than {LONGEST:,} characters. Split it into parts.")
+    if len(said) > MAX_TEXT_LENGTH:
+        raise Refused(
+            f"The text is longer than {MAX_TEXT_LENGTH:,} characters. Split it into parts."
+        )
     return said
 
 
@@ -257,7 +261,7 @@ def _lendable(part: Part) -> str:
 
 
 def _whisperable(scene: Scene, name: str, by: int) -> Part:
-    part = cast.find(scene, name)
+    part = cast.find_part(scene, name)
     if part.player_id == by:
         raise Refused(f"You play {part.character}. Whisper to somebody else.")
     if part.player_id is not None:

@@ -43,7 +43,7 @@ class Takes:
         await self._store.rethink(turn_id)
         running.runner.wake()
 
-    async def again(self, turn_id: int, by: int, *, lengthen: bool = False) -> None:
+    async def retake(self, turn_id: int, by: int, *, lengthen: bool = False) -> None:
         """Have a character reply anew, or with `lengthen` go on with its reply: a new take of its turn, which is the
         current one from then on. Earlier takes stay stored, and the one before stands where no new one comes.
 
@@ -73,28 +73,30 @@ class Takes:
             await self._store.choose_take(turn_id, turn.takes[place])
         await self._changed(running.scene, turn)
 
-    async def found(self, message_id: int, by: int) -> Turn:
+    async def require_turn_of_message(self, message_id: int, by: int) -> Turn:
         """Return the turn that a message shows. For game masters, and whom the reply answers."""
         turn = await self._store.turn_by_message(message_id)
         if turn is None:
             raise Refused("That message does not belong to a scene.")
         return (await require_turn(self._theatre, self._store, turn.id, by, answered=True))[0]
 
-    async def asked(self, turn_id: int, by: int) -> Turn:
+    async def require_turn(self, turn_id: int, by: int) -> Turn:
         """Return a turn as it is now. For game masters, and whom the reply answers."""
         return (await require_turn(self._theatre, self._store, turn_id, by, answered=True))[0]
 
-    async def pressed(self, turn_id: int, channel_id: int, message_id: int | None) -> None:
+    async def require_current_button(
+        self, turn_id: int, channel_id: int, message_id: int | None
+    ) -> None:
         """Raise Refused where a button that names this turn is from another time; see `rights.stands`."""
         await require_current_button(self._theatre, self._store, turn_id, channel_id, message_id)
 
-    async def text(self, turn_id: int, by: int) -> tuple[Take, str]:
+    async def read_text(self, turn_id: int, by: int) -> tuple[Take, str]:
         """Return the current take of a reply, and what is public of it as people write it. For game masters."""
         turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
         turn = await self._given(turn)
         if turn.take is None:
             raise Refused("That reply has no text.")
-        return turn.take, written(select_public(turn.take.beats))
+        return turn.take, format_public_text(select_public(turn.take.beats))
 
     async def rewrite(self, turn_id: int, take_id: int, text: str, by: int) -> bool:
         """Give a reply the text that somebody made of that take of it; thoughts stay as they are. Returns whether
@@ -107,9 +109,11 @@ class Takes:
             turn = await self._given(turn)
             if turn.take is None or turn.take.id != take_id:
                 raise Refused("That reply has changed since you opened it. Open it again.")
-            if beats == parse_player_text(written(select_public(turn.take.beats))):
+            if beats == parse_player_text(format_public_text(select_public(turn.take.beats))):
                 return False
-            await self._store.rewrite(turn_id, rewritten(turn.take.beats, beats), text, by)
+            await self._store.rewrite(
+                turn_id, replace_public_beats(turn.take.beats, beats), text, by
+            )
         await self._changed(running.scene, turn)
         return True
 
@@ -160,7 +164,7 @@ class Takes:
         return now
 
 
-def written(beats: tuple[PublicBeat, ...]) -> str:
+def format_public_text(beats: tuple[PublicBeat, ...]) -> str:
     """Return public beats as people write them, so that `parse_player_text` reads the same from it: speech plain, actions
     between asterisks, each on a line of its own."""
     return "\n".join(
@@ -168,7 +172,7 @@ def written(beats: tuple[PublicBeat, ...]) -> str:
     )
 
 
-def rewritten(before: tuple[Beat, ...], now: tuple[PublicBeat, ...]) -> tuple[Beat, ...]:
+def replace_public_beats(before: tuple[Beat, ...], now: tuple[PublicBeat, ...]) -> tuple[Beat, ...]:
     """Return a take's beats with other public ones: each in the place of the one it was made from where they are as
     many of the same kinds, else all of them behind what was thought."""
     old = select_public(before)

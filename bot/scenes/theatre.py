@@ -11,7 +11,7 @@ from bot.errors import PostingError, Refused, Remedy
 from bot.scenes import cast, relocation
 from bot.scenes.dependencies import SceneDependencies
 from bot.scenes.notices import Notice
-from bot.scenes.reveal import Audience, for_gm
+from bot.scenes.reveal import Audience, release_to_gm
 from bot.scenes.runner import Runner
 from bot.scenes.scene import Part, Scene, SceneState
 from bot.scenes.turn import TurnKind, TurnState
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bot.library.scenario import Scenario
     from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.reply_generation import ReplyGenerator
-    from bot.scenes.reveal import Revealed, Where
+    from bot.scenes.reveal import Destination, Revealed
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
 
@@ -103,13 +103,13 @@ class Theatre:
         """Return a scene under way with its runner and its lock."""
         return self._running.get(scene_id)
 
-    def here(self, channel_id: int) -> Scene:
+    def require_scene(self, channel_id: int) -> Scene:
         """Return the scene under way in a channel or thread. Raises Refused where there is none."""
         if (scene := self.at(channel_id)) is None:
             raise Refused("No scene is under way in this channel.", Remedy.START_SCENE)
         return scene
 
-    async def history(self, scene: Scene) -> list[Turn]:
+    async def read_history(self, scene: Scene) -> list[Turn]:
         """Return the public story so far, in order: no whisper is in it."""
         return [
             turn
@@ -117,14 +117,14 @@ class Theatre:
             if turn.state is TurnState.DONE and turn.public
         ]
 
-    async def prompt(self, scene: Scene, name: str, by: int) -> str:
+    async def read_prompt(self, scene: Scene, name: str, by: int) -> str:
         """Return the exact text the engine would get for this character now. For game masters."""
         require_gm(scene, by)
-        character = cast.find(scene, name).character
-        story, notes = await self.mind(scene, character)
+        character = cast.find_part(scene, name).character
+        story, notes = await self.read_mind(scene, character)
         return (await self._house.performance.fitted(scene, character, story, notes)).prompt.text
 
-    async def mind(self, scene: Scene, character: str) -> tuple[list[Turn], list[str]]:
+    async def read_mind(self, scene: Scene, character: str) -> tuple[list[Turn], list[str]]:
         """Return what a character may know: the story with what was whispered to it, and the notes it was given."""
         store = self._house.store
         turns = [
@@ -136,7 +136,7 @@ class Theatre:
             note.text for note in await store.notes(scene.id) if note.concerns(character)
         ]
 
-    async def thoughts(self, message_id: int, by: int) -> HiddenThoughts:
+    async def read_thoughts(self, message_id: int, by: int) -> HiddenThoughts:
         """Return what the reply in that post kept private: for a game master all of it, for others what the scene
         reveals to everyone. Raises Refused where there is nothing for them to see."""
         turn = await self._house.store.turn_by_message(message_id)
@@ -146,7 +146,7 @@ class Theatre:
                 "This message is not a finished reply of a character, so it has no thoughts."
             )
         if scene.is_gm(by):
-            behind = HiddenThoughts(turn.speaker, Audience.GM, for_gm(turn.take.beats))
+            behind = HiddenThoughts(turn.speaker, Audience.GM, release_to_gm(turn.take.beats))
         else:
             behind = HiddenThoughts(
                 turn.speaker,
@@ -183,14 +183,14 @@ class Theatre:
         self._by_channel.pop(scene.place.channel_id, None)
         return ended
 
-    async def resting(self, guild_id: int, people: Sequence[int]) -> list[Scene]:
+    async def reopenable_scenes(self, guild_id: int, people: Sequence[int]) -> list[Scene]:
         """Return the scenes that these people directed in a server or at a terminal and that may go on, latest first.
 
         The person at the terminal, `AT_TERMINAL`, is whoever runs the program.
         """
         return await self._house.store.resting_scenes(guild_id, people)
 
-    async def go_on(self, scene_id: int, place: Place, people: Sequence[int], heard: int) -> Scene:
+    async def reopen(self, scene_id: int, place: Place, people: Sequence[int], heard: int) -> Scene:
         """Have a scene that rests go on at a place of its own server's, or of any where it was begun at a terminal.
 
         `people` are all that who asks for it may be, their own id first; `heard` is the latest message that was said
@@ -199,28 +199,33 @@ class Theatre:
         if self.at(place.channel_id) is not None:
             raise Refused("A scene is already under way in this channel.", Remedy.END_SCENE)
         scene = next(
-            (one for one in await self.resting(place.guild_id, people) if one.id == scene_id), None
+            (
+                one
+                for one in await self.reopenable_scenes(place.guild_id, people)
+                if one.id == scene_id
+            ),
+            None,
         )
         if scene is None:
             raise Refused(
                 "You are not the game master of an ended scene with this number. Choose one from the list."
             )
-        moved = relocation.moved(scene, place, people[0])
+        moved = relocation.relocate(scene, place, people[0])
         await self._house.store.move_scene(moved, heard)
         self._take_up(moved)
         return moved
 
-    async def visit(self, scene_id: int, terminal: Place) -> Scene:
+    async def open_at_terminal(self, scene_id: int, terminal: Place) -> Scene:
         """Open a stored scene at a terminal, for whoever runs the program; nothing is played before `play_owed`.
 
         One that has ended moves there. One under way in a channel stays that channel's, which is told nothing of what
         is played at the terminal, though its characters know. Raises Refused where that channel is owed a reply.
         """
-        scene = await relocation.visited(self._house.store, scene_id, terminal)
+        scene = await relocation.open_at_terminal(self._house.store, scene_id, terminal)
         self._take_up(scene)
         return scene
 
-    def admit(self, scene: Scene) -> None:
+    def add(self, scene: Scene) -> None:
         """Take up a scene that was stored as begun elsewhere in this house. Nothing of it is played before
         `play_owed`."""
         self._take_up(scene)
@@ -232,7 +237,7 @@ class Theatre:
             raise Refused("The scene is already paused.", Remedy.UNPAUSE_SCENE)
         return await self.change(scene, lambda now: replace(now, state=SceneState.PAUSED))
 
-    async def resume(self, scene: Scene, by: int) -> Scene:
+    async def unpause(self, scene: Scene, by: int) -> Scene:
         """Go on with a paused scene. For game masters."""
         require_gm(scene, by)
         if scene.state is SceneState.PLAYING:
@@ -246,7 +251,9 @@ class Theatre:
         require_gm(scene, by)
         return await self._house.store.hide_turns(scene.id)
 
-    async def reveal(self, scene: Scene, kind: BeatKind, where: Where | None, by: int) -> Scene:
+    async def reveal(
+        self, scene: Scene, kind: BeatKind, where: Destination | None, by: int
+    ) -> Scene:
         """Set where private beats of this kind go, or toggle it. For game masters."""
         require_gm(scene, by)
 
@@ -258,7 +265,7 @@ class Theatre:
 
     async def give_roles(self, scene: Scene, roles: Mapping[str, int]) -> Scene:
         """Remember the mentionable roles made for the characters."""
-        return await self.change(scene, lambda now: cast.with_roles(now, roles))
+        return await self.change(scene, lambda now: cast.assign_roles(now, roles))
 
     # Playing
 

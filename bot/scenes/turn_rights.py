@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bot.scenes.theatre import RunningScene, Theatre
     from bot.scenes.turn import Turn
 
-GONE = "That scene has ended or moved to another channel, so it can't be changed from here."
+SCENE_GONE = "That scene has ended or moved to another channel, so it can't be changed from here."
 
 
 async def require_turn(
@@ -26,7 +26,7 @@ async def require_turn(
     turn = await store.turn(turn_id)
     running = theatre.running(turn.scene_id) if turn else None
     if turn is None or running is None:
-        raise Refused(GONE)
+        raise Refused(SCENE_GONE)
     if not (answered and await _answers(store, turn, by)):
         require_gm(running.scene, by)
     await running.runner.delivered(turn_id)
@@ -49,7 +49,7 @@ async def require_current_button(
     turn = await store.turn(turn_id)
     running = theatre.running(turn.scene_id) if turn else None
     if turn is None or running is None:
-        raise Refused(GONE)
+        raise Refused(SCENE_GONE)
     shown = await store.turn_by_message(message_id) if message_id else turn
     if running.scene.place.channel_id != channel_id or shown is None or shown.id != turn_id:
         raise Refused("This button is out of date.", Remedy.USE_CURRENT_BUTTONS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.errors import Refused
 from bot.scenes.theatre import require_gm
 from bot.scenes.turn import TurnKind, TurnState
-from bot.scenes.turn_rights import GONE, require_turn
+from bot.scenes.turn_rights import SCENE_GONE, require_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ class Undo:
         self._takes = takes
         self._now = now
 
-    async def after(self, turn_id: int, by: int) -> int:
+    async def count_later_turns(self, turn_id: int, by: int) -> int:
         """Return how many turns a rewind to this one would undo. Raises Refused where there are none."""
         turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
         return sum(
@@ -79,11 +79,11 @@ class Undo:
                     await self._store.give_up([answer.id])
             return await self._undo(running.scene, [turn])
 
-    async def restore(self, scene_id: int, moment: int | None, by: int) -> Undone:
+    async def unhide(self, scene_id: int, moment: int | None, by: int) -> Undone:
         """Bring back what was undone at that moment; None: what was undone last."""
         running = self._theatre.running(scene_id)
         if running is None:
-            raise Refused(GONE)
+            raise Refused(SCENE_GONE)
         require_gm(running.scene, by)
         async with running.lock:
             moment = moment or await self._store.last_undone(scene_id)

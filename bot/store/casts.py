@@ -21,7 +21,7 @@ class SceneMembers:
 
     gm_ids: list[int] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    kicked: list[int] = field(default_factory=list)
+    muted: list[int] = field(default_factory=list)
 
 
 async def write_people(
@@ -68,7 +68,7 @@ async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[in
     for row in await _rows(reading, "parts", "position", scene_ids):
         people[row["scene_id"]].parts.append(_part(row))
     for row in await _rows(reading, "kicked", "user_id", scene_ids):
-        people[row["scene_id"]].kicked.append(row["user_id"])
+        people[row["scene_id"]].muted.append(row["user_id"])
     return people
 
 

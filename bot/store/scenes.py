@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bot.errors import Refused, Remedy, StoreError
 from bot.library.scenario import Scenario
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
 from bot.store.casts import read_people, write_people
 from bot.store.column_values import microseconds, time
@@ -178,11 +178,13 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
         parts=tuple(people.parts),
         started_at=time(row["started_at"]),
         state=SceneState(row["state"]),
-        reveal=RevealPolicy(thoughts=Where(row["thoughts"]), planning=Where(row["planning"])),
+        reveal=RevealPolicy(
+            thoughts=Destination(row["thoughts"]), planning=Destination(row["planning"])
+        ),
         history_cut_told=bool(row["history_cut_told"]),
         mode=Mode(row["mode"]),
         budget=row["budget"],
-        kicked=tuple(people.kicked),
+        muted=tuple(people.muted),
     )
 
 
@@ -203,4 +205,4 @@ async def _write(transaction: Transaction, scene: Scene) -> None:
     )
     if not changed:
         raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
-    await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.kicked)
+    await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.muted)

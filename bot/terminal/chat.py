@@ -14,7 +14,7 @@ from bot.library.name_matching import addressed, spoken_names
 from bot.scenes import cast
 from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
-from bot.scenes.reveal import for_gm
+from bot.scenes.reveal import release_to_gm
 from bot.scenes.turn import TurnKind, TurnState
 from bot.terminal import help_pages, remedy_texts
 from bot.terminal.screen import FAULT, QUIET
@@ -148,7 +148,7 @@ class Chat:
         help_pages.show_cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
 
     async def _history(self, _command: Command) -> None:
-        turns = await self._house.theatre.history(self.scene)
+        turns = await self._house.theatre.read_history(self.scene)
         if not turns:
             self._note("Nothing has been said yet.")
         for turn in turns:
@@ -166,7 +166,7 @@ class Chat:
         if turn.state is TurnState.FAILED:
             await self._house.takes.retry(turn.id, self._seat.user_id)
         else:
-            await self._house.takes.again(turn.id, self._seat.user_id)
+            await self._house.takes.retake(turn.id, self._seat.user_id)
         await self._running.runner.rest()
 
     async def _thoughts(self, command: Command) -> None:
@@ -176,7 +176,7 @@ class Chat:
             self._note(help_pages.describe_showing(stage.showing))
             return
         turn = await self._last_reply("")
-        freed = for_gm(turn.take.beats if turn.take else ())
+        freed = release_to_gm(turn.take.beats if turn.take else ())
         if not freed:
             raise Refused(f"Nothing lies behind what {turn.speaker} said last.")
         stage.reveal(freed)
@@ -184,7 +184,7 @@ class Chat:
     async def _prompt(self, command: Command) -> None:
         name = command.rest.removeprefix("@") or self._seat.partner
         self._house.screen.line(
-            await self._house.theatre.prompt(self.scene, name, self._seat.user_id)
+            await self._house.theatre.read_prompt(self.scene, name, self._seat.user_id)
         )
 
     async def _save(self, command: Command) -> None:
@@ -193,7 +193,7 @@ class Chat:
         path = await asyncio.to_thread(lambda: Path(command.rest).expanduser().absolute())
         text = format_transcript(
             self.scene.scenario,
-            await self._house.theatre.history(self.scene),
+            await self._house.theatre.read_history(self.scene),
             self._house.stage.showing,
         )
         await asyncio.to_thread(write_transcript, path, text, over=path in self._written)
@@ -202,7 +202,7 @@ class Chat:
 
     async def _last_reply(self, name: str) -> Turn:
         """Return the latest reply, or that character's latest. Raises Refused where there is none, and UnknownName."""
-        who = cast.find(self.scene, name.removeprefix("@")).character if name else ""
+        who = cast.find_part(self.scene, name.removeprefix("@")).character if name else ""
         for turn in reversed(await self._house.store.turns(self._seat.scene_id)):
             if turn.kind is TurnKind.REPLY and who in ("", turn.speaker):
                 return turn

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import BeatKind, select_public
-from bot.scenes.reveal import for_gm
+from bot.scenes.reveal import release_to_gm
 from bot.terminal.remedy_texts import describe_notice
 from bot.terminal.screen import ACTION, FAULT, NAME, PRIVATE, QUIET
 
@@ -55,7 +55,7 @@ class TerminalDelivery:
         """Show the rest of a reply, and what is to be seen of its thoughts."""
         spoken, self._spoken = self._spoken or TurnPrinter(self._screen, turn.speaker), None
         spoken.show(select_public(take.beats), whole=True)
-        self.reveal(freed for freed in for_gm(take.beats) if freed.beat.kind in self.showing)
+        self.reveal(freed for freed in release_to_gm(take.beats) if freed.beat.kind in self.showing)
 
     async def withdraw(self, _scene: Scene, turn: Turn) -> None:
         """Say that a reply will not be finished; what was shown of it can't be taken from a screen."""
@@ -82,7 +82,7 @@ class TerminalDelivery:
         if turn.take is not None and turn.public:
             TurnPrinter(self._screen, turn.speaker).show(select_public(turn.take.beats), whole=True)
             self.reveal(
-                freed for freed in for_gm(turn.take.beats) if freed.beat.kind in self.showing
+                freed for freed in release_to_gm(turn.take.beats) if freed.beat.kind in self.showing
             )
 
     def reveal(self, freed: Iterable[Revealed]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Refused, UserInputError
 from bot.her.beats import BeatKind
-from bot.scenes.reveal import Revealed, RevealPolicy, Where
+from bot.scenes.reveal import Destination, Revealed, RevealPolicy
 from bot.terminal.terminal_delivery import LABELS
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def _told(turn: Turn, policy: RevealPolicy) -> str:
     return f"**{turn.speaker}**: {' '.join(_written(policy.shown(turn.take.beats)))}"
 
 
-def _where(*, shown: bool) -> Where:
-    return Where.SPOILER if shown else Where.OFF
+def _where(*, shown: bool) -> Destination:
+    return Destination.SPOILER if shown else Destination.OFF
 
 
 def _written(shown: Iterable[PublicBeat | Revealed]) -> Iterator[str]:

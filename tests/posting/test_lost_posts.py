@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import PostingError
 from bot.her.beats import planning, thought
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 
 if TYPE_CHECKING:
     from tests.posting.conftest import House
@@ -59,7 +59,7 @@ async def test_a_post_that_the_store_could_not_keep_is_found_again_without_a_res
 
 
 async def test_a_file_posted_just_before_a_crash_is_found_again(house: House) -> None:
-    scene = house.scene(reveal=RevealPolicy(planning=Where.SPOILER))
+    scene = house.scene(reveal=RevealPolicy(planning=Destination.SPOILER))
     turn, take = house.turn(), house.take(planning("Calm. " * 500), "Sit.")
     house.posts.forgetful = True
     with pytest.raises(MemoryError):

@@ -19,12 +19,12 @@ from bot.posting.render import (
     render_runs,
 )
 from bot.posting.split import MESSAGE_LIMIT
-from bot.scenes.reveal import Audience, Revealed, RevealPolicy, Where, for_gm
+from bot.scenes.reveal import Audience, Destination, Revealed, RevealPolicy, release_to_gm
 from tests.posting.hostile_texts import bare, marked, some
 from tests.posting.markdown_reader import everything, kinds, of, shown
 
 PRIVATE = RevealPolicy()
-PUBLIC = RevealPolicy(thoughts=Where.SPOILER, planning=Where.SPOILER)
+PUBLIC = RevealPolicy(thoughts=Destination.SPOILER, planning=Destination.SPOILER)
 
 
 def channel(*beats: Beat, policy: RevealPolicy = PRIVATE) -> list[str]:
@@ -145,7 +145,7 @@ def test_game_masters_read_planning_and_thoughts_as_they_are() -> None:
 
 
 def test_long_planning_for_a_game_master_is_several_embeds() -> None:
-    messages = render_gm_messages("Mr Bennet", for_gm((planning("plan " * 2000),)))
+    messages = render_gm_messages("Mr Bennet", release_to_gm((planning("plan " * 2000),)))
     assert len(messages) == 3
     assert all(utf16_length(message.text) <= EMBED_LIMIT for message in messages)
 
@@ -173,7 +173,7 @@ def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_
 def test_no_repr_shows_what_is_secret() -> None:
     (message,) = render_public_messages(PUBLIC.shown((planning("secret " * 600),)))
     assert "secret" not in repr(
-        [message, message.files, *render_gm_messages("A", for_gm((thought("secret"),)))]
+        [message, message.files, *render_gm_messages("A", release_to_gm((thought("secret"),)))]
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from bot.errors import MissingPermission, PostingError
 from bot.her.beats import action, planning, thought
 from bot.posting.buttons import TRY_AGAIN_ID
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 from tests.loopback.entities import ChannelKind
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def test_thoughts_go_to_the_game_master_and_nowhere_else(house: House) -> 
 async def test_public_thoughts_stand_in_the_channel_under_spoilers_and_the_game_master_gets_none(
     house: House,
 ) -> None:
-    reveal = RevealPolicy(thoughts=Where.SPOILER, planning=Where.OFF)
+    reveal = RevealPolicy(thoughts=Destination.SPOILER, planning=Destination.OFF)
     take = house.take(planning("Keep it dry."), thought("At last."), "Sit.")
     await house.stage.deliver(house.scene(reveal=reveal), house.turn(), take)
     assert house.told() == [("Mr Bennet", "💭 ||At last.||\nSit.")]
@@ -55,7 +55,7 @@ async def test_public_thoughts_stand_in_the_channel_under_spoilers_and_the_game_
 async def test_long_public_planning_is_a_covered_file(house: House) -> None:
     take = house.take(planning("He must seem calm. " * 300), "Sit.")
     await house.stage.deliver(
-        house.scene(reveal=RevealPolicy(planning=Where.SPOILER)), house.turn(), take
+        house.scene(reveal=RevealPolicy(planning=Destination.SPOILER)), house.turn(), take
     )
     (post,) = house.room.messages
     (attachment,) = post.now.attachments

@@ -11,7 +11,7 @@ from bot.library.scenario import Character, Scenario
 from bot.posting import opening_post, status_pages
 from bot.posting.graphemes import utf16_length
 from bot.posting.split import MESSAGE_LIMIT
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.scene import Part, Place, Scene, SceneState
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.posting.conftest import SCENARIO
@@ -87,7 +87,7 @@ def test_an_opening_mentions_nobody() -> None:
 
 def test_a_status_tells_how_the_scene_stands() -> None:
     text = status_pages.format_status(
-        scene(state=SceneState.PAUSED, reveal=RevealPolicy(Where.SPOILER, Where.OFF)), 1
+        scene(state=SceneState.PAUSED, reveal=RevealPolicy(Destination.SPOILER, Destination.OFF)), 1
     )
     assert text.startswith("**The Study** · paused, one turn\nDirected by <@7>")
     assert "What characters think goes to everyone, as spoilers." in text

@@ -11,7 +11,7 @@ import pytest
 from bot.her.beats import action, planning, select_public, speech, thought
 from bot.posting.reply_draft import CURSOR
 from bot.posting.reply_poster import ReplyPoster
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.turn import TurnState
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ async def test_nothing_is_posted_while_nothing_is_public(house: House) -> None:
     assert house.room.messages == []
 
 
-@pytest.mark.parametrize("where", [Where.SPOILER, Where.GM])
+@pytest.mark.parametrize("where", [Destination.SPOILER, Destination.GM])
 @pytest.mark.parametrize(
     "beats",
     [
@@ -77,7 +77,7 @@ async def test_nothing_is_posted_while_nothing_is_public(house: House) -> None:
     ],
 )
 async def test_the_end_is_the_same_as_without_streaming_and_spoilers_come_only_then(
-    house: House, beats: tuple[Beat, ...], where: Where
+    house: House, beats: tuple[Beat, ...], where: Destination
 ) -> None:
     scene = house.scene(reveal=RevealPolicy(thoughts=where, planning=where))
     plain, streamed = house.turn(), house.turn()

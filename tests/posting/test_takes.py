@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.her.beats import planning
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 
 if TYPE_CHECKING:
     from tests.posting.conftest import House
@@ -67,7 +67,7 @@ async def test_posts_of_a_webhook_that_is_gone_are_replaced(house: House) -> Non
 
 
 async def test_the_file_of_an_old_take_goes_with_it(house: House) -> None:
-    scene, turn = house.scene(reveal=RevealPolicy(planning=Where.SPOILER)), house.turn()
+    scene, turn = house.scene(reveal=RevealPolicy(planning=Destination.SPOILER)), house.turn()
     await house.stage.deliver(scene, turn, house.take(planning("Calm. " * 500), "Old."))
     await house.stage.deliver(scene, turn, house.take("New."))
     (post,) = house.room.messages

@@ -13,7 +13,7 @@ from bot.her.beats import select_public
 from bot.her.layout import CharacterSheet, HeardLine, build_messages
 from bot.her.reply_parser import ReplyParser
 from bot.posting.render import render_public_messages
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.proof.hostile_replies import ALL, corpus
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(600)
 SPOILED = re.compile(r"\|\|.*?\|\|", re.DOTALL)
-POLICIES = [RevealPolicy(*where) for where in product((Where.SPOILER, Where.OFF), repeat=2)]
+POLICIES = [
+    RevealPolicy(*where) for where in product((Destination.SPOILER, Destination.OFF), repeat=2)
+]
 EVERYONE_ELSE = CharacterSheet(OTHERS[0], others=((CHARACTER, ""),))
 
 

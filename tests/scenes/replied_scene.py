@@ -21,9 +21,9 @@ async def answered(house: House, *, takes: int = 1) -> tuple[Scene, Turn]:
     scene = await house.begin()
     await house.say(scene, "Papa?", "Mr Bennet")
     await house.quiet(scene)
-    turn = (await house.theatre.history(scene))[-1]
+    turn = (await house.theatre.read_history(scene))[-1]
     for _ in range(takes - 1):
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.quiet(scene)
     now = await house.store.turn(turn.id)
     assert now

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.errors import UserInputError
 from bot.posting.dice_format import format_roll
-from bot.scenes.dice import MOST_DICE, MOST_SIDES, Die, rolled
+from bot.scenes.dice import MAX_DICE, MAX_SIDES, Die, roll_dice
 
 
 def falls(*values: int) -> object:
@@ -20,7 +20,7 @@ def falls(*values: int) -> object:
 
 
 def roll(text: str, *values: int) -> int:
-    return rolled(text, falls(*values)).total  # type: ignore[arg-type]
+    return roll_dice(text, falls(*values)).total  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ LONG = ("9" * 150, "1" * 30 + "d6", "1d6" + "+1d6" * 80)
 )
 def test_too_large_a_roll_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(UserInputError) as refused:
-        rolled(text, lambda most: most)
+        roll_dice(text, lambda most: most)
     assert str(refused.value).endswith((".", "`."))
 
 
@@ -85,26 +85,26 @@ def test_too_large_a_roll_is_refused_in_a_sentence(text: str) -> None:
 )
 def test_what_is_no_roll_is_refused_with_one_that_is(text: str) -> None:
     with pytest.raises(UserInputError, match="2d6"):
-        rolled(text, lambda most: most)
+        roll_dice(text, lambda most: most)
 
 
 def test_dice_that_always_explode_stop_at_a_hundred() -> None:
-    assert len(rolled("3d6!", lambda most: most).parts[0].dice) == MOST_DICE
+    assert len(roll_dice("3d6!", lambda most: most).parts[0].dice) == MAX_DICE
 
 
 def test_a_roll_reads_as_it_fell() -> None:
-    four = rolled("4d6kh3-1+2d4*10", falls(6, 1, 5, 3, 2, 2))  # type: ignore[arg-type]
+    four = roll_dice("4d6kh3-1+2d4*10", falls(6, 1, 5, 3, 2, 2))  # type: ignore[arg-type]
     assert four.parts[0].dice[1] == Die(1, kept=False)
     assert format_roll(four, "**Al**") == (
         "🎲 **\\*\\*Al\\*\\*** rolls `4d6kh3-1+2d4*10`: (6, ~~1~~, 5, 3) − 1 + (2, 2) × 10 = **53**"
     )
 
 
-@given(st.integers(1, MOST_DICE), st.integers(1, MOST_SIDES), st.integers(0, 999), st.randoms())
+@given(st.integers(1, MAX_DICE), st.integers(1, MAX_SIDES), st.integers(0, 999), st.randoms())
 def test_any_roll_is_within_its_bounds_and_its_line_within_a_message(
     count: int, sides: int, more: int, chance: random.Random
 ) -> None:
-    fell = rolled(f"{count}d{sides}kl{count}+{more}", lambda most: chance.randint(1, most))
+    fell = roll_dice(f"{count}d{sides}kl{count}+{more}", lambda most: chance.randint(1, most))
     assert count + more <= fell.total <= count * sides + more
     assert len(format_roll(fell, "A" * 80)) <= 2000
 
@@ -112,4 +112,4 @@ def test_any_roll_is_within_its_bounds_and_its_line_within_a_message(
 @given(st.text(alphabet="0123456789dDkhl!%adv+-* x", max_size=60))
 def test_whatever_is_typed_is_a_roll_or_refused(text: str) -> None:
     with contextlib.suppress(UserInputError):
-        assert sum(len(part.dice) for part in rolled(text, lambda most: most).parts) <= MOST_DICE
+        assert sum(len(part.dice) for part in roll_dice(text, lambda most: most).parts) <= MAX_DICE

@@ -43,7 +43,7 @@ def answering(
 
 
 async def auto(directed: Directed, budget: int = 3) -> Scene:
-    return await directed.direction.mode(await directed.house.begin(), Mode.AUTO, budget, GM)
+    return await directed.direction.set_mode(await directed.house.begin(), Mode.AUTO, budget, GM)
 
 
 async def calm(house: House, scene: Scene) -> None:
@@ -122,7 +122,7 @@ async def test_who_is_played_rests_or_is_off_stage_is_not_taken(tmp_path: Path) 
         scene = await auto(directed)
         scene = await directed.house.theatre.join(scene, BOB, "Mr Bennet")
         scene = await directed.direction.rest(scene, "Mrs Bennet", GM, rests=True)
-        await directed.direction.exit(scene, "Elizabeth", GM)
+        await directed.direction.leave_stage(scene, "Elizabeth", GM)
         for text in ("One.", "Two.", "Three."):
             await directed.house.say(scene, text)
             await calm(directed.house, scene)
@@ -147,7 +147,7 @@ async def test_whispers_and_thoughts_are_not_the_directors_to_know(tmp_path: Pat
         await directed.house.quiet(scene)
         await directed.house.say(scene, "Mama?", "Mrs Bennet")
         await directed.house.quiet(scene)
-        await directed.direction.mode(scene, Mode.AUTO, 3, GM)
+        await directed.direction.set_mode(scene, Mode.AUTO, 3, GM)
         await calm(directed.house, scene)
         asked = directed.house.engine.requests[-1]
         assert asked.mind.endswith("(director)")

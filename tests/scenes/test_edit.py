@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.errors import MissingPermission, Refused
 from bot.her.beats import action, planning, speech, thought
 from bot.her.player_text import parse_player_text
-from bot.scenes.takes import rewritten, written
+from bot.scenes.takes import format_public_text, replace_public_beats
 from tests.scenes.harness import GM, a_house
 from tests.scenes.replied_scene import FIRST, MADAM, REFUSES, SECOND, answered, said
 
@@ -24,7 +24,7 @@ async def test_a_rewritten_reply_is_what_everyone_heard_and_its_thoughts_are_kep
 ) -> None:
     async with a_house(tmp_path, FIRST, MADAM) as house:
         scene, turn = await answered(house)
-        take, text = await house.takes.text(turn.id, GM)
+        take, text = await house.takes.read_text(turn.id, GM)
         assert text == "*smiles*\nYou refuse him?"
         assert await house.takes.rewrite(turn.id, take.id, "*laughs* You MARMALADE him?", GM)
         now = await house.store.turn(turn.id)
@@ -47,7 +47,7 @@ async def test_a_text_that_is_empty_or_the_same_or_for_a_take_of_before_changes_
 ) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house, takes=2)
-        take, text = await house.takes.text(turn.id, GM)
+        take, text = await house.takes.read_text(turn.id, GM)
         assert not await house.takes.rewrite(turn.id, take.id, text, GM)
         with pytest.raises(Refused, match="can't be empty"):
             await house.takes.rewrite(turn.id, take.id, " \n", GM)
@@ -98,18 +98,22 @@ def test_what_is_shown_for_editing_reads_back_as_it_was(beats: list) -> None:  #
     merged = tuple(
         beat for at, beat in enumerate(beats) if not at or beats[at - 1].kind is not beat.kind
     )
-    assert parse_player_text(written(merged)) == merged
+    assert parse_player_text(format_public_text(merged)) == merged
 
 
 def test_other_beats_than_before_stand_behind_what_was_thought() -> None:
     before = (planning("P"), action("nods"), thought("T"), speech("Yes."))
-    assert rewritten(before, (action("bows"), speech("No."))) == (
+    assert replace_public_beats(before, (action("bows"), speech("No."))) == (
         planning("P"),
         action("bows"),
         thought("T"),
         speech("No."),
     )
-    assert rewritten(before, (speech("No."),)) == (planning("P"), thought("T"), speech("No."))
+    assert replace_public_beats(before, (speech("No."),)) == (
+        planning("P"),
+        thought("T"),
+        speech("No."),
+    )
 
 
 async def test_a_rewritten_text_that_cannot_be_shown_is_not_remembered_either(
@@ -117,7 +121,7 @@ async def test_a_rewritten_text_that_cannot_be_shown_is_not_remembered_either(
 ) -> None:
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
-        take, _ = await house.takes.text(turn.id, GM)
+        take, _ = await house.takes.read_text(turn.id, GM)
         house.stage.refusal = MissingPermission("Aside lacks Send Messages in #study.")
         with pytest.raises(MissingPermission):
             await house.takes.rewrite(turn.id, take.id, "MARMALADE", GM)
@@ -130,7 +134,7 @@ async def test_a_text_of_which_nothing_can_be_seen_rewrites_nothing(
 ) -> None:
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
-        take, _ = await house.takes.text(turn.id, GM)
+        take, _ = await house.takes.read_text(turn.id, GM)
         with pytest.raises(Refused, match="can't be empty"):
             await house.takes.rewrite(turn.id, take.id, text, GM)
         assert await said(house, scene) == REFUSES

@@ -42,7 +42,7 @@ async def test_two_game_masters_who_leave_at_once_leave_one(tmp_path: Path) -> N
         await directed.direction.remove_gm(scene, GM, GM)
         with pytest.raises(Refused):
             await directed.direction.remove_gm(scene, ALICE, ALICE)
-        assert directed.house.theatre.here(10).gm_ids == (ALICE,)
+        assert directed.house.theatre.require_scene(10).gm_ids == (ALICE,)
 
 
 async def test_a_moderator_takes_over_a_scene_whose_game_masters_are_gone(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ async def test_a_character_given_up_is_the_models_again_or_rests(tmp_path: Path)
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
         assert len(house.engine.requests) == 1
-        scene = await house.theatre.join(house.theatre.here(10), BOB, "Mr Bennet")
+        scene = await house.theatre.join(house.theatre.require_scene(10), BOB, "Mr Bennet")
         assert not scene.part("Mr Bennet").rests
 
 
@@ -117,7 +117,7 @@ async def test_who_was_sent_out_is_not_heard_until_let_in_again(tmp_path: Path) 
     async with a_directed_house(tmp_path, BENNET) as directed:
         house = directed.house
         scene = await house.theatre.join(await house.begin(), ALICE, "Mr Bennet")
-        scene = await directed.direction.kick(scene, ALICE, GM)
+        scene = await directed.direction.mute(scene, ALICE, GM)
         assert scene.part("Mr Bennet").by_model
         await house.say(scene, "Papa?", "Mrs Bennet")
         assert await house.story(scene) == []
@@ -132,34 +132,34 @@ async def test_who_was_sent_out_is_not_heard_until_let_in_again(tmp_path: Path) 
         with pytest.raises(Refused) as refusal:
             await directed.direction.hand(scene, "Mr Bennet", ALICE, GM)
         assert refusal.value.remedy is Remedy.UNMUTE
-        scene = await directed.direction.readmit(scene, ALICE, GM)
+        scene = await directed.direction.unmute(scene, ALICE, GM)
         await house.say(scene, "I am back.")
         assert await house.story(scene) == [("Alice", "I am back.")]
         with pytest.raises(Refused):
-            await directed.direction.readmit(scene, ALICE, GM)
+            await directed.direction.unmute(scene, ALICE, GM)
 
 
 async def test_a_game_master_is_not_sent_out(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.direction.add_gm(await directed.house.begin(), ALICE, GM)
         with pytest.raises(Refused) as refusal:
-            await directed.direction.kick(scene, ALICE, GM)
+            await directed.direction.mute(scene, ALICE, GM)
         assert refusal.value.remedy is Remedy.REMOVE_GM
 
 
 async def test_players_move_their_own_character_and_the_gm_moves_all(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.theatre.join(await directed.house.begin(), ALICE, "Elizabeth")
-        assert await directed.direction.exit(scene, None, ALICE) == "Elizabeth Bennet"
-        now = directed.house.theatre.here(10)
+        assert await directed.direction.leave_stage(scene, None, ALICE) == "Elizabeth Bennet"
+        now = directed.house.theatre.require_scene(10)
         with pytest.raises(Refused, match="already off stage"):
-            await directed.direction.exit(now, None, ALICE)
+            await directed.direction.leave_stage(now, None, ALICE)
         with pytest.raises(Refused, match="the player of Mr Bennet"):
-            await directed.direction.exit(now, "Mr Bennet", ALICE)
+            await directed.direction.leave_stage(now, "Mr Bennet", ALICE)
         with pytest.raises(Refused, match="name a character"):
-            await directed.direction.exit(now, None, GM)
-        await directed.direction.exit(now, "Mr Bennet", GM)
-        await directed.direction.enter(now, "Elizabeth", GM)
+            await directed.direction.leave_stage(now, None, GM)
+        await directed.direction.leave_stage(now, "Mr Bennet", GM)
+        await directed.direction.enter_stage(now, "Elizabeth", GM)
 
 
 async def test_who_is_off_stage_hears_nothing_meanwhile_and_everything_else(tmp_path: Path) -> None:
@@ -167,21 +167,21 @@ async def test_who_is_off_stage_hears_nothing_meanwhile_and_everything_else(tmp_
         house = directed.house
         scene = await house.begin()
         await house.say(scene, "Before MARMALADE.")
-        await directed.direction.exit(scene, "Mr Bennet", GM)
+        await directed.direction.leave_stage(scene, "Mr Bennet", GM)
         await house.say(scene, "Meanwhile PICKLES.", "Mr Bennet", "Mrs Bennet")
         await directed.telling.narrate(scene, "The TREACLE spills.", GM)
         await house.quiet(scene)
         assert {speaker for speaker, _ in house.stage.shown} == {"Environment", "Mrs Bennet"}
-        await directed.direction.enter(scene, "Mr Bennet", GM)
+        await directed.direction.enter_stage(scene, "Mr Bennet", GM)
         await house.say(scene, "After HONEY.")
-        bennet = await house.theatre.prompt(scene, "Mr Bennet", GM)
-        madam = await house.theatre.prompt(scene, "Mrs Bennet", GM)
+        bennet = await house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        madam = await house.theatre.read_prompt(scene, "Mrs Bennet", GM)
         for word in ("MARMALADE", "HONEY"):
             assert word in bennet
         for word in ("PICKLES", "TREACLE", "My nerves!"):
             assert word not in bennet
             assert word in madam
-        assert "PICKLES" in "".join(map(words, await house.theatre.history(scene)))
+        assert "PICKLES" in "".join(map(words, await house.theatre.read_history(scene)))
 
 
 async def test_a_reply_owed_when_a_character_leaves_is_not_heard_by_it(tmp_path: Path) -> None:
@@ -190,23 +190,23 @@ async def test_a_reply_owed_when_a_character_leaves_is_not_heard_by_it(tmp_path:
         scene = await house.begin()
         house.engine.gate.clear()
         await house.say(scene, "Mama?", "Mrs Bennet")
-        await directed.direction.exit(scene, "Mr Bennet", GM)
+        await directed.direction.leave_stage(scene, "Mr Bennet", GM)
         house.engine.gate.set()
         await house.quiet(scene)
-        assert "My nerves!" not in await house.theatre.prompt(scene, "Mr Bennet", GM)
-        assert "Mama?" in await house.theatre.prompt(scene, "Mr Bennet", GM)
+        assert "My nerves!" not in await house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        assert "Mama?" in await house.theatre.read_prompt(scene, "Mr Bennet", GM)
 
 
 async def test_a_player_off_stage_is_not_heard_and_told_so_once(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         house = directed.house
         scene = await house.theatre.join(await house.begin(), ALICE, "Elizabeth")
-        await directed.direction.exit(scene, None, ALICE)
+        await directed.direction.leave_stage(scene, None, ALICE)
         await house.say(scene, "Hello?")
         await house.say(scene, "Hello??")
         assert await house.story(scene) == []
         assert len(house.stage.notices) == 1
-        await directed.direction.enter(scene, None, ALICE)
+        await directed.direction.enter_stage(scene, None, ALICE)
         await house.say(scene, "Hello!")
         assert await house.story(scene) == [("Elizabeth Bennet", "Hello!")]
 
@@ -214,23 +214,23 @@ async def test_a_player_off_stage_is_not_heard_and_told_so_once(tmp_path: Path) 
 async def test_the_mode_and_its_budget_are_the_gms_and_bounded(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.begin()
-        scene = await directed.direction.mode(scene, Mode.AUTO, 5, GM)
+        scene = await directed.direction.set_mode(scene, Mode.AUTO, 5, GM)
         assert (scene.mode, scene.budget) == (Mode.AUTO, 5)
-        assert (await directed.direction.mode(scene, Mode.AUTO, None, GM)).budget == 5
+        assert (await directed.direction.set_mode(scene, Mode.AUTO, None, GM)).budget == 5
         for budget in (0, 21):
             with pytest.raises(Refused):
-                await directed.direction.mode(scene, Mode.AUTO, budget, GM)
+                await directed.direction.set_mode(scene, Mode.AUTO, budget, GM)
         with pytest.raises(Refused, match="Only the game master"):
-            await directed.direction.mode(scene, Mode.ADDRESSED, None, ALICE)
+            await directed.direction.set_mode(scene, Mode.ADDRESSED, None, ALICE)
 
 
 async def test_after_a_restart_everyone_is_where_they_were(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
-        scene = await directed.direction.mode(await directed.house.begin(), Mode.AUTO, 2, GM)
+        scene = await directed.direction.set_mode(await directed.house.begin(), Mode.AUTO, 2, GM)
         scene = await directed.direction.add_gm(scene, BOB, GM)
-        scene = await directed.direction.kick(scene, ALICE, GM)
+        scene = await directed.direction.mute(scene, ALICE, GM)
         scene = await directed.direction.rest(scene, "Mr Bennet", GM, rests=True)
-        await directed.direction.exit(scene, "Mrs Bennet", GM)
-        scene = directed.house.theatre.here(10)
+        await directed.direction.leave_stage(scene, "Mrs Bennet", GM)
+        scene = directed.house.theatre.require_scene(10)
     async with a_directed_house(tmp_path, BENNET) as directed:
-        assert directed.house.theatre.here(10) == scene
+        assert directed.house.theatre.require_scene(10) == scene

@@ -48,7 +48,7 @@ def stories(draw: st.DrawFn) -> list[Turn]:
 def test_a_secret_is_in_the_prompts_of_those_who_heard_it_and_of_nobody_else(
     story: list[Turn], character: str, dialect: Dialect
 ) -> None:
-    prompt = prompt_builder.prompt(STUDY, character, story, dialect).text
+    prompt = prompt_builder.build_prompt(STUDY, character, story, dialect).text
     for turn in story:
         own = turn.speaker == character
         told = own or turn.heard_by is None or character in turn.heard_by
@@ -64,7 +64,7 @@ def test_a_secret_is_in_the_prompts_of_those_who_heard_it_and_of_nobody_else(
 @given(stories())
 def test_what_is_for_everyone_holds_no_whisper_and_no_thought(story: list[Turn]) -> None:
     for turn in story:
-        line = mind.public_line(turn)
+        line = mind.select_public_line(turn)
         shown = {beat.text for beat in line.beats} if line else set()
         for beat in turn.take.beats if turn.take else ():
             assert (beat.text in shown) == (
@@ -75,13 +75,13 @@ def test_what_is_for_everyone_holds_no_whisper_and_no_thought(story: list[Turn])
 def test_an_absent_mind_that_spoke_before_keeps_what_it_said() -> None:
     take = Take(1, 1, (thought("SECRET"), speech("Well.")), "raw", 1)
     turn = Turn(1, 1, TurnKind.REPLY, "Mr Bennet", TurnState.DONE, NOON, take, heard_by=frozenset())
-    assert "SECRET" in prompt_builder.prompt(STUDY, "Mr Bennet", [turn], Dialect.HER).text
-    assert "Well." not in prompt_builder.prompt(STUDY, "Mrs Bennet", [turn], Dialect.HER).text
+    assert "SECRET" in prompt_builder.build_prompt(STUDY, "Mr Bennet", [turn], Dialect.HER).text
+    assert "Well." not in prompt_builder.build_prompt(STUDY, "Mrs Bennet", [turn], Dialect.HER).text
 
 
 def test_a_setting_stands_though_its_turn_has_left_the_context() -> None:
     take = Take(1, 1, (speech("The terrace"),), "The terrace")
     moved = Turn(1, 1, TurnKind.SETTING, mind.PLACE, TurnState.DONE, NOON, take)
-    prompt = prompt_builder.prompt(STUDY, "Mr Bennet", [], Dialect.HER, left_out=[moved]).text
+    prompt = prompt_builder.build_prompt(STUDY, "Mr Bennet", [], Dialect.HER, left_out=[moved]).text
     assert "Place: The terrace" in prompt
     assert "Environment" not in prompt

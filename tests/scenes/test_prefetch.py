@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.errors import EngineDied
 from bot.her.prompt import Control, Prompt, Text
-from bot.scenes.prefetch import common
+from bot.scenes.prefetch import find_common_prefix
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.scenes.harness import ALICE, House, a_house, reply
 from tests.wait_until import until
@@ -145,7 +145,9 @@ texts = st.lists(
 def test_what_two_prompts_begin_with_begins_both(
     one: list[Text | Control], other: list[Text | Control]
 ) -> None:
-    shared = common(Prompt(tuple(one)), Prompt(tuple(other))).text
+    shared = find_common_prefix(Prompt(tuple(one)), Prompt(tuple(other))).text
     assert Prompt(tuple(one)).text.startswith(shared)
     assert Prompt(tuple(other)).text.startswith(shared)
-    assert common(Prompt(tuple(one)), Prompt(tuple(one))).text == Prompt(tuple(one)).text
+    assert (
+        find_common_prefix(Prompt(tuple(one)), Prompt(tuple(one))).text == Prompt(tuple(one)).text
+    )

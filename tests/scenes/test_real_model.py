@@ -9,9 +9,9 @@ import pytest
 
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from bot.scenes.narrator import narrated
+from bot.scenes.narrator import generate_narration
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
-from bot.scenes.speaker_prediction import NOBODY, predicted
+from bot.scenes.speaker_prediction import NOBODY, predict_speaker
 from tests.scenes.test_speaker_prediction import ODD, moment, odd_moment, turn
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ async def test_a_real_model_answers_what_directors_and_game_masters_ask(
     scene = moment().scene
 
     odd = odd_moment(turn("Jane", "What do you say to that?"))
-    assert await predicted(engine, odd) in {*ODD, NOBODY} - {"Jane"}
+    assert await predict_speaker(engine, odd) in {*ODD, NOBODY} - {"Jane"}
 
-    performed = await narrated(performance, scene, [turn("Alice", author=9)])
+    performed = await generate_narration(performance, scene, [turn("Alice", author=9)])
     (told,) = (beat.text for beat in performed.beats)
     assert 1 <= len(re.findall(r"[.!?]", told)) <= 3
     assert "Bennet" not in told

@@ -28,13 +28,13 @@ async def answered(house: House) -> tuple[Scene, Turn]:
     scene = await house.begin()
     await house.say(scene, "Papa?", "Mr Bennet")
     await house.quiet(scene)
-    return scene, (await house.theatre.history(scene))[-1]
+    return scene, (await house.theatre.read_history(scene))[-1]
 
 
 async def test_the_new_take_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house)
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.quiet(scene)
         assert await house.story(scene) == [
             ("Alice", "Papa?"),
@@ -54,10 +54,10 @@ async def test_while_it_is_made_nobody_hears_either(tmp_path: Path) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.takes.again(turn.id, GM)
+        await house.takes.retake(turn.id, GM)
         assert await house.story(scene) == HEARD[:1]
         with pytest.raises(Refused, match="still replying"):
-            await house.takes.again(turn.id, GM)
+            await house.takes.retake(turn.id, GM)
         house.engine.gate.set()
         await house.quiet(scene)
         assert len(house.engine.requests) == 2
@@ -67,10 +67,10 @@ async def test_only_who_asked_and_the_gm_may_have_it_anew(tmp_path: Path) -> Non
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         with pytest.raises(Refused, match="Only the game master"):
-            await house.takes.again(turn.id, BOB)
-        line = (await house.theatre.history(scene))[0]
+            await house.takes.retake(turn.id, BOB)
+        line = (await house.theatre.read_history(scene))[0]
         with pytest.raises(Refused, match="finished reply"):
-            await house.takes.again(line.id, GM)
+            await house.takes.retake(line.id, GM)
 
 
 async def test_an_earlier_reply_is_made_anew_from_what_was_known_then(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ async def test_an_earlier_reply_is_made_anew_from_what_was_known_then(tmp_path: 
         scene, turn = await answered(house)
         await house.say(scene, "MARMALADE, Mama?", "Mrs Bennet")
         await house.quiet(scene)
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.quiet(scene)
         assert "MARMALADE" not in house.engine.requests[-1].prompt.text
         assert [text for _, text in await house.story(scene)][1::2] == [
@@ -92,7 +92,7 @@ async def test_where_no_new_take_comes_the_old_one_stands_and_people_are_told(
 ) -> None:
     async with a_house(tmp_path, FIRST, EngineBusy("Too many wait.")) as house:
         scene, turn = await answered(house)
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.quiet(scene)
         assert await house.story(scene) == HEARD
         assert house.stage.notices == [
@@ -105,7 +105,7 @@ async def test_a_restart_in_the_middle_makes_it_all_the_same(tmp_path: Path) -> 
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
     async with a_house(tmp_path, SECOND) as house:
         house.theatre.play_owed()
         await house.quiet(scene)
@@ -118,16 +118,16 @@ async def test_a_scene_that_ends_or_a_part_that_is_taken_meanwhile_keeps_the_old
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.theatre.join(scene, BOB, "Mr Bennet")
         house.engine.gate.set()
         await house.quiet(scene)
         assert await house.story(scene) == HEARD
         with pytest.raises(Refused, match="does not speak for Mr Bennet"):
-            await house.takes.again(turn.id, ALICE)
-        await house.theatre.leave(house.theatre.here(10), BOB)
+            await house.takes.retake(turn.id, ALICE)
+        await house.theatre.leave(house.theatre.require_scene(10), BOB)
         house.engine.gate.clear()
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.theatre.end(scene, GM)
         assert await house.story(scene) == HEARD
 
@@ -137,7 +137,7 @@ async def test_in_a_paused_scene_nothing_is_made_anew(tmp_path: Path) -> None:
         scene, turn = await answered(house)
         await house.theatre.pause(scene, GM)
         with pytest.raises(Refused, match="paused"):
-            await house.takes.again(turn.id, ALICE)
+            await house.takes.retake(turn.id, ALICE)
         kept = await house.store.turn(turn.id)
         assert kept
         assert kept.state is TurnState.DONE

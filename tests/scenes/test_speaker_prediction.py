@@ -10,7 +10,14 @@ import pytest
 from bot.her.beats import speech
 from bot.library.scenario import Character
 from bot.scenes.scene import Part, Place, Scene
-from bot.scenes.speaker_prediction import NOBODY, Moment, likely, named, next_speaker, one_of
+from bot.scenes.speaker_prediction import (
+    NOBODY,
+    Moment,
+    build_choice_grammar,
+    choose_next_speaker,
+    guess_speaker,
+    parse_speaker,
+)
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.scenes.harness import STUDY
@@ -59,8 +66,10 @@ def odd_moment(*told: Turn) -> Moment:
 
 @pytest.mark.parametrize("name", ODD)
 def test_any_name_a_character_may_have_is_understood(name: str) -> None:
-    assert named(name, odd_moment()) == name
-    assert named(f"“{name}”", odd_moment()) in (name, "Jane", None) or name.startswith("Say")
+    assert parse_speaker(name, odd_moment()) == name
+    assert parse_speaker(f"“{name}”", odd_moment()) in (name, "Jane", None) or name.startswith(
+        "Say"
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,23 +86,27 @@ def test_any_name_a_character_may_have_is_understood(name: str) -> None:
     ],
 )
 def test_an_answer_is_read_leniently(answer: str, meant: str | None) -> None:
-    assert named(answer, moment(turn("Alice", author=9))) == meant
+    assert parse_speaker(answer, moment(turn("Alice", author=9))) == meant
 
 
 def test_a_grammar_lets_through_names_as_they_are() -> None:
-    assert one_of(('Say "no" \\', "Nobody")) == 'root ::= "Say \\"no\\" \\\\" | "Nobody"\n'
+    assert (
+        build_choice_grammar(('Say "no" \\', "Nobody"))
+        == 'root ::= "Say \\"no\\" \\\\" | "Nobody"\n'
+    )
 
 
 def test_who_is_mentioned_answers_but_never_themselves() -> None:
-    assert likely(moment(turn("Alice", "Where is Elizabeth?", 9))) == "Elizabeth Bennet"
+    assert guess_speaker(moment(turn("Alice", "Where is Elizabeth?", 9))) == "Elizabeth Bennet"
     told = turn("Elizabeth Bennet", "I, Elizabeth, ask you, mrs bennet.")
-    assert {likely(moment(told, seed=seed)) for seed in range(20)} == {"Mrs Bennet"}
+    assert {guess_speaker(moment(told, seed=seed)) for seed in range(20)} == {"Mrs Bennet"}
 
 
 def test_a_persons_line_is_always_answered_and_by_the_talkative_most() -> None:
     said = turn("Alice", author=9)
     speakers = Counter(
-        likely(moment(said, seed=seed, Mr=0.1, Mrs=0.9, Elizabeth=0.5)) for seed in range(300)
+        guess_speaker(moment(said, seed=seed, Mr=0.1, Mrs=0.9, Elizabeth=0.5))
+        for seed in range(300)
     )
     assert None not in speakers
     assert speakers["Mrs Bennet"] > speakers["Elizabeth Bennet"] > speakers["Mr Bennet"] > 0
@@ -101,14 +114,14 @@ def test_a_persons_line_is_always_answered_and_by_the_talkative_most() -> None:
 
 def test_who_was_silent_for_long_is_likelier_than_who_just_spoke() -> None:
     told = (turn("Mr Bennet"), turn("Alice", author=9))
-    speakers = Counter(likely(moment(*told, seed=seed)) for seed in range(300))
+    speakers = Counter(guess_speaker(moment(*told, seed=seed)) for seed in range(300))
     assert speakers["Mr Bennet"] < speakers["Mrs Bennet"]
 
 
 def test_who_never_speaks_unasked_does_not() -> None:
     said = turn("Alice", author=9)
-    assert likely(moment(said, Mr=0, Mrs=0, Elizabeth=0)) is None
-    assert {likely(moment(said, seed=seed, Mr=0, Mrs=0)) for seed in range(30)} == {
+    assert guess_speaker(moment(said, Mr=0, Mrs=0, Elizabeth=0)) is None
+    assert {guess_speaker(moment(said, seed=seed, Mr=0, Mrs=0)) for seed in range(30)} == {
         "Elizabeth Bennet"
     }
 
@@ -116,7 +129,7 @@ def test_who_never_speaks_unasked_does_not() -> None:
 def test_a_characters_line_is_answered_only_sometimes() -> None:
     told = turn("Mr Bennet")
     speakers = Counter(
-        likely(moment(told, seed=seed, Mrs=0.3, Elizabeth=0.3)) for seed in range(300)
+        guess_speaker(moment(told, seed=seed, Mrs=0.3, Elizabeth=0.3)) for seed in range(300)
     )
     assert speakers[None] > 150
     assert "Mr Bennet" not in speakers
@@ -126,7 +139,8 @@ def test_who_speaks_only_of_a_players_character_is_answered_by_the_player() -> N
     here = moment(turn("Alice", "And you, Mr Bennet?", 9))
     parts = (replace(here.scene.parts[0], player_id=5), *here.scene.parts[1:])
     assert {
-        likely(Moment(replace(here.scene, parts=parts), here.story, seed)) for seed in range(20)
+        guess_speaker(Moment(replace(here.scene, parts=parts), here.story, seed))
+        for seed in range(20)
     } == {None}
 
 
@@ -140,7 +154,7 @@ async def test_a_slow_engine_is_not_waited_for() -> None:
     engine = ScriptedEngine([Scripted("Mrs Bennet", pause=60)])
     await engine.start()
     told = moment(turn("Alice", "Where is Elizabeth?", 9))
-    assert await next_speaker(engine, told, patience=0.01) == "Elizabeth Bennet"
+    assert await choose_next_speaker(engine, told, patience=0.01) == "Elizabeth Bennet"
     assert len(engine.cancelled) == 1
 
 
@@ -153,7 +167,7 @@ async def test_a_stand_in_is_not_asked() -> None:
     engine = StandIn(["Mrs Bennet"])
     await engine.start()
     assert (
-        await next_speaker(engine, moment(turn("Alice", "Where is Elizabeth?", 9)))
+        await choose_next_speaker(engine, moment(turn("Alice", "Where is Elizabeth?", 9)))
         == "Elizabeth Bennet"
     )
     assert engine.requests == []
@@ -167,5 +181,7 @@ async def test_an_engine_that_can_be_held_is_held_to_the_names() -> None:
 
     engine = Held(["Mrs Bennet"])
     await engine.start()
-    assert await next_speaker(engine, moment(turn("Mr Bennet"))) == "Mrs Bennet"
-    assert engine.requests[0].grammar == one_of(("Mrs Bennet", "Elizabeth Bennet", NOBODY))
+    assert await choose_next_speaker(engine, moment(turn("Mr Bennet"))) == "Mrs Bennet"
+    assert engine.requests[0].grammar == build_choice_grammar(
+        ("Mrs Bennet", "Elizabeth Bennet", NOBODY)
+    )

@@ -118,16 +118,16 @@ async def test_what_the_channel_cannot_be_shown_is_no_part_of_the_story(tmp_path
 async def test_a_setting_is_the_current_scenario_of_all_minds_from_then_on(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         scene = await directed.house.begin()
-        await directed.telling.set(
+        await directed.telling.change_setting(
             scene, [(mind.PLACE, "Netherfield"), (mind.SCENE, "A ball.")], GM
         )
-        await directed.telling.set(scene, [(mind.PLACE, "The terrace")], GM)
-        prompt = await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
+        await directed.telling.change_setting(scene, [(mind.PLACE, "The terrace")], GM)
+        prompt = await directed.house.theatre.read_prompt(scene, "Mr Bennet", GM)
         assert "===Current Scenario===\nA ball.\nPlace: The terrace\n" in prompt
         assert "A library at Longbourn" not in prompt
         assert "Environment: Netherfield" in prompt
         await directed.house.theatre.clear(scene, GM)
-        assert "A library at Longbourn" in await directed.house.theatre.prompt(
+        assert "A library at Longbourn" in await directed.house.theatre.read_prompt(
             scene, "Mr Bennet", GM
         )
 
@@ -139,10 +139,10 @@ async def test_rolls_are_remembered_and_secret_ones_are_in_no_mind(tmp_path: Pat
         hidden = await directed.telling.roll(scene, "1d20", ALICE_HERSELF, secret=True)
         assert (open_.speaker, open_.roll.total, hidden.roll.total) == ("Elizabeth Bennet", 15, 20)
         for character in ("Mr Bennet", "Elizabeth Bennet"):
-            prompt = await directed.house.theatre.prompt(scene, character, GM)
+            prompt = await directed.house.theatre.read_prompt(scene, character, GM)
             assert "Environment: Elizabeth Bennet rolls 2d6+3 and gets 15." in prompt
             assert "1d20" not in prompt
-        assert [words(turn) for turn in await directed.house.theatre.history(scene)] == [
+        assert [words(turn) for turn in await directed.house.theatre.read_history(scene)] == [
             "Elizabeth Bennet rolls 2d6+3 and gets 15."
         ]
         with pytest.raises(UserInputError):
@@ -175,9 +175,9 @@ async def test_who_is_about_to_speak_or_cannot_needs_no_cue(tmp_path: Path) -> N
         scene = await directed.direction.rest(scene, "Mrs Bennet", GM, rests=True)
         with pytest.raises(Refused, match="rests"):
             await directed.telling.cue(scene, "Mrs Bennet", GM)
-        await directed.direction.exit(scene, "Elizabeth", GM)
+        await directed.direction.leave_stage(scene, "Elizabeth", GM)
         with pytest.raises(Refused, match="off stage"):
-            await directed.telling.cue(directed.house.theatre.here(10), "Elizabeth", GM)
+            await directed.telling.cue(directed.house.theatre.require_scene(10), "Elizabeth", GM)
         directed.house.engine.gate.set()
         await directed.house.quiet(scene)
 
@@ -190,7 +190,7 @@ async def test_only_the_gm_does_what_the_gm_does(tmp_path: Path) -> None:
             directed.telling.narrate(scene, None, ALICE),
             directed.telling.say(scene, "Mr Bennet", "Fire!", ALICE),
             directed.telling.whisper_to(scene, "Mr Bennet", "Fire!", ALICE),
-            directed.telling.set(scene, [(mind.PLACE, "Hell")], ALICE),
+            directed.telling.change_setting(scene, [(mind.PLACE, "Hell")], ALICE),
             directed.prompter.note(scene, None, "Fire!", ALICE),
             directed.prompter.notes(scene, ALICE),
             directed.prompter.remove(scene, 1, ALICE),
@@ -220,7 +220,7 @@ async def test_nothing_and_too_much_are_refused(tmp_path: Path, text: str) -> No
         for refused in (
             directed.telling.narrate(scene, text, GM),
             directed.telling.say(scene, "Mr Bennet", text, GM),
-            directed.telling.set(scene, [("Place", text)], GM),
+            directed.telling.change_setting(scene, [("Place", text)], GM),
             directed.telling.whisper(scene, "Mr Bennet", text, ALICE_HERSELF),
             directed.prompter.note(scene, None, text, GM),
         ):
@@ -260,8 +260,8 @@ async def test_notes_stand_near_the_end_of_the_prompts_they_are_for(tmp_path: Pa
         await directed.prompter.note(scene, None, "It is Sunday.", GM)
         for text in ("Good morning.", "How are you?"):
             await directed.house.say(scene, text)
-        bennet = await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
-        madam = await directed.house.theatre.prompt(scene, "Mrs Bennet", GM)
+        bennet = await directed.house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        madam = await directed.house.theatre.read_prompt(scene, "Mrs Bennet", GM)
         assert (
             bennet.index("Good morning.")
             < bennet.index("He has a cold.")
@@ -293,7 +293,7 @@ async def test_a_whisper_is_answered_in_a_whisper_and_nothing_of_it_is_in_the_ch
             TurnKind.WHISPER,
             ALICE,
         )
-        assert await directed.house.theatre.history(scene) == []
+        assert await directed.house.theatre.read_history(scene) == []
         assert directed.house.stage.progressed == []
         assert "Alice: <role_action>whispers to Mr Bennet" in directed.prompts("Mr Bennet")[0]
         await directed.house.say(scene, "Well?", "Mr Bennet", "Mrs Bennet")
@@ -311,11 +311,11 @@ async def test_who_rests_hears_a_whisper_and_does_not_answer(tmp_path: Path) -> 
         )
         assert not await directed.telling.whisper(scene, "Mr Bennet", "PICKLES", ALICE_HERSELF)
         await directed.house.quiet(scene)
-        assert "PICKLES" in await directed.house.theatre.prompt(scene, "Mr Bennet", GM)
-        await directed.direction.exit(scene, "Mr Bennet", GM)
+        assert "PICKLES" in await directed.house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        await directed.direction.leave_stage(scene, "Mr Bennet", GM)
         with pytest.raises(Refused, match="off stage"):
             await directed.telling.whisper(
-                directed.house.theatre.here(10), "Mr Bennet", "Hm?", ALICE_HERSELF
+                directed.house.theatre.require_scene(10), "Mr Bennet", "Hm?", ALICE_HERSELF
             )
 
 

@@ -48,7 +48,7 @@ async def test_the_take_that_was_chosen_stands_where_no_new_one_comes(tmp_path: 
     async with a_house(tmp_path, FIRST, SECOND, EngineBusy("Too many wait.")) as house:
         scene, turn = await answered(house, takes=2)
         await house.takes.step(turn.id, ALICE, -1)
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.quiet(scene)
         assert await said(house, scene) == REFUSES
 
@@ -67,7 +67,7 @@ async def test_a_take_that_could_not_be_posted_is_kept_beside_the_one_that_stand
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house)
         house.stage.refusal = MissingPermission("Aside lacks Send Messages in #study.")
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         await house.quiet(scene)
         assert await said(house, scene) == REFUSES
         house.stage.refusal = None
@@ -104,21 +104,21 @@ async def test_only_who_asked_and_the_gm_choose_and_lengthen_and_only_the_gm_rew
         assert turn.take
         for forbidden in (
             house.takes.step(turn.id, BOB, -1),
-            house.takes.again(turn.id, BOB, lengthen=True),
-            house.takes.text(turn.id, ALICE),
+            house.takes.retake(turn.id, BOB, lengthen=True),
+            house.takes.read_text(turn.id, ALICE),
             house.takes.rewrite(turn.id, turn.take.id, "Hm.", ALICE),
-            house.takes.asked(turn.id, BOB),
+            house.takes.require_turn(turn.id, BOB),
         ):
             with pytest.raises(Refused, match="Only the game master"):
                 await forbidden
-        assert await house.takes.asked(turn.id, ALICE) == turn
+        assert await house.takes.require_turn(turn.id, ALICE) == turn
 
 
 async def test_nothing_is_chosen_or_rewritten_while_a_take_is_made(tmp_path: Path) -> None:
     async with a_house(tmp_path, FIRST, SECOND) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.takes.again(turn.id, ALICE)
+        await house.takes.retake(turn.id, ALICE)
         assert turn.take
         for refused in (
             house.takes.step(turn.id, GM, -1),
@@ -136,7 +136,7 @@ async def test_a_lengthened_reply_goes_on_where_it_was_with_plan_and_thoughts(
 ) -> None:
     async with a_house(tmp_path, FIRST, " And why?<role_action>waits</role_action>") as house:
         scene, turn = await answered(house)
-        await house.takes.again(turn.id, ALICE, lengthen=True)
+        await house.takes.retake(turn.id, ALICE, lengthen=True)
         await house.quiet(scene)
         assert await said(house, scene) == "smiles You refuse him? And why? waits"
         first, second = house.engine.requests
@@ -158,7 +158,7 @@ async def test_what_is_added_streams_and_never_less_than_there_was(tmp_path: Pat
     async with a_house(tmp_path, FIRST, Scripted(more, chunk=3)) as house:
         scene, turn = await answered(house)
         house.stage.progressed.clear()
-        await house.takes.again(turn.id, ALICE, lengthen=True)
+        await house.takes.retake(turn.id, ALICE, lengthen=True)
         await house.quiet(scene)
         assert turn.take
         before = sum(len(beat.text) for beat in select_public(turn.take.beats))
@@ -173,7 +173,7 @@ async def test_a_reply_with_nothing_to_add_is_asked_once_more_and_then_stands(
 ) -> None:
     async with a_house(tmp_path, FIRST, "", "<role_thinking>Enough.</role_thinking>") as house:
         scene, turn = await answered(house)
-        await house.takes.again(turn.id, ALICE, lengthen=True)
+        await house.takes.retake(turn.id, ALICE, lengthen=True)
         await house.quiet(scene)
         assert house.engine.requests[1].seed != house.engine.requests[2].seed
         assert await said(house, scene) == REFUSES
@@ -184,7 +184,7 @@ async def test_a_restart_in_the_middle_of_lengthening_goes_on_with_it(tmp_path: 
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
         house.engine.gate.clear()
-        await house.takes.again(turn.id, ALICE, lengthen=True)
+        await house.takes.retake(turn.id, ALICE, lengthen=True)
     async with a_house(tmp_path, " And why?") as house:
         house.theatre.play_owed()
         await house.quiet(scene)
@@ -192,8 +192,12 @@ async def test_a_restart_in_the_middle_of_lengthening_goes_on_with_it(tmp_path: 
 
 
 async def test_a_stand_in_is_held_to_a_sentence_or_two_more() -> None:
-    assert "system_thinking" not in prompt_builder.grammar("Mr Bennet", Dialect.STAND_IN, more=True)
-    assert "system_thinking" not in prompt_builder.grammar("Mr Bennet", Dialect.HER, more=True)
+    assert "system_thinking" not in prompt_builder.build_grammar(
+        "Mr Bennet", Dialect.STAND_IN, more=True
+    )
+    assert "system_thinking" not in prompt_builder.build_grammar(
+        "Mr Bennet", Dialect.HER, more=True
+    )
 
 
 async def test_a_failed_reply_is_tried_again_and_not_gone_through(tmp_path: Path) -> None:
@@ -205,7 +209,7 @@ async def test_a_failed_reply_is_tried_again_and_not_gone_through(tmp_path: Path
             turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.FAILED
         ]
         with pytest.raises(Refused, match="failed"):
-            await house.takes.again(failed.id, ALICE)
+            await house.takes.retake(failed.id, ALICE)
         await house.takes.retry(failed.id, ALICE)
         await house.quiet(scene)
         assert await said(house, scene) == REFUSES
@@ -218,5 +222,5 @@ async def test_no_other_take_is_asked_of_a_character_that_is_off_stage(tmp_path:
             scene, lambda now: replace(now, parts=tuple(replace(p, absent=True) for p in now.parts))
         )
         with pytest.raises(Refused, match="does not speak for Mr Bennet"):
-            await house.takes.again(turn.id, ALICE)
+            await house.takes.retake(turn.id, ALICE)
         assert await said(house, scene) == REFUSES

@@ -10,7 +10,7 @@ from bot.engine.protocol import FinishReason
 from bot.errors import EngineBusy, EngineDied, MissingPermission, NameNotFound, Refused
 from bot.her.beats import BeatKind, PrivateBeat
 from bot.scenes.reply_generation import ReplyLimits
-from bot.scenes.reveal import Where
+from bot.scenes.reveal import Destination
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
 from tests.scenes.harness import ALICE, BOB, GM, a_house, reply
@@ -200,7 +200,7 @@ async def test_after_a_restart_owed_replies_are_taken_up_again(tmp_path: Path) -
         scene = await house.begin()
         await house.say(scene, "Papa?", "Mr Bennet")
     async with a_house(tmp_path, BENNET) as house:
-        assert house.theatre.here(10).id == scene.id
+        assert house.theatre.require_scene(10).id == scene.id
         house.theatre.play_owed()
         await house.quiet(scene)
         assert len(house.stage.shown) == 1
@@ -209,10 +209,10 @@ async def test_after_a_restart_owed_replies_are_taken_up_again(tmp_path: Path) -
 async def test_after_a_restart_the_scene_is_as_it_was(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.theatre.join(await house.begin(), ALICE, "Elizabeth")
-        scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, Where.SPOILER, GM)
+        scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
         scene = await house.theatre.pause(scene, GM)
     async with a_house(tmp_path, BENNET) as house:
-        assert house.theatre.here(10) == scene
+        assert house.theatre.require_scene(10) == scene
 
 
 async def test_two_scenes_never_hear_each_other(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ async def test_a_paused_scene_hears_nothing_and_goes_on_where_it_was(tmp_path: P
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.theatre.pause(await house.begin(), GM)
         await house.say(scene, "Papa?", "Mr Bennet")
-        scene = await house.theatre.resume(scene, GM)
+        scene = await house.theatre.unpause(scene, GM)
         await house.say(scene, "Papa, now?", "Mr Bennet")
         await house.quiet(scene)
         assert next(text for _, text in await house.story(scene)) == "Papa, now?"
@@ -263,10 +263,10 @@ async def test_only_the_gm_directs(tmp_path: Path) -> None:
         scene = await house.begin()
         for forbidden in (
             house.theatre.pause(scene, ALICE),
-            house.theatre.resume(scene, ALICE),
+            house.theatre.unpause(scene, ALICE),
             house.theatre.clear(scene, ALICE),
             house.theatre.end(scene, ALICE),
-            house.theatre.prompt(scene, "Mr Bennet", ALICE),
+            house.theatre.read_prompt(scene, "Mr Bennet", ALICE),
             house.theatre.reveal(scene, BeatKind.THOUGHT, None, ALICE),
         ):
             with pytest.raises(Refused, match="Only the game master"):
@@ -280,7 +280,7 @@ async def test_clearing_takes_everything_out_of_every_mind(tmp_path: Path) -> No
         await house.say(scene, "MARMALADE", "Mr Bennet")
         await house.quiet(scene)
         assert await house.theatre.clear(scene, GM) == 2
-        assert "MARMALADE" not in await house.theatre.prompt(scene, "Mr Bennet", GM)
+        assert "MARMALADE" not in await house.theatre.read_prompt(scene, "Mr Bennet", GM)
 
 
 async def test_a_deleted_message_leaves_the_story_and_the_answer_it_was_owed_never_comes(
@@ -316,13 +316,16 @@ async def test_an_edited_line_is_remembered_as_edited_and_not_answered_again(
 async def test_reveal_toggles_between_private_and_public(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin()
-        assert (scene.reveal.thoughts, scene.reveal.planning) == (Where.GM, Where.GM)
+        assert (scene.reveal.thoughts, scene.reveal.planning) == (Destination.GM, Destination.GM)
         scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, None, GM)
-        assert (scene.reveal.thoughts, scene.reveal.planning) == (Where.SPOILER, Where.GM)
+        assert (scene.reveal.thoughts, scene.reveal.planning) == (
+            Destination.SPOILER,
+            Destination.GM,
+        )
         scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, None, GM)
-        assert scene.reveal.thoughts is Where.GM
-        scene = await house.theatre.reveal(scene, BeatKind.PLANNING, Where.OFF, GM)
-        assert scene.reveal.planning is Where.OFF
+        assert scene.reveal.thoughts is Destination.GM
+        scene = await house.theatre.reveal(scene, BeatKind.PLANNING, Destination.OFF, GM)
+        assert scene.reveal.planning is Destination.OFF
 
 
 async def test_joining_and_leaving_follow_the_rules_of_the_cast(tmp_path: Path) -> None:
@@ -402,16 +405,16 @@ async def test_thoughts_of_a_reply_are_the_gms_unless_the_scene_reveals_them(
         scene = await house.begin()
         line = await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
-        turn = (await house.theatre.history(scene))[1]
+        turn = (await house.theatre.read_history(scene))[1]
         await house.post(turn, 77)
-        assert {freed.beat for freed in (await house.theatre.thoughts(77, GM)).freed} == {
+        assert {freed.beat for freed in (await house.theatre.read_thoughts(77, GM)).freed} == {
             beat for beat in (turn.take.beats if turn.take else ()) if isinstance(beat, PrivateBeat)
         }
         with pytest.raises(Refused):
-            await house.theatre.thoughts(77, ALICE)
-        await house.theatre.reveal(scene, BeatKind.THOUGHT, Where.SPOILER, GM)
-        assert [freed.beat.kind for freed in (await house.theatre.thoughts(77, ALICE)).freed] == [
-            BeatKind.THOUGHT
-        ]
+            await house.theatre.read_thoughts(77, ALICE)
+        await house.theatre.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
+        assert [
+            freed.beat.kind for freed in (await house.theatre.read_thoughts(77, ALICE)).freed
+        ] == [BeatKind.THOUGHT]
         with pytest.raises(Refused, match="not a finished reply"):
-            await house.theatre.thoughts(line, GM)
+            await house.theatre.read_thoughts(line, GM)

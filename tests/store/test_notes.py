@@ -42,11 +42,11 @@ async def test_a_scenes_mode_and_people_are_remembered(store: Store, scene: Scen
         replace(scene.parts[1], absent=True),
         scene.parts[2],
     )
-    changed = replace(scene, mode=Mode.AUTO, budget=7, kicked=(5, 6), parts=parts, gm_ids=(1, 2))
+    changed = replace(scene, mode=Mode.AUTO, budget=7, muted=(5, 6), parts=parts, gm_ids=(1, 2))
     await store.save_scene(changed)
     assert await store.scene(scene.id) == changed
     await store.save_scene(replace(changed, state=SceneState.ENDED))
     await store.forget_person(5)
     ended = await store.scene(scene.id)
     assert ended is not None
-    assert ended.kicked == (6,)
+    assert ended.muted == (6,)

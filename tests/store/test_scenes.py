@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import Refused, StoreError
-from bot.scenes.reveal import RevealPolicy, Where
+from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.scene import Part, Place, SceneState
 from bot.store.store import Store
 from tests.store.conftest import ELIZA, GM, NOON, a_scenario, begin, from_outside
@@ -50,7 +50,7 @@ async def test_everything_that_changes_in_a_scene_is_saved(store: Store, scene: 
     changed = replace(
         scene,
         state=SceneState.PAUSED,
-        reveal=RevealPolicy(thoughts=Where.SPOILER, planning=Where.OFF),
+        reveal=RevealPolicy(thoughts=Destination.SPOILER, planning=Destination.OFF),
         gm_ids=(44, GM),
         parts=(Part("Mr Darcy", player_id=55), Part("Mr Bennet")),
         history_cut_told=True,

@@ -65,7 +65,9 @@ async def an_evening(
         hearing = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
         house = ChatServices(theatre, hearing, Takes(theatre, store, stage), store, stage, screen)
         terminal = Place(AT_TERMINAL, -1)
-        scene = await (theatre.visit(scene_id, terminal) if scene_id else _begun(theatre, terminal))
+        scene = await (
+            theatre.open_at_terminal(scene_id, terminal) if scene_id else _begun(theatre, terminal)
+        )
         chat = Chat(house, ChatSeat(scene.id, scene.gm_ids[0], "Alice", "Mr Bennet"))
         try:
             yield Evening(chat, house, store, engine, out)

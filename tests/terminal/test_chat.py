@@ -202,7 +202,7 @@ async def test_a_channels_scene_knows_what_was_said_and_owes_nothing_of_it(tmp_p
     async with a_house(tmp_path, BENNET) as house:
         assert await house.store.owed(scene.id) == []
         assert await house.hearing.last_heard(scene) == 1000
-        texts = [text for _, text in await house.story(house.theatre.here(10))]
+        texts = [text for _, text in await house.story(house.theatre.require_scene(10))]
         assert texts[:3] == ["Papa?", "smiles You refuse him?", "MARMALADE, sir?"]
         assert [line.text for line in await house.store.lines_of(GM)] == ["MARMALADE, sir?"]
         assert [line.text for line in await house.store.lines_of(ALICE)] == ["Papa?"]

@@ -185,7 +185,7 @@ async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part
         typist.types("Papa?")
         await typist.reads("Well, well.")
     async with a_house(tmp_path, BENNET) as house:
-        await house.theatre.leave(house.theatre.here(10), GM)
+        await house.theatre.leave(house.theatre.require_scene(10), GM)
     async with chatting(tmp_path, *going_on) as (typist, _):
         shown = await typist.reads("yourself")
         assert "Elizabeth Bennet" in shown

@@ -160,7 +160,7 @@ def _choose_seat(
         scenario = prompts.choose_scenario(chooser, open_library(settings), options.scenario)
         free, taken = [character.name for character in scenario.characters], []
     else:
-        scene = loop.run(theatre.visit(options.scene_id, terminal))
+        scene = loop.run(theatre.open_at_terminal(options.scene_id, terminal))
         scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
         free = [part.character for part in scene.parts if part.answers]
         taken = [
@@ -204,7 +204,7 @@ def _run_prompt(
     help_pages.show_opening(screen, scene)
     if not scene.place.at_terminal:
         screen.line(_CHANNEL_SCENE_NOTICE, FAULT)
-    for turn in loop.run(services.theatre.history(scene))[-_RECAP_TURNS:]:
+    for turn in loop.run(services.theatre.read_history(scene))[-_RECAP_TURNS:]:
         services.stage.retell(turn)
     help_pages.show_instructions(screen, chat.speaker, seat.partner)
     keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])
