@@ -1,4 +1,4 @@
-"""Creates the configured engine and describes it for people. Imports nothing of Discord."""
+"""Creates the configured engine and describes it for people. Does not import Discord."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def describe_engine(info: EngineInfo) -> str:
 
 
 def engine_warning(info: EngineInfo) -> str | None:
-    """Return what the operator must know about this engine, or None.
+    """Return a warning for the operator, or None.
 
     For example, that the GPU is not used or that the model is a stand-in.
     """

@@ -1,4 +1,7 @@
-"""The program's log: in colour on a terminal, plain elsewhere, into a file where one is set; never a secret in it."""
+"""Logging: in colour on a terminal, plain elsewhere, and to a file if one is configured.
+
+Secrets are redacted.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,10 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-_LAYOUT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
-_FILE_BYTES, _OLDER_FILES = 5_000_000, 3
-_CHATTY = (
+_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+_MAX_FILE_BYTES = 5_000_000
+_BACKUP_FILES = 3
+_VERBOSE_LIBRARIES = (
     "discord",
     "aiohttp",
     "aiosqlite",
@@ -34,25 +38,26 @@ _CHATTY = (
     "PIL",
 )
 
-_HIDDEN = "[secret]"
-_SHAPES = (  # of Discord's tokens, the hub's, and those that stand in the addresses of webhooks and interactions
+_REDACTED = "[secret]"
+# Discord's tokens, the hub's tokens, and the tokens in the URLs of webhooks and interactions.
+_SECRET_PATTERNS = (
     r"[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}",
     r"hf_[A-Za-z0-9]{20,}",
     r"\b(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*\d)[\w-]{60,}",
     r"(?<=webhooks/)\d+/[\w.-]{20,}",
     r"(?<=interactions/)\d+/[\w.-]{20,}",
 )
-_LOOKS_SECRET = re.compile("|".join(_SHAPES))
+_SECRET = re.compile("|".join(_SECRET_PATTERNS))
 
 
 def set_up(settings: Settings) -> Callable[[], None]:
-    """Log as the settings say from now on; return a function that undoes it.
+    """Configure logging and return a function that restores the previous state.
 
-    Other people's libraries are heard from WARNING on. Raises SettingsError where the log file can't be opened.
+    Libraries log at WARNING and above. Raises SettingsError if the log file cannot be opened.
     """
-    handlers = _handlers(settings)
-    levels = {name: logging.getLogger(name).level for name in ("", *_CHATTY)}
-    for name in _CHATTY:
+    handlers = _create_handlers(settings)
+    levels = {name: logging.getLogger(name).level for name in ("", *_VERBOSE_LIBRARIES)}
+    for name in _VERBOSE_LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)
     root = logging.getLogger()
     root.setLevel(settings.logging.level)
@@ -70,53 +75,52 @@ def set_up(settings: Settings) -> Callable[[], None]:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Writes records with these secrets, and whatever looks like one, hidden in messages and tracebacks."""
+    """Redacts these secrets, and everything that looks like one, in messages and tracebacks."""
 
-    def __init__(self, layout: str, secrets: tuple[str, ...] = ()) -> None:
-        super().__init__(layout)
+    def __init__(self, format_: str, secrets: tuple[str, ...] = ()) -> None:
+        super().__init__(format_)
         self._secrets = sorted(secrets, key=len, reverse=True)
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as it is written."""
+        """Return the redacted text of a record."""
         text = super().format(record)
         for secret in self._secrets:
-            text = text.replace(secret, _HIDDEN)
-        return _LOOKS_SECRET.sub(_HIDDEN, text)
+            text = text.replace(secret, _REDACTED)
+        return _SECRET.sub(_REDACTED, text)
 
 
-def _handlers(settings: Settings) -> list[logging.Handler]:
-    secrets = _secrets(settings)
-    handlers = [_screen(secrets)]
+def _create_handlers(settings: Settings) -> list[logging.Handler]:
+    secrets = _list_secrets(settings)
+    handlers = [_create_console_handler(secrets)]
     if settings.logging.file:
-        handlers.append(_file(settings.logging.file))
-        handlers[-1].setFormatter(RedactingFormatter(_LAYOUT, secrets))
+        handlers.append(_create_file_handler(settings.logging.file))
+        handlers[-1].setFormatter(RedactingFormatter(_FORMAT, secrets))
     return handlers
 
 
-def _screen(secrets: tuple[str, ...]) -> logging.Handler:
+def _create_console_handler(secrets: tuple[str, ...]) -> logging.Handler:
     if not sys.stderr.isatty():
         plain = logging.StreamHandler(sys.stderr)
-        plain.setFormatter(RedactingFormatter(_LAYOUT, secrets))
+        plain.setFormatter(RedactingFormatter(_FORMAT, secrets))
         return plain
     coloured = RichHandler(console=Console(stderr=True), show_path=False, markup=False)
     coloured.setFormatter(RedactingFormatter("%(message)s", secrets))
     return coloured
 
 
-def _file(path: Path) -> logging.Handler:
+def _create_file_handler(path: Path) -> logging.Handler:
     try:
         return RotatingFileHandler(
-            path, maxBytes=_FILE_BYTES, backupCount=_OLDER_FILES, encoding="utf-8"
+            path, maxBytes=_MAX_FILE_BYTES, backupCount=_BACKUP_FILES, encoding="utf-8"
         )
     except OSError as error:
         raise SettingsError(
-            f"The log file {path} can't be opened ({error.strerror}): set another `logging.file`."
+            f"The log file {path} cannot be opened ({error.strerror}). Set another `logging.file`."
         ) from error
 
 
-def _secrets(settings: Settings) -> tuple[str, ...]:
-    held = (settings.discord.token, getattr(settings.engine, "api_key", None))
-    proxy = urlsplit(settings.discord.proxy or "").password
-    return tuple(
-        secret for secret in (*(one.get_secret_value() for one in held if one), proxy) if secret
-    )
+def _list_secrets(settings: Settings) -> tuple[str, ...]:
+    configured = (settings.discord.token, getattr(settings.engine, "api_key", None))
+    values = [secret.get_secret_value() for secret in configured if secret]
+    proxy_password = urlsplit(settings.discord.proxy or "").password
+    return tuple(filter(None, (*values, proxy_password)))

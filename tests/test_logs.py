@@ -1,4 +1,4 @@
-"""The log: where it goes, who is heard in it, and that no secret is ever in it."""
+"""Logging: its destinations, its levels, and the redaction of secrets."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def logging_to(
         undo()
 
 
-def test_what_is_logged_goes_to_the_terminal_and_the_file(
+def test_records_go_to_the_terminal_and_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with logging_to(tmp_path / "aside.log") as log:
-        log.info("Scene %d begins", 7)
-    assert "INFO    bot.somewhere: Scene 7 begins" in (tmp_path / "aside.log").read_text()
-    assert "Scene 7 begins" in capsys.readouterr().err
+        log.info("Scene %d starts", 7)
+    assert "INFO    bot.somewhere: Scene 7 starts" in (tmp_path / "aside.log").read_text()
+    assert "Scene 7 starts" in capsys.readouterr().err
 
 
-def test_the_level_decides_what_is_heard(tmp_path: Path) -> None:
+def test_records_below_the_level_are_dropped(tmp_path: Path) -> None:
     with logging_to(tmp_path / "aside.log", level="WARNING") as log:
         log.info("softly")
         log.warning("loudly")
@@ -49,7 +49,7 @@ def test_the_level_decides_what_is_heard(tmp_path: Path) -> None:
     assert "softly" not in (tmp_path / "aside.log").read_text()
 
 
-def test_discords_library_is_heard_only_when_something_is_wrong(tmp_path: Path) -> None:
+def test_libraries_log_only_warnings(tmp_path: Path) -> None:
     with logging_to(tmp_path / "aside.log"):
         logging.getLogger("discord.gateway").info("heartbeat")
         logging.getLogger("discord.client").warning("rate limited")
@@ -68,7 +68,9 @@ def test_discords_library_is_heard_only_when_something_is_wrong(tmp_path: Path) 
         "kX7" * 20,
     ],
 )
-def test_no_secret_is_in_messages_arguments_or_tracebacks(tmp_path: Path, secret: str) -> None:
+def test_secrets_are_redacted_in_messages_arguments_and_tracebacks(
+    tmp_path: Path, secret: str
+) -> None:
     engine: dict[str, object] = {"base_url": "http://a/v1", "api_key": "a-key-for-the-engine"}
     discord: dict[str, object] = {"token": "an-odd-token", "proxy": "http://me:hush@proxy:3128"}
     with logging_to(tmp_path / "aside.log", engine=engine, discord=discord) as log:
@@ -85,12 +87,14 @@ def test_no_secret_is_in_messages_arguments_or_tracebacks(tmp_path: Path, secret
     assert not [each for each in (TOKEN, secret, "kX7" * 20) if each in written]
 
 
-def test_a_log_file_that_cannot_be_opened_is_told_in_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"can't be opened \(.+\): set another `logging.file`"):
+def test_a_log_file_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(
+        SettingsError, match=r"cannot be opened \(.+\)\. Set another `logging.file`"
+    ):
         logs.set_up(Settings.model_validate({"logging": {"file": tmp_path / "none" / "aside.log"}}))
 
 
-def test_afterwards_everything_is_as_it_was(tmp_path: Path) -> None:
+def test_undoing_restores_handlers_and_levels(tmp_path: Path) -> None:
     before = (
         list(logging.getLogger().handlers),
         logging.getLogger().level,

@@ -1,4 +1,4 @@
-"""What programs of ours get to know that run in processes of their own."""
+"""The environment of subprocesses."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
     import pytest
 
-SHOW = "import os, bot; print(os.environ.get('FAVOURITE_NIECE'), [one for one in os.environ if 'TOKEN' in one])"
+SHOW = (
+    "import os, bot; "
+    "print(os.environ.get('FAVOURITE_NIECE'), [name for name in os.environ if 'TOKEN' in name])"
+)
 
 
-def test_children_find_our_code_and_know_no_secrets(
+def test_subprocesses_find_asides_code_and_get_no_secrets(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for secret in (
@@ -31,8 +34,8 @@ def test_children_find_our_code_and_know_no_secrets(
     monkeypatch.setenv("FAVOURITE_NIECE", "Elizabeth")
     environ = subprocess_env.child_environment()
     assert "MARMALADE" not in environ.values()
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", SHOW], cwd=tmp_path, env=environ, check=True, capture_output=True
     )
-    assert said.stdout.decode().strip() == "Elizabeth []"
+    assert result.stdout.decode().strip() == "Elizabeth []"
     assert os.environ["HF_TOKEN"] == "MARMALADE"

@@ -1,4 +1,7 @@
-"""Measures the bot itself: how many turns it manages, how long its loop stalls, and what idle scenes weigh."""
+"""`aside bench bot`: measures the bot without a model.
+
+It measures turns per second, stalls of the event loop, and memory with many idle scenes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from bot.bench.fakes import NullDelivery, RecitingEngine
+from bot.bench.fakes import FixedReplyEngine, NullDelivery
 from bot.bench.report import Target
 from bot.errors import EmptyReply
 from bot.scenes.director import Addressee
@@ -32,49 +35,51 @@ if TYPE_CHECKING:
     from bot.library.scenario import Scenario
     from bot.scenes.scene import Scene
 
-_TICK = 0.002  # seconds
-_TOKEN_EVERY = 0.02  # seconds: 50 tokens a second for each stream, as a graphics card writes
-_GM, _PLAYER = 1, 2
+_CHECK_SECONDS = 0.002  # between two checks of the event loop
+_TOKEN_SECONDS = 0.02  # 50 tokens per second and stream, about the speed of a GPU
+_GM = 1
+_PLAYER = 2
 _MEGABYTE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
 class BotBenchOptions:
-    """What the bot is given to do."""
+    """Size of the benchmark."""
 
-    scenes: int = 1000  # that are idle
+    scenes: int = 1000  # idle scenes
     streams: int = 8
-    rounds: int = 5  # of one turn in each of the streams
+    rounds: int = 5  # each has one turn per stream
 
 
 class BotReport(BaseModel):
-    """What was measured of the bot."""
+    """Results of the benchmark."""
 
     model_config = ConfigDict(frozen=True)
 
-    turns: float  # a second, with replies that come at once
-    stall: float  # seconds: the longest the event loop was held up while all streams were written
-    stall_work: (
-        float  # seconds of it in which this process worked, and did not wait for a processor
-    )
+    turns: float  # per second, with an engine that takes no time
+    stall: float  # longest stall of the event loop in seconds, while all streams generate
+    stall_work: float  # CPU seconds of this thread within that stall
     streams: int
-    memory: (
-        int | None
-    )  # bytes of this process with its idle scenes; None where the system can't tell
+    memory: int | None  # bytes of this process with the idle scenes; None if unknown
     scenes: int
 
-    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
+    @computed_field  # type: ignore[prop-decorator] # mypy does not support decorated properties
     @property
     def targets(self) -> tuple[Target, ...]:
-        """What was promised of the bot."""
+        """The targets for which there are measurements."""
         targets = [
-            Target(what="longest stall, seconds", wanted=0.05, measured=self.stall, at_most=True)
+            Target(
+                what="Longest event loop stall in seconds",
+                wanted=0.05,
+                measured=self.stall,
+                at_most=True,
+            )
         ]
         if self.memory is not None:
             measured = self.memory / _MEGABYTE
             targets.append(
                 Target(
-                    what="memory with idle scenes, MB",
+                    what=f"Memory in MB with {self.scenes:,} idle scenes",
                     wanted=150.0,
                     measured=measured,
                     at_most=True,
@@ -84,107 +89,115 @@ class BotReport(BaseModel):
 
 
 @dataclass
-class Watch:
-    """Looks at the event loop every two milliseconds, and remembers the longest that it was late."""
+class LoopMonitor:
+    """Checks the event loop every two milliseconds and records its longest stall."""
 
-    late: float = 0.0
-    worked: float = 0.0
-    _looking: asyncio.Task[None] | None = field(default=None, repr=False)
+    longest_stall: float = 0.0  # seconds
+    stall_work: float = 0.0  # CPU seconds of this thread within that stall
+    _task: asyncio.Task[None] | None = field(default=None, repr=False)
 
     async def __aenter__(self) -> Self:
-        self._looking = asyncio.create_task(self._look(), name="watch")
+        self._task = asyncio.create_task(self._check(), name="event loop monitor")
         return self
 
     async def __aexit__(self, *_error: object) -> None:
-        assert self._looking is not None  # noqa: S101 - it was entered
-        self._looking.cancel()
-        await asyncio.wait((self._looking,))
+        assert self._task is not None  # noqa: S101 - set on entry
+        self._task.cancel()
+        await asyncio.wait((self._task,))
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         while True:
-            began, working = time.perf_counter(), time.thread_time()
-            await asyncio.sleep(_TICK)
-            late = time.perf_counter() - began - _TICK
-            if late > self.late:
-                self.late, self.worked = late, time.thread_time() - working
+            started = time.perf_counter()
+            cpu_started = time.thread_time()
+            await asyncio.sleep(_CHECK_SECONDS)
+            stall = time.perf_counter() - started - _CHECK_SECONDS
+            if stall > self.longest_stall:
+                self.longest_stall = stall
+                self.stall_work = time.thread_time() - cpu_started
 
 
 async def bench_bot(
-    scenario: Scenario, evening: BotBenchOptions | None = None, engine: Engine | None = None
+    scenario: Scenario, options: BotBenchOptions | None = None, engine: Engine | None = None
 ) -> BotReport:
-    """Play an evening of `scenario` with an engine that recites, or with a started `engine` in its place."""
-    evening = evening or BotBenchOptions()
+    """Play `scenario` in many scenes and measure the bot.
+
+    A started `engine` replaces the fixed replies while stalls are measured.
+    Raises EmptyReply if a player's line gets no reply.
+    """
+    options = options or BotBenchOptions()
     with tempfile.TemporaryDirectory(prefix="aside-bench-") as folder:
         path = Path(folder) / "aside.db"
-        await _fill(path, scenario, evening.scenes)
-        async with _house(path, RecitingEngine()) as house:
-            memory = _memory()
-            began = time.perf_counter()
-            for _ in range(evening.rounds):
-                await house.turn(evening.streams)
-            turns = evening.rounds * evening.streams / (time.perf_counter() - began)
-        async with _house(path, engine or RecitingEngine(_TOKEN_EVERY)) as house, Watch() as watch:
-            await house.turn(evening.streams)
+        await _create_scenes(path, scenario, options.scenes)
+        async with _run_bot(path, FixedReplyEngine()) as running_bot:
+            memory = _read_memory()
+            started = time.perf_counter()
+            for _ in range(options.rounds):
+                await running_bot.play_turns(options.streams)
+            turns = options.rounds * options.streams / (time.perf_counter() - started)
+        slow_engine = engine or FixedReplyEngine(_TOKEN_SECONDS)
+        async with _run_bot(path, slow_engine) as running_bot, LoopMonitor() as monitor:
+            await running_bot.play_turns(options.streams)
     return BotReport(
         turns=turns,
-        stall=watch.late,
-        stall_work=watch.worked,
-        streams=evening.streams,
+        stall=monitor.longest_stall,
+        stall_work=monitor.stall_work,
+        streams=options.streams,
         memory=memory,
-        scenes=evening.scenes,
+        scenes=options.scenes,
     )
 
 
 @dataclass
-class _House:
+class _RunningBot:
     theatre: Theatre
-    hearing: PlayerLines
-    stage: NullDelivery
+    player_lines: PlayerLines
+    delivery: NullDelivery
 
-    async def turn(self, streams: int) -> None:
-        """Have somebody speak in so many scenes at once, and wait until all are answered. Raises NoWords where one
-        was not."""
-        before = self.stage.delivered
-        await asyncio.gather(*(self._turn(scene) for scene in self.theatre.scenes()[:streams]))
-        if self.stage.delivered - before < streams:
-            raise EmptyReply("Not every line was answered, so nothing was measured.")
+    async def play_turns(self, streams: int) -> None:
+        """Send a player's line to `streams` scenes at once and wait for all replies.
 
-    async def _turn(self, scene: Scene) -> None:
+        Raises EmptyReply if one is missing.
+        """
+        before = self.delivery.delivered
+        await asyncio.gather(*(self._play_turn(scene) for scene in self.theatre.scenes()[:streams]))
+        if self.delivery.delivered - before < streams:
+            raise EmptyReply("A line got no reply, so the measurement is invalid.")
+
+    async def _play_turn(self, scene: Scene) -> None:
         line = IncomingLine(_PLAYER, "Alice", time.time_ns(), "*sits down* You sent for me?")
-        await self.hearing.hear(scene, line, Addressee((scene.parts[0].character,)))
+        await self.player_lines.hear(scene, line, Addressee((scene.parts[0].character,)))
         running = self.theatre.running(scene.id)
-        assert running is not None  # noqa: S101 - nobody ends a scene here
+        assert running is not None  # noqa: S101 - the scene does not end here
         await running.runner.rest()
 
 
 @asynccontextmanager
-async def _house(path: Path, engine: Engine) -> AsyncIterator[_House]:
-    """The bot as it is when every stored scene has been taken up: Discord's side of it is there and not online."""
+async def _run_bot(path: Path, engine: Engine) -> AsyncIterator[_RunningBot]:
+    """Open all stored scenes, next to a complete Discord bot that is not connected."""
     from bot.app import create_bot
 
     bot = create_bot(Settings(), engine=engine)
-    performance = ReplyGenerator(engine, ReplyLimits(), lambda: secrets.randbits(32))
+    generator = ReplyGenerator(engine, ReplyLimits(), lambda: secrets.randbits(32))
     async with await Store.open(path) as store:
-        stage = NullDelivery()
-        theatre = Theatre(store, stage, performance, _now)
+        delivery = NullDelivery()
+        theatre = Theatre(store, delivery, generator, _now)
         await theatre.open()
         try:
-            yield _House(theatre, PlayerLines(theatre, store, store, _now), stage)
+            yield _RunningBot(theatre, PlayerLines(theatre, store, store, _now), delivery)
         finally:
             await theatre.close()
             await bot.close()
 
 
-async def _fill(path: Path, scenario: Scenario, scenes: int) -> None:
-    """Store so many scenes under way."""
+async def _create_scenes(path: Path, scenario: Scenario, scenes: int) -> None:
     parts: Sequence[Part] = [Part(character.name) for character in scenario.characters]
     async with await Store.open(path) as store:
         for number in range(1, scenes + 1):
             await store.add_scene(Place(1, number), scenario, (_GM,), parts, _now())
 
 
-def _memory() -> int | None:
-    """Bytes of main memory that this process takes now."""
+def _read_memory() -> int | None:
+    """Return the resident memory of this process in bytes, or None if the system has no /proc."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:

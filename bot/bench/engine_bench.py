@@ -1,4 +1,4 @@
-"""`aside bench engine`: the local engine beside what it is held against, all in one run."""
+"""`aside bench engine`: compares the local engine with other programs in one run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.bench import reference_programs
-from bot.bench.measure import BenchOptions, Measuring
+from bot.bench.measure import BenchOptions, EngineMeasurement
 from bot.bench.report import OURS, SERVER, EngineReport
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_TURNS = 3  # of writing in each round: it is over soon, and the machine may be busy just then
+_GENERATION_TURNS = 3  # per round: each is short, and the machine may be busy during one of them
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """llama.cpp's own programs to measure beside, where there are any."""
+    """Paths of llama.cpp's own programs to compare with, if they are installed."""
 
     server: Path | None = None  # llama-server
     batched_bench: Path | None = None  # llama-batched-bench
@@ -32,70 +32,78 @@ class Programs:
 
 async def bench_engine(
     model: str,
-    course: BenchOptions | None = None,
+    options: BenchOptions | None = None,
     programs: Programs | None = None,
     *,
     threads: int | None = None,
-    told: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
 ) -> EngineReport:
-    """Measure the local engine with `model`, the baselines, and llama.cpp's own programs where given.
+    """Measure the local engine with `model`, the baselines, and the given programs.
 
-    All sides take turns, those that only write many short ones, so that a machine that is busy for a while is so for
-    all. `told` hears how far it is. Raises what starting an engine raises.
+    All programs take turns, so that a busy machine affects all of them alike. `on_progress` is
+    called with a sentence at each step. Raises the errors of `Engine.start`.
     """
-    course, programs = course or BenchOptions(), programs or Programs()
+    options = options or BenchOptions()
+    programs = programs or Programs()
     path = (await asyncio.to_thread(find_model.resolve, model)).path
-    grounds = reference_programs.BenchConditions(path, threads or _threads(), course)
+    conditions = reference_programs.BenchConditions(path, threads or _count_processors(), options)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    decoder = reference_programs.Decoder(grounds, programs.batched_bench)
+    decoder = reference_programs.Decoder(conditions, programs.batched_bench)
     async with AsyncExitStack() as stack:
         engine = LocalEngine(
             LocalOptions(
                 model=model,
-                context=grounds.context,
-                minds=course.streams,
-                threads=grounds.threads,
+                context=conditions.context,
+                minds=options.streams,
+                threads=conditions.threads,
                 cache_type="f16",
             )
         )
         stack.push_async_callback(engine.close)
         await engine.start()
-        sides = [Measuring(engine, course, OURS)]
+        measurements = [EngineMeasurement(engine, options, OURS)]
         if programs.server:
             remote = await stack.enter_async_context(
-                reference_programs.serving(programs.server, grounds)
+                reference_programs.run_llama_server(programs.server, conditions)
             )
-            sides.append(Measuring(remote, course, SERVER))
-        for turn in range(course.rounds):
-            told(f"round {turn + 1} of {course.rounds}: writing")
-            for writing in range(_TURNS):
-                pair = (sides[0], decoder)
-                for side in pair[:: -1 if writing % 2 else 1]:  # neither is always the first
-                    await side.write()
-            for rival in sides[1:]:
-                await rival.write()
-            for side in sides:
-                told(f"round {turn + 1} of {course.rounds}: reading and coming back, {side.name}")
-                await side.remember(turn)
+            measurements.append(EngineMeasurement(remote, options, SERVER))
+        for round_ in range(options.rounds):
+            prefix = f"Round {round_ + 1} of {options.rounds}"
+            on_progress(f"{prefix}: generation")
+            await _measure_generation(measurements, decoder)
+            for measurement in measurements:
+                on_progress(f"{prefix}: prefill and returning characters, {measurement.name}")
+                await measurement.measure_prefill(round_)
         info = engine.info
-    told("Llama, one request at a time")
+    on_progress("Llama with sequential requests")
     figures = [
-        *(side.figures() for side in sides),
+        *(measurement.figures() for measurement in measurements),
         decoder.figures(),
-        await reference_programs.alone(grounds),
+        await reference_programs.measure_alone(conditions),
     ]
     return EngineReport(
         model=info.model,
         device=info.device,
-        history=course.history,
-        rounds=course.rounds,
+        history=options.history,
+        rounds=options.rounds,
         load=load,
         figures=tuple(figures),
     )
 
 
-def _threads() -> int:
-    """One for each processor this process may use."""
-    return max(
-        1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-    )
+async def _measure_generation(
+    measurements: list[EngineMeasurement], decoder: reference_programs.Decoder
+) -> None:
+    for turn in range(_GENERATION_TURNS):
+        pair = (measurements[0], decoder)
+        for program in pair[:: -1 if turn % 2 else 1]:  # take turns in going first
+            await program.measure_generation()
+    for other in measurements[1:]:
+        await other.measure_generation()
+
+
+def _count_processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 2)

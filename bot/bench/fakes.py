@@ -1,4 +1,4 @@
-"""An engine that recites and a stage in memory: what the bench of the bot plays with."""
+"""Replacements for the model and for Discord in the benchmark of the bot."""
 
 from __future__ import annotations
 
@@ -21,86 +21,86 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
-_TOKEN: Final = 4  # characters
-_PLAN: Final = (
+_CHARACTERS_PER_TOKEN: Final = 4
+_PLANNING: Final = (
     "The {0}. thing that she must not see is how much it matters to him, so he lets her wait. "
 )
 _BEATS: Final = (
-    "<role_thinking>She would laugh {0} times if she knew, and better that than to be pitied.</role_thinking>"
-    "<role_action>turns page {0} without having read it, and looks over the edge of the paper</role_action>"
+    "<role_thinking>She would laugh {0} times if she knew, and better that than to be pitied."
+    "</role_thinking><role_action>turns page {0} without having read it, and looks over the edge"
+    " of the paper</role_action>"
     "You have been out in the rain for {0} hours, I see. I hope that the mud was worth the walk. "
 )
 
 
-def _recited(phrase: str, times: int) -> str:
+def _repeat(phrase: str, times: int) -> str:
     return "".join(phrase.format(number) for number in range(1, times + 1))
 
 
-REPLY: Final = f"{_recited(_PLAN, 8)}</system_thinking>{_recited(_BEATS, 6)}"
-"""Six hundred tokens, about as long as HER's replies are."""
+REPLY: Final = f"{_repeat(_PLANNING, 8)}</system_thinking>{_repeat(_BEATS, 6)}"
+"""A reply of 600 tokens, which is about the length of HER's replies."""
 
 
 @dataclass
-class RecitingEngine:
-    """An Engine that gives the same reply to everyone, a token every `pause` seconds."""
+class FixedReplyEngine:
+    """An Engine that always gives the same reply, one token every `token_seconds`."""
 
-    pause: float = 0.0
-    asked: int = 0
+    token_seconds: float = 0.0
 
     @property
     def info(self) -> EngineInfo:
-        """What runs: nothing."""
-        return EngineInfo("understudy", "understudy", Dialect.HER, 32768, "none", minds=8)
+        """A description that names no model."""
+        return EngineInfo("fixed reply", "fixed reply", Dialect.HER, 32768, "none", minds=8)
 
     async def start(self) -> None:
-        """Nothing has to be made ready."""
+        """Return at once."""
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Return at once."""
 
     async def count(self, prompt: Prompt) -> int:
-        """Return about how many tokens `prompt` has."""
-        return len(prompt.text) // _TOKEN
+        """Return an estimate of the tokens in `prompt`."""
+        return len(prompt.text) // _CHARACTERS_PER_TOKEN
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream the reply."""
-        self.asked += 1
-        for start in range(0, len(REPLY), _TOKEN):
-            await asyncio.sleep(self.pause)
-            yield Chunk(REPLY[start : start + _TOKEN])
-        tokens = await self.count(request.prompt)
-        yield Chunk("", Finish(FinishReason.STOP, tokens, tokens, len(REPLY) // _TOKEN))
+        for start in range(0, len(REPLY), _CHARACTERS_PER_TOKEN):
+            await asyncio.sleep(self.token_seconds)
+            yield Chunk(REPLY[start : start + _CHARACTERS_PER_TOKEN])
+        prompt_tokens = await self.count(request.prompt)
+        reply_tokens = len(REPLY) // _CHARACTERS_PER_TOKEN
+        yield Chunk("", Finish(FinishReason.STOP, prompt_tokens, prompt_tokens, reply_tokens))
 
 
 class NullDelivery:
-    """A Stage that makes every message as Discord would get it, and shows it to nobody."""
+    """A delivery that renders every message for Discord but does not send it."""
 
     def __init__(self) -> None:
         self.delivered = 0
 
     @asynccontextmanager
     async def thinking(self, _scene: Scene, _turn: Turn) -> AsyncIterator[None]:
-        """Show nothing."""
+        """Show no typing indicator."""
         yield
 
     async def progress(self, _scene: Scene, _turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
-        """Make the messages of what has settled."""
+        """Render the beats that are complete."""
         render_public_messages(beats)
 
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
-        """Make the messages of a finished reply."""
+        """Render a finished reply."""
         render_public_messages(scene.reveal.shown(take.beats))
         self.delivered += 1
         render_gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
 
     async def withdraw(self, _scene: Scene, _turn: Turn) -> None:
-        """Nothing shows."""
+        """Show no change."""
 
     async def cover(self, _scene: Scene, _turn: Turn) -> None:
-        """Nothing shows."""
+        """Show no change."""
 
     async def fail(self, _scene: Scene, _turn: Turn, _sentence: str) -> None:
-        """Nobody is there to be told; what was not delivered is missed."""
+        """Leave the reply out of `delivered`."""
 
     async def announce(self, _scene: Scene, _notice: Notice) -> None:
-        """Show nothing."""
+        """Show no notice."""

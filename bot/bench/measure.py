@@ -1,4 +1,4 @@
-"""Measures any Engine through its own interface."""
+"""Measurements of any Engine through its own interface."""
 
 from __future__ import annotations
 
@@ -18,187 +18,194 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Engine, Finish
 
 _SENTENCE = "Miss {name} walked round the lake for the {number}. time and spoke of the weather. "
+_TOKENS_PER_SENTENCE = 20  # about
 
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
-    """What is asked of an engine."""
+    """Size of the benchmark."""
 
     streams: int = 8
-    tokens: int = 128  # of each reply: with fewer, what else the machine does weighs more than what is measured
-    history: int = 2000  # tokens of each scene in the rotation, about
+    tokens: int = 128  # of each reply; with fewer, other work on the machine distorts the result
+    history: int = 2000  # approximate tokens of each scene in the rotation
     rounds: int = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Timed:
-    """A reply: when it was asked for, when each piece of it came, and how many characters that had."""
+class _TimedReply:
+    """Times of a reply: of its request, and of each chunk with its length in characters."""
 
     finish: Finish
-    began: float
-    pieces: tuple[float, ...]
-    lengths: tuple[int, ...]
+    requested_at: float
+    chunk_times: tuple[float, ...]
+    chunk_lengths: tuple[int, ...]
 
     @property
-    def first(self) -> float:
-        return self.pieces[0] - self.began
+    def seconds_to_first_chunk(self) -> float:
+        return self.chunk_times[0] - self.requested_at
 
     @property
-    def whole(self) -> float:
-        return self.pieces[-1] - self.began
+    def seconds(self) -> float:
+        return self.chunk_times[-1] - self.requested_at
 
-    def tokens(self, start: float, end: float) -> float:
-        """Tokens that came after `start`, until `end`: pieces are of one token, or of a few, told by their length."""
-        timed = zip(self.pieces, self.lengths, strict=True)
-        within = sum(length for piece, length in timed if start < piece <= end)
-        return self.finish.reply_tokens * within / max(1, sum(self.lengths))
+    def count_tokens(self, start: float, end: float) -> float:
+        """Return the tokens that arrived after `start` and until `end`.
+
+        A chunk has one or more tokens. Their number is estimated from its length.
+        """
+        chunks = zip(self.chunk_times, self.chunk_lengths, strict=True)
+        within = sum(length for time_, length in chunks if start < time_ <= end)
+        return self.finish.reply_tokens * within / max(1, sum(self.chunk_lengths))
 
 
 @dataclass
-class Measuring:
-    """One engine, started, going through the course round by round: `write` a few times, then `remember`."""
+class EngineMeasurement:
+    """Measures one started engine round by round.
+
+    Call `measure_generation` a few times per round, then `measure_prefill`.
+    """
 
     engine: Engine
-    course: BenchOptions
+    options: BenchOptions
     name: str
     _written: list[Written] = field(default_factory=list)
-    _answers: list[float] = field(default_factory=list)
-    _reads: list[float] = field(default_factory=list)
-    _firsts: list[float] = field(default_factory=list)
-    _stored: list[float] = field(default_factory=list)
-    _rotations: list[float] = field(default_factory=list)
-    _returned: tuple[int, int] = (0, 0)
+    _throughputs: list[float] = field(default_factory=list)
+    _prefill_speeds: list[float] = field(default_factory=list)
+    _first_chunk_times: list[float] = field(default_factory=list)
+    _restore_ratios: list[float] = field(default_factory=list)
+    _rotation_times: list[float] = field(default_factory=list)
+    _returning_tokens: tuple[int, int] = (0, 0)
 
-    async def write(self) -> None:
-        """Have one stream written, and all at once, free and held to HER's form."""
+    async def measure_generation(self) -> None:
+        """Generate with one stream, with all streams, and with all streams and HER's grammar."""
         turn = len(self._written)
-        one = _rate([await self._reply(f"one {turn}", _prompt("one", 20))])
-        began = time.perf_counter()
-        many = await self._all(f"many {turn}", 20)
-        self._answers.append(
-            sum(reply.finish.reply_tokens for reply in many) / (time.perf_counter() - began)
-        )
+        one = _compute_speed([await self._generate(f"one {turn}", _build_prompt("one", 20))])
+        started = time.perf_counter()
+        many = await self._generate_all(f"many {turn}", 20)
+        tokens = sum(reply.finish.reply_tokens for reply in many)
+        self._throughputs.append(tokens / (time.perf_counter() - started))
         held = None
         if self.engine.info.supports_grammar:
-            held = _rate(await self._all(f"held {turn}", 20, grammar=build_her_grammar("Miss")))
-        self._written.append(Written(one=one, many=_rate(many), held=held))
+            replies = await self._generate_all(
+                f"held {turn}", 20, grammar=build_her_grammar("Miss")
+            )
+            held = _compute_speed(replies)
+        self._written.append(Written(one=one, many=_compute_speed(many), held=held))
 
-    async def remember(self, turn: int) -> None:
-        """Have long prompts read, and come back to them."""
-        await self._long(turn)
-        began = time.perf_counter()
-        await self._all("scene", self.course.history, lines=turn, tokens=8)
-        if turn or self.course.rounds == 1:  # in the first round there is nothing to come back to
-            self._rotations.append(time.perf_counter() - began)
-        self._returned = await self._return(turn)
+    async def measure_prefill(self, round_: int) -> None:
+        """Prefill long prompts and continue them later."""
+        await self._measure_restore(round_)
+        started = time.perf_counter()
+        await self._generate_all("scene", self.options.history, lines=round_, tokens=8)
+        if round_ or self.options.rounds == 1:  # no scene can be continued in the first round
+            self._rotation_times.append(time.perf_counter() - started)
+        self._returning_tokens = await self._measure_return(round_)
 
     def figures(self) -> Figures:
         """Return the medians of all rounds."""
         return Figures(
             name=self.name,
             written=tuple(self._written),
-            answer_many=median(self._answers),
-            streams=self.course.streams,
-            read=median(self._reads),
-            first_word=median(self._firsts),
-            return_new=self._returned[0],
-            return_read=self._returned[1],
-            return_stored=median(self._stored),
-            rotation=median(self._rotations),
+            answer_many=median(self._throughputs),
+            streams=self.options.streams,
+            read=median(self._prefill_speeds),
+            first_word=median(self._first_chunk_times),
+            return_new=self._returning_tokens[0],
+            return_read=self._returning_tokens[1],
+            return_stored=median(self._restore_ratios),
+            rotation=median(self._rotation_times),
         )
 
-    async def _long(self, turn: int) -> None:
-        """Read a long prompt, and come back to it when other minds have taken its place."""
-        mind = f"long {turn}"
-        prompt = _prompt(mind, self.course.history)
-        read = await self._reply(mind, prompt, tokens=1)
-        self._reads.append(read.finish.prompt_tokens_read / read.whole)
-        self._firsts.append(read.first)
-        await self._all(f"other {turn}", 20, tokens=1)
-        again = await self._reply(mind, prompt, tokens=1)
-        self._stored.append(again.whole / read.whole)
+    async def _measure_restore(self, round_: int) -> None:
+        """Prefill a long prompt, and request it again after other minds have taken its slot."""
+        mind = f"long {round_}"
+        prompt = _build_prompt(mind, self.options.history)
+        first = await self._generate(mind, prompt, tokens=1)
+        self._prefill_speeds.append(first.finish.prompt_tokens_read / first.seconds)
+        self._first_chunk_times.append(first.seconds_to_first_chunk)
+        await self._generate_all(f"other {round_}", 20, tokens=1)
+        again = await self._generate(mind, prompt, tokens=1)
+        self._restore_ratios.append(again.seconds / first.seconds)
 
-    async def _return(self, turn: int) -> tuple[int, int]:
-        """New tokens and tokens read when a mind comes back with one more line."""
-        mind, size = f"known {turn}", self.course.history // 4
-        before, after = _prompt(mind, size), _prompt(mind, size, lines=1)
-        await self._reply(mind, before, tokens=1)
-        again = await self._reply(mind, after, tokens=1)
-        common = Prompt(
-            tuple(
-                one for one, other in zip(before.parts, after.parts, strict=False) if one == other
-            )
-        )
-        return again.finish.prompt_tokens - await self.engine.count(
-            common
-        ), again.finish.prompt_tokens_read
+    async def _measure_return(self, round_: int) -> tuple[int, int]:
+        """Return the new tokens and the prefilled tokens when a mind continues by one line."""
+        mind, size = f"known {round_}", self.options.history // 4
+        before, after = _build_prompt(mind, size), _build_prompt(mind, size, lines=1)
+        await self._generate(mind, before, tokens=1)
+        again = await self._generate(mind, after, tokens=1)
+        pairs = zip(before.parts, after.parts, strict=False)
+        common = Prompt(tuple(one for one, other in pairs if one == other))
+        new = again.finish.prompt_tokens - await self.engine.count(common)
+        return new, again.finish.prompt_tokens_read
 
-    async def _all(
+    async def _generate_all(
         self,
         name: str,
         size: int,
         lines: int = 0,
         tokens: int | None = None,
         grammar: str | None = None,
-    ) -> list[_Timed]:
-        """A reply of each stream's mind, all at once, to prompts of about `size` tokens and so many more lines."""
-        minds = [f"{name} {number}" for number in range(self.course.streams)]
+    ) -> list[_TimedReply]:
+        """Generate a reply for each stream's mind at once. See `_build_prompt` for the prompts."""
+        minds = [f"{name} {number}" for number in range(self.options.streams)]
         return await asyncio.gather(
-            *(self._reply(mind, _prompt(mind, size, lines), tokens, grammar) for mind in minds)
+            *(
+                self._generate(mind, _build_prompt(mind, size, lines), tokens, grammar)
+                for mind in minds
+            )
         )
 
-    async def _reply(
+    async def _generate(
         self, mind: str, prompt: Prompt, tokens: int | None = None, grammar: str | None = None
-    ) -> _Timed:
-        limit = tokens or self.course.tokens
+    ) -> _TimedReply:
         request = Request(
-            prompt, mind, max_tokens=limit, planning_tokens=None, seed=1, grammar=grammar
+            prompt,
+            mind,
+            max_tokens=tokens or self.options.tokens,
+            planning_tokens=None,
+            seed=1,
+            grammar=grammar,
         )
-        began = time.perf_counter()
-        pieces, lengths = [], []
+        requested_at = time.perf_counter()
+        times, lengths = [], []
         async for chunk in self.engine.generate(request):
-            pieces.append(time.perf_counter())
+            times.append(time.perf_counter())
             lengths.append(len(chunk.text))
             if chunk.finish:
-                return _Timed(chunk.finish, began, tuple(pieces), tuple(lengths))
-        raise AssertionError("an engine's last chunk carries its finish")
+                return _TimedReply(chunk.finish, requested_at, tuple(times), tuple(lengths))
+        raise AssertionError("the last chunk has no finish")
 
 
-async def measure(engine: Engine, course: BenchOptions, name: str) -> Figures:
-    """Return the figures of an engine that has been started."""
-    measuring = Measuring(engine, course, name)
-    for turn in range(course.rounds):
-        await measuring.write()
-        await measuring.remember(turn)
-    return measuring.figures()
+async def measure(engine: Engine, options: BenchOptions, name: str) -> Figures:
+    """Return the figures of a started engine."""
+    measurement = EngineMeasurement(engine, options, name)
+    for round_ in range(options.rounds):
+        await measurement.measure_generation()
+        await measurement.measure_prefill(round_)
+    return measurement.figures()
 
 
-def _rate(replies: Sequence[_Timed]) -> float | None:
-    """Tokens a second while all of them were being written; None where they never were at once."""
-    start, end = (
-        max(reply.pieces[0] for reply in replies),
-        min(reply.pieces[-1] for reply in replies),
-    )
-    return (
-        sum(reply.tokens(start, end) for reply in replies) / (end - start) if start < end else None
-    )
+def _compute_speed(replies: Sequence[_TimedReply]) -> float | None:
+    """Return the tokens per second while all replies were active, or None if they never were."""
+    start = max(reply.chunk_times[0] for reply in replies)
+    end = min(reply.chunk_times[-1] for reply in replies)
+    if start >= end:
+        return None
+    return sum(reply.count_tokens(start, end) for reply in replies) / (end - start)
 
 
-def _prompt(name: str, tokens: int, lines: int = 0) -> Prompt:
-    """A conversation of about so many tokens, and `lines` more turns at its end."""
+def _build_prompt(name: str, tokens: int, lines: int = 0) -> Prompt:
+    """Return a conversation of about `tokens` tokens, followed by `lines` more turns."""
     sentences = "".join(
-        _SENTENCE.format(name=name, number=number) for number in range(max(1, tokens // 20))
+        _SENTENCE.format(name=name, number=number)
+        for number in range(max(1, tokens // _TOKENS_PER_SENTENCE))
     )
-    parts: list[Control | Text] = [
-        Control("<|im_start|>"),
-        Text(f"user\n{sentences}"),
-        Control("<|im_end|>"),
-        Text("\n"),
-    ]
-    for line in range(lines):
+    turns = [sentences, *(f"And the {line}. question?" for line in range(lines))]
+    parts: list[Control | Text] = []
+    for turn in turns:
         parts += [
             Control("<|im_start|>"),
-            Text(f"user\nAnd the {line}. question?"),
+            Text(f"user\n{turn}"),
             Control("<|im_end|>"),
             Text("\n"),
         ]

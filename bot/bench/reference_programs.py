@@ -1,4 +1,4 @@
-"""What the local engine is held against, each in a process of its own: llama.cpp's own programs, and `Llama`."""
+"""Programs that the local engine is compared with, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.bench.report import ALONE, BARE, BATCHED, Figures, Written
-from bot.engine.local.worker_process import environment
+from bot.engine.local.worker_process import worker_environment
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
 
@@ -21,163 +21,167 @@ if TYPE_CHECKING:
 
     from bot.bench.measure import BenchOptions
 
-_PROMPT = 32  # tokens that each stream reads before it writes
-_PATIENCE = 120  # seconds a server may take to load the model
+_PROMPT_TOKENS = 32  # of each stream before generation
+_START_SECONDS = 120  # that a server may take to load the model
 
 
 @dataclass(frozen=True, slots=True)
 class BenchConditions:
-    """What all sides have in common."""
+    """Conditions that are the same for all programs."""
 
     model: Path
     threads: int
-    course: BenchOptions
+    options: BenchOptions
 
     @property
     def context(self) -> int:
-        """Tokens of one mind. How many tokens a history of so many words has depends on the model."""
-        return self.course.history * 3 // 2 + 1024
+        """Tokens for one mind, with a reserve.
+
+        The history is generated as text, and its number of tokens depends on the model.
+        """
+        return self.options.history * 3 // 2 + 1024
 
 
-async def bare(grounds: BenchConditions) -> Written:
-    """Return tokens a second of `llama_decode` alone, from Python."""
-    course = grounds.course
-    one, many = json.loads(
-        await _said(sys.executable, *_baseline("bare", grounds, course.streams, course.tokens))
-    )
+async def measure_bare_decode(conditions: BenchConditions) -> Written:
+    """Return the speed of a Python loop that only calls `llama_decode`."""
+    options = conditions.options
+    arguments = _baseline_arguments("bare", conditions, options.streams, options.tokens)
+    one, many = json.loads(await _read_output(sys.executable, *arguments))
     return Written(one=one, many=many)
 
 
-async def batched(program: Path, grounds: BenchConditions) -> Written:
-    """Return tokens a second that llama-batched-bench writes."""
-    course = grounds.course
-    settings = {
-        "-m": grounds.model,
-        "-c": 512 * course.streams,
-        "-t": grounds.threads,
-        "-npp": _PROMPT,
-        "-ntg": course.tokens,
-        "-npl": f"1,{course.streams}",
+async def measure_batched_bench(program: Path, conditions: BenchConditions) -> Written:
+    """Return the speed of llama-batched-bench. Raises EngineStartError if it cannot be run."""
+    options = conditions.options
+    arguments = {
+        "-m": conditions.model,
+        "-c": 512 * options.streams,
+        "-t": conditions.threads,
+        "-npp": _PROMPT_TOKENS,
+        "-ntg": options.tokens,
+        "-npl": f"1,{options.streams}",
         "--output-format": "jsonl",
     }
-    lines = (await _said(program, *_words(settings))).splitlines()
-    told = {run["pl"]: float(run["speed_tg"]) for run in map(json.loads, filter(_is_json, lines))}
-    if set(told) != {1, course.streams}:
-        raise EngineStartError(f"{program} measured nothing: is it llama-batched-bench?")
-    return Written(one=told[1], many=told[course.streams])
+    lines = (await _read_output(program, *_flatten(arguments))).splitlines()
+    runs = map(json.loads, filter(_is_json, lines))
+    speeds = {run["pl"]: float(run["speed_tg"]) for run in runs}
+    if set(speeds) != {1, options.streams}:
+        raise EngineStartError(
+            f"{program} printed no results. Check that it is llama-batched-bench."
+        )
+    return Written(one=speeds[1], many=speeds[options.streams])
 
 
-async def alone(grounds: BenchConditions) -> Figures:
-    """Return the seconds of a rotation with llama-cpp-python's `Llama`, one request at a time."""
-    course = grounds.course
-    out = await _said(sys.executable, *_baseline("alone", grounds, course.streams, course.history))
-    return Figures(name=ALONE, streams=course.streams, rotation=json.loads(out))
+async def measure_alone(conditions: BenchConditions) -> Figures:
+    """Return the rotation time of llama-cpp-python's `Llama` with sequential requests."""
+    options = conditions.options
+    arguments = _baseline_arguments("alone", conditions, options.streams, options.history)
+    output = await _read_output(sys.executable, *arguments)
+    return Figures(name=ALONE, streams=options.streams, rotation=json.loads(output))
 
 
 @dataclass
 class Decoder:
-    """The rival that only decodes: llama-batched-bench, or where it isn't given, a loop from Python."""
+    """The program for pure decoding speed: llama-batched-bench, or a Python loop without it."""
 
-    grounds: BenchConditions
+    conditions: BenchConditions
     batched_bench: Path | None
     _written: list[Written] = field(default_factory=list)
 
-    async def write(self) -> None:
-        """Have it measured once more."""
-        measured = (
-            batched(self.batched_bench, self.grounds) if self.batched_bench else bare(self.grounds)
-        )
-        self._written.append(await measured)
+    async def measure_generation(self) -> None:
+        """Measure the generation speed once more."""
+        if self.batched_bench:
+            speed = await measure_batched_bench(self.batched_bench, self.conditions)
+        else:
+            speed = await measure_bare_decode(self.conditions)
+        self._written.append(speed)
 
     def figures(self) -> Figures:
-        """Return all that was measured."""
+        """Return all measurements."""
         name = BATCHED if self.batched_bench else BARE
-        return Figures(name=name, streams=self.grounds.course.streams, written=tuple(self._written))
+        streams = self.conditions.options.streams
+        return Figures(name=name, streams=streams, written=tuple(self._written))
 
 
 @contextlib.asynccontextmanager
-async def serving(program: Path, grounds: BenchConditions) -> AsyncIterator[RemoteEngine]:
-    """A llama-server on loopback, and an engine that asks it."""
+async def run_llama_server(
+    program: Path, conditions: BenchConditions
+) -> AsyncIterator[RemoteEngine]:
+    """Run a llama-server on loopback and yield a started engine that uses it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    streams = grounds.course.streams
-    settings = {
-        "-m": grounds.model,
+    streams = conditions.options.streams
+    arguments = {
+        "-m": conditions.model,
         "-np": streams,
-        "-c": grounds.context * streams,
-        "-t": grounds.threads,
+        "-c": conditions.context * streams,
+        "-t": conditions.threads,
         "--host": "127.0.0.1",
         "--port": port,
     }
-    process = await _started(program, *_words(settings))
+    process = await _start_process(program, *_flatten(arguments))
     remote = RemoteEngine(
-        RemoteOptions(base_url=(f"http://127.0.0.1:{port}/v1",), context=grounds.context)
+        RemoteOptions(base_url=(f"http://127.0.0.1:{port}/v1",), context=conditions.context)
     )
-    draining = asyncio.create_task(process.communicate())
+    drain = asyncio.create_task(process.communicate())
     try:
-        await _wait_for(remote, process)
+        await _wait_until_ready(remote, process)
         yield remote
     finally:
         await remote.close()
         with contextlib.suppress(ProcessLookupError):
             process.kill()
-        await draining
+        await drain
 
 
-async def _wait_for(remote: RemoteEngine, process: asyncio.subprocess.Process) -> None:
-    for _ in range(_PATIENCE):
+async def _wait_until_ready(remote: RemoteEngine, process: asyncio.subprocess.Process) -> None:
+    for _ in range(_START_SECONDS):
         try:
             return await remote.start()
         except EngineStartError:
             if process.returncode is not None:
                 break
             await asyncio.sleep(1)
-    raise EngineStartError("The llama-server that was given did not come up.")
+    raise EngineStartError("The given llama-server did not start.")
 
 
-def _baseline(what: str, grounds: BenchConditions, *numbers: int) -> list[str]:
-    return [
-        "-m",
-        "bot.bench.llama_baseline",
-        what,
-        str(grounds.model),
-        str(grounds.threads),
-        *map(str, numbers),
-    ]
+def _baseline_arguments(
+    baseline: str, conditions: BenchConditions, *numbers: int
+) -> tuple[str, ...]:
+    model, threads = str(conditions.model), str(conditions.threads)
+    return ("-m", "bot.bench.llama_baseline", baseline, model, threads, *map(str, numbers))
 
 
 def _is_json(line: bytes) -> bool:
     return line.startswith(b"{")
 
 
-def _words(settings: dict[str, object]) -> list[str]:
-    return [str(word) for pair in settings.items() for word in pair]
+def _flatten(arguments: dict[str, object]) -> list[str]:
+    return [str(word) for pair in arguments.items() for word in pair]
 
 
-async def _said(program: Path | str, *words: str) -> bytes:
-    """What a program says on standard output."""
-    process = await _started(program, *words)
+async def _read_output(program: Path | str, *arguments: str) -> bytes:
+    """Run a program and return its standard output. Raises EngineStartError if it fails."""
+    process = await _start_process(program, *arguments)
     try:
-        out, _ = await process.communicate()
+        output, _ = await process.communicate()
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
     if process.returncode:
-        raise EngineStartError(
-            f"{program} ended with status {process.returncode}: nothing was measured."
-        )
-    return out
+        raise EngineStartError(f"{program} failed with status {process.returncode}.")
+    return output
 
 
-async def _started(program: Path | str, *words: str) -> asyncio.subprocess.Process:
+async def _start_process(program: Path | str, *arguments: str) -> asyncio.subprocess.Process:
     try:
         return await asyncio.create_subprocess_exec(
             str(program),
-            *words,
+            *arguments,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env=environment(),  # as the worker's: how threads wait for each other must be the same for all sides
+            env=worker_environment(),  # the same OpenMP settings for all programs
         )
     except OSError as error:
-        raise EngineStartError(f"{program} can't be run ({error.strerror or error}).") from error
+        raise EngineStartError(f"{program} cannot be run ({error.strerror or error}).") from error

@@ -1,4 +1,4 @@
-"""What a bench has measured. All of it is medians; a program reads it as JSON."""
+"""Results of the benchmarks. Figures are medians, and other programs can read them as JSON."""
 
 from __future__ import annotations
 
@@ -11,86 +11,88 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 OURS = "aside"
-BARE = "bare decode"
+BARE = "bare llama_decode"
 BATCHED = "llama-batched-bench"
 SERVER = "llama-server"
-ALONE = "Llama, one at a time"
+ALONE = "Llama, sequential"
 
 
 class Written(BaseModel):
-    """Tokens a second in one turn; sides that take turns find the machine alike, so that theirs can be compared."""
+    """Generation speed in one turn, in tokens per second.
+
+    The programs take turns, so that the same turn of two of them had the same machine load.
+    """
 
     model_config = ConfigDict(frozen=True)
 
-    one: float | None = None  # while one stream writes
-    many: float | None = None  # while all streams write, together
-    held: float | None = None  # the same, held to HER's form by a grammar
+    one: float | None = None  # one stream
+    many: float | None = None  # all streams together
+    held: float | None = None  # all streams together, constrained by HER's grammar
 
 
 class Figures(BaseModel):
-    """Figures of one engine, or of a baseline, which leaves out what it can't do."""
+    """Results of one program. Figures that it cannot produce are missing."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
-    written: tuple[Written, ...] = ()  # turn by turn
+    written: tuple[Written, ...] = ()  # by turn
     streams: int = 0
-    answer_many: float | None = (
-        None  # tokens a second of all streams from being asked to their end, together
-    )
-    read: float | None = None  # prompt tokens a second
-    first_word: float | None = None  # seconds from a new prompt to the first text
-    return_new: int | None = None  # tokens that were new when a known mind came back …
-    return_read: int | None = None  # … and those that were read
-    return_stored: float | None = (
-        None  # seconds until a mind that had lost its place answers, of those reading takes
-    )
-    rotation: float | None = (
-        None  # seconds for one reply of each of `streams` scenes in turn, histories and all
-    )
+    answer_many: float | None = None
+    """Tokens per second of simultaneous requests, from the first request to the last token."""
 
-    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
+    read: float | None = None  # prompt tokens prefilled per second
+    first_word: float | None = None  # seconds from a new prompt to the first text
+    return_new: int | None = None  # new prompt tokens when a mind returns
+    return_read: int | None = None  # prompt tokens that were prefilled then
+    return_stored: float | None = None
+    """Time to restore a mind from main memory, relative to prefilling its prompt."""
+
+    rotation: float | None = None
+    """Seconds for one reply in each of `streams` scenes with long histories."""
+
+    @computed_field  # type: ignore[prop-decorator] # mypy does not support decorated properties
     @property
     def write_one(self) -> float | None:
-        """Tokens a second while one stream writes."""
+        """Median tokens per second of one stream."""
         return median([turn.one for turn in self.written])
 
     @computed_field  # type: ignore[prop-decorator] # the same
     @property
     def write_many(self) -> float | None:
-        """Tokens a second while all streams write, together."""
+        """Median tokens per second of all streams together."""
         return median([turn.many for turn in self.written])
 
     @computed_field  # type: ignore[prop-decorator] # the same
     @property
     def write_held(self) -> float | None:
-        """The same, held to HER's form by a grammar."""
+        """Median tokens per second of all streams together, constrained by HER's grammar."""
         return median([turn.held for turn in self.written])
 
 
 class Target(BaseModel):
-    """Something that was promised, and what was measured."""
+    """A performance target and the measured value."""
 
     model_config = ConfigDict(frozen=True)
 
     what: str
     wanted: float
     measured: float
-    at_most: bool = False  # whether `wanted` is the most it may be; the least otherwise
+    at_most: bool = False  # whether `wanted` is an upper limit instead of a lower one
 
-    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
+    @computed_field  # type: ignore[prop-decorator] # mypy does not support decorated properties
     @property
     def met(self) -> bool:
-        """Whether what was promised holds."""
+        """Whether the target is met."""
         return self.measured <= self.wanted if self.at_most else self.measured >= self.wanted
 
     def __str__(self) -> str:
-        sign = "at most" if self.at_most else "at least"
-        return f"{self.what}: {self.measured:.3g}, {sign} {self.wanted:g} wanted"
+        limit = "at most" if self.at_most else "at least"
+        return f"{self.what}: {self.measured:.3g} (target: {limit} {self.wanted:g})"
 
 
 class EngineReport(BaseModel):
-    """Figures of our engine and of what it is held against, in one run."""
+    """Results of the local engine and of the programs it is compared with, from one run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -98,76 +100,97 @@ class EngineReport(BaseModel):
     device: str
     history: int  # tokens of each scene's history in the rotation
     rounds: int
-    load: float | None = None  # how busy the machine was when it began, as the system counts it
+    load: float | None = None  # the system's load average at the start
     figures: tuple[Figures, ...]
 
-    @computed_field  # type: ignore[prop-decorator] # mypy knows no decorated properties
+    @computed_field  # type: ignore[prop-decorator] # mypy does not support decorated properties
     @property
     def targets(self) -> tuple[Target, ...]:
-        """What was promised of our engine, as far as it was measured."""
-        bar = BATCHED if self._side(BATCHED).written else BARE
-        wanted = (
-            (f"one stream, of {bar}", 0.97, False, self._turn_by_turn("one", bar)),
-            (f"all streams, of {bar}", 0.93, False, self._turn_by_turn("many", bar)),
+        """The targets for which there are measurements."""
+        decoder = BATCHED if self._find(BATCHED).written else BARE
+        streams = self._find(OURS).streams
+        candidates = (
             (
-                f"all streams asked at once, of {SERVER}",
+                f"Single-stream speed relative to {decoder}",
+                0.97,
+                False,
+                self._compare_turns("one", decoder),
+            ),
+            (
+                f"Speed of {streams} streams relative to {decoder}",
+                0.93,
+                False,
+                self._compare_turns("many", decoder),
+            ),
+            (
+                f"Throughput for {streams} simultaneous requests relative to {SERVER}",
                 1.0,
                 False,
                 self.ratio("answer_many", OURS, SERVER),
             ),
             (
-                "all streams held to HER's form, of free ones",
+                f"Speed of {streams} streams with HER's grammar relative to without",
                 0.97,
                 False,
-                self._turn_by_turn("held", OURS, "many"),
+                self._compare_turns("held", OURS, "many"),
             ),
             (
-                "rotation, times as fast as one at a time",
+                f"Speed of a round of {streams} scenes relative to sequential requests with Llama",
                 5.0,
                 False,
                 self.ratio("rotation", ALONE, OURS),
             ),
-            ("return to a known mind, tokens read of new ones", 1.0, True, self._read_again()),
             (
-                "return from main memory, of reading again",
+                "Tokens read for a returning character relative to its new tokens",
+                1.0,
+                True,
+                self._compare_returning_tokens(),
+            ),
+            (
+                "Time to restore a character from main memory relative to reading its prompt",
                 0.1,
                 True,
-                self._of(OURS, "return_stored"),
+                self._get_figure(OURS, "return_stored"),
             ),
         )
         return tuple(
-            Target(what=what, wanted=least, at_most=most, measured=found)
-            for what, least, most, found in wanted
-            if found is not None
+            Target(what=what, wanted=wanted, at_most=at_most, measured=measured)
+            for what, wanted, at_most, measured in candidates
+            if measured is not None
         )
 
-    def ratio(self, what: str, ours: str, baseline: str) -> float | None:
-        """Return how many times `ours` has `baseline`'s figure `what`; None where either lacks it."""
-        one, other = self._of(ours, what), self._of(baseline, what)
+    def ratio(self, figure: str, ours: str, baseline: str) -> float | None:
+        """Return `ours` relative to `baseline` for one figure, or None if either lacks it."""
+        one, other = self._get_figure(ours, figure), self._get_figure(baseline, figure)
         return one / other if one and other else None
 
-    def _turn_by_turn(self, what: str, baseline: str, other: str = "") -> float | None:
-        """The median of our `what` over the baseline's `other` in each turn: who is slowed down then, both are."""
-        pairs = zip(self._side(OURS).written, self._side(baseline).written, strict=False)
-        both = [(getattr(ours, what), getattr(theirs, other or what)) for ours, theirs in pairs]
-        return median([ours / theirs for ours, theirs in both if ours and theirs])
+    def _compare_turns(self, figure: str, baseline: str, other: str = "") -> float | None:
+        """Return the median of our `figure` relative to the baseline's `other`, turn by turn.
 
-    def _read_again(self) -> float | None:
-        new, read = self._of(OURS, "return_new"), self._of(OURS, "return_read")
+        Machine load slows both down in the same turn, so that it has little effect on the ratio.
+        """
+        turns = zip(self._find(OURS).written, self._find(baseline).written, strict=False)
+        pairs = [
+            (getattr(ours, figure), getattr(theirs, other or figure)) for ours, theirs in turns
+        ]
+        return median([ours / theirs for ours, theirs in pairs if ours and theirs])
+
+    def _compare_returning_tokens(self) -> float | None:
+        new, read = self._get_figure(OURS, "return_new"), self._get_figure(OURS, "return_read")
         return read / new if new and read is not None else None
 
-    def _of(self, name: str, what: str) -> float | None:
-        found: float | None = getattr(self._side(name), what)
-        return found
+    def _get_figure(self, name: str, figure: str) -> float | None:
+        value: float | None = getattr(self._find(name), figure)
+        return value
 
-    def _side(self, name: str) -> Figures:
-        """A side's figures; empty ones where it was not measured."""
+    def _find(self, name: str) -> Figures:
+        """Return the figures of a program. They are empty if it was not measured."""
         return next(
             (figures for figures in self.figures if figures.name == name), Figures(name=name)
         )
 
 
 def median(values: Iterable[float | None]) -> float | None:
-    """Return the median of what was measured; None where nothing was."""
+    """Return the median of all values but None. Return None if no value is left."""
     measured = [value for value in values if value is not None]
     return statistics.median(measured) if measured else None

@@ -1,4 +1,4 @@
-"""`aside bench`: how fast the engine and the bot are, beside what they are held against."""
+"""`aside bench`: measure the engine and the bot."""
 
 from __future__ import annotations
 
@@ -17,60 +17,68 @@ if TYPE_CHECKING:
 
 bench = typer.Typer(help="Measure the engine and the bot.", no_args_is_help=True)
 
-_ROWS = (
-    "one stream, tokens/s",
-    "all streams, tokens/s",
-    "held to HER's form, tokens/s",
-    "all, asked at once, tokens/s",
-    "reading, tokens/s",
-    "first word, s",
-    "known mind: new tokens",
-    "known mind: tokens read",
-    "from memory, of reading",
-    "rotation, s",
+_ROW_LABELS = (
+    "Single-stream speed (tokens/s)",
+    "All streams together (tokens/s)",
+    "All streams with HER's grammar (tokens/s)",
+    "Simultaneous requests, throughput (tokens/s)",
+    "Prompt processing (tokens/s)",
+    "Time to first text (s)",
+    "Returning character: new tokens",
+    "Returning character: tokens read",
+    "Restore from main memory / read again",
+    "One reply in each scene (s)",
 )
 
-Streams = Annotated[int, typer.Option(min=1, max=64, help="Replies, or scenes, at once.")]
-Rounds = Annotated[int, typer.Option(min=1, help="Rounds; medians of all are shown.")]
+Streams = Annotated[
+    int, typer.Option(min=1, max=64, help="Number of simultaneous replies or scenes.")
+]
+Rounds = Annotated[int, typer.Option(min=1, help="Number of rounds. The table shows medians.")]
 
 
 @bench.command()
 def engine(
     model: Annotated[
-        str | None, typer.Option(help="Name or path; the one in the settings.")
+        str | None, typer.Option(help="Model name or path. Default: the model in the settings.")
     ] = None,
     streams: Streams = 8,
     rounds: Rounds = 5,
     history: Annotated[
-        int, typer.Option(min=64, help="Tokens of each scene that comes in rotation.")
+        int, typer.Option(min=64, help="Tokens of each scene's history in the rotation.")
     ] = 2000,
-    threads: Annotated[int | None, typer.Option(min=1, help="One for each processor.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads. Default: one per processor.")
+    ] = None,
     llama_server: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="A llama-server to measure too.")
+        Path | None, typer.Option(metavar="PATH", help="Also measure this llama-server.")
     ] = None,
     batched_bench: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="A llama-batched-bench to be held against.")
+        Path | None, typer.Option(metavar="PATH", help="Compare with this llama-batched-bench.")
     ] = None,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the local engine: one stream and many, reading, coming back to a known mind; and the same of
-    llama.cpp's own programs and of llama-cpp-python used one request at a time."""
+    """Measure the local engine: generation, prompt processing, and returning characters.
+
+    For comparison it also measures llama-cpp-python with sequential requests and, if you name them,
+    llama.cpp's own programs.
+    """
     from bot.bench.engine_bench import Programs, bench_engine
     from bot.bench.measure import BenchOptions
 
-    course = BenchOptions(streams=streams, history=history, rounds=rounds)
-    named = model or read_settings(config).engine.model or "demo"
+    options = BenchOptions(streams=streams, history=history, rounds=rounds)
+    model_name = model or read_settings(config).engine.model or "demo"
+    programs = Programs(llama_server, batched_bench)
     report = asyncio.run(
-        bench_engine(
-            named, course, Programs(llama_server, batched_bench), threads=threads, told=_tell
-        )
+        bench_engine(model_name, options, programs, threads=threads, on_progress=_print_progress)
     )
     if as_json:
         write_json(report.model_dump())
         return
-    load = "" if report.load is None else f", load {report.load:.1f} at the start"
-    typer.echo(f"{report.model} on {report.device}, {streams} streams, medians of {rounds}{load}")
+    load = "" if report.load is None else f", load average {report.load:.1f} at the start"
+    typer.echo(
+        f"{report.model} on {report.device}, {streams} streams, medians of {rounds} rounds{load}"
+    )
     _print_figures(report)
     _print_targets(report.targets)
 
@@ -79,32 +87,35 @@ def engine(
 def bot(
     streams: Streams = 8,
     rounds: Rounds = 5,
-    scenes: Annotated[int, typer.Option(min=1, help="Scenes under way that are idle.")] = 1000,
-    scenario: Annotated[str, typer.Argument(help="What is played.")] = "pride-and-prejudice",
+    scenes: Annotated[int, typer.Option(min=1, help="Number of idle scenes.")] = 1000,
+    scenario: Annotated[str, typer.Argument(help="Scenario to play.")] = "pride-and-prejudice",
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the bot with an engine that recites: turns a second, the longest that its event loop stalls while
-    replies are written, and its memory with many scenes."""
+    """Measure the bot without a model: turns per second, event loop stalls, and memory.
+
+    An engine with a fixed reply replaces the model.
+    """
     from bot.bench.bot_bench import BotBenchOptions, bench_bot
     from bot.cli.lookup import find_scenario
 
-    played = find_scenario(scenario, open_library(read_settings(config)))
-    report = asyncio.run(bench_bot(played, BotBenchOptions(scenes, max(streams, 1), rounds)))
+    chosen = find_scenario(scenario, open_library(read_settings(config)))
+    report = asyncio.run(bench_bot(chosen, BotBenchOptions(scenes, max(streams, 1), rounds)))
     if as_json:
         write_json(report.model_dump())
         return
-    typer.echo(f"{report.turns:.1f} turns a second, {report.streams} scenes at once")
+    typer.echo(f"{report.turns:.1f} turns per second in {report.streams} scenes at once")
     typer.echo(
-        f"{report.stall * 1000:.0f} ms the longest stall, {report.stall_work * 1000:.0f} ms of it own work"
+        f"{report.stall * 1000:.0f} ms longest stall of the event loop, "
+        f"including {report.stall_work * 1000:.0f} ms of CPU time"
     )
     if report.memory is not None:
         typer.echo(f"{report.memory / 1e6:.0f} MB with {report.scenes:,} idle scenes")
     _print_targets(report.targets)
 
 
-def _tell(far: str) -> None:
-    typer.echo(far, err=True)
+def _print_progress(step: str) -> None:
+    typer.echo(step, err=True)
 
 
 def _print_figures(report: EngineReport) -> None:
@@ -115,17 +126,24 @@ def _print_figures(report: EngineReport) -> None:
     table.add_column("")
     for figures in report.figures:
         table.add_column(figures.name, justify="right")
-    for row in zip(_ROWS, *map(_cells, report.figures), strict=True):
+    for row in zip(_ROW_LABELS, *map(_format_cells, report.figures), strict=True):
         table.add_row(*row)
     Console().print(table)
 
 
-def _cells(figures: Figures) -> list[str]:
-    numbers = [
-        *(figures.write_one, figures.write_many, figures.write_held),
-        *(figures.answer_many, figures.read, figures.first_word),
-        *(figures.return_new, figures.return_read, figures.return_stored, figures.rotation),
-    ]
+def _format_cells(figures: Figures) -> list[str]:
+    numbers = (
+        figures.write_one,
+        figures.write_many,
+        figures.write_held,
+        figures.answer_many,
+        figures.read,
+        figures.first_word,
+        figures.return_new,
+        figures.return_read,
+        figures.return_stored,
+        figures.rotation,
+    )
     return ["" if number is None else f"{number:.3g}" for number in numbers]
 
 

@@ -1,4 +1,4 @@
-"""`aside lend`: this machine's devices, for the engine of another one."""
+"""`aside lend`: serve this machine's devices to an engine on another machine."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ if TYPE_CHECKING:
 
 def lend(
     address: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where they are lent.")
+        str, typer.Option(metavar="HOST:PORT", help="Address to serve at.")
     ] = "127.0.0.1:50052",
     to_network: Annotated[
         bool,
         typer.Option(
-            "--to-network", help="Lend beyond this machine, to everyone who can reach the address."
+            "--to-network", help="Allow an address that other machines can reach. Not encrypted."
         ),
     ] = False,
 ) -> None:
-    """Lend this machine's GPUs, or else its CPU, to an engine elsewhere that names the address in `engine.rpc`.
+    """Lend this machine's GPUs, else its CPU, to an engine on another machine.
 
-    There is no password and no encryption: use it on this machine, or on a network that you trust.
+    Add the address to `engine.rpc` of the other machine's settings. Passwords and encryption
+    are not supported. Use it on this machine, or on a network that you trust.
     """
-    from bot.engine.local.openmp import spin_briefly
+    from bot.engine.local.openmp import limit_spinning
 
-    spin_briefly(os.environ)  # before llama.cpp is loaded
+    limit_spinning(os.environ)  # llama.cpp reads it when it is loaded
     from bot.engine.local import rpc
 
-    place = rpc.RpcAddress.parse(address)
-    if warning := rpc.check_lending(place, to_network=to_network):
-        typer.echo(f"Careful: {warning}", err=True)
+    rpc_address = rpc.RpcAddress.parse(address)
+    if warning := rpc.check_lending(rpc_address, to_network=to_network):
+        typer.echo(f"Warning: {warning}", err=True)
 
-    def told(devices: Sequence[Device]) -> None:
-        write(f"Lending {', '.join(map(str, devices))} at {place}, until Ctrl-C.\n")
+    def report(devices: Sequence[Device]) -> None:
+        names = ", ".join(map(str, devices))
+        write(f"Lending {names} at {rpc_address}. Press Ctrl-C to stop.\n")
 
-    rpc.lend(place, to_network=to_network, told=told)
+    rpc.lend(rpc_address, to_network=to_network, on_start=report)

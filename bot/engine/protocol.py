@@ -63,7 +63,7 @@ class Request:
     prompt: Prompt
     mind: str  # stable key of the mind; the engine may reuse the KV cache of its last prompt
     guild: str = ""  # key of the Discord server; the queue is fair between servers
-    sampling: Sampling | None = None  # None: the model's recommended sampling
+    sampling: Sampling | None = None  # default: the model's recommendation
     seed: int = 0  # 0 to 2**32 - 1
     max_tokens: int = 2048  # limit of the whole reply
     planning_tokens: int | None = 1024  # length at which planning is force-closed; None: never
@@ -113,14 +113,14 @@ class Engine(Protocol):
         ...
 
     async def start(self) -> None:
-        """Load or contact the model. Calling it again does nothing.
+        """Load or contact the model. Further calls have no effect.
 
         Raises ModelFileError or EngineStartError.
         """
         ...
 
     async def close(self) -> None:
-        """Release all resources and end the engine's processes. Calling it again does nothing."""
+        """Release all resources and end the engine's processes. Further calls have no effect."""
         ...
 
     async def count(self, prompt: Prompt) -> int:

@@ -39,10 +39,10 @@ class RemoteOptions:
     base_url: tuple[str, ...]
     """Addresses such as http://127.0.0.1:8080/v1. Several servers of one model share the load."""
 
-    model: str | None = None  # None: the server's only model
+    model: str | None = None  # default: the server's only model
     dialect: Dialect = Dialect.HER
     sampling: Sampling = field(default_factory=Sampling)
-    context: int | None = None  # tokens; None: the context that the server reports
+    context: int | None = None  # tokens; default: as the server reports
     api_key: str | None = field(default=None, repr=False)
     connect_timeout: float = 10.0  # seconds
     silence_timeout: float = 300.0  # seconds to wait for each token, including the first
@@ -70,7 +70,7 @@ class RemoteEngine:
         return self._info
 
     async def start(self) -> None:
-        """Check that a server answers and has the model. Raises EngineStartError if none does."""
+        """Check that a server answers and has the model. Raises EngineStartError if all fail."""
         async with self._starting:
             if self._servers:
                 return
@@ -107,7 +107,7 @@ class RemoteEngine:
         """Stream one reply. See `Engine.generate`."""
         if not 0 <= request.seed <= _MAX_SEED:
             raise EngineError(
-                f"The seed {request.seed} is out of range. Use a whole number from 0 to {_MAX_SEED}."
+                f"The seed {request.seed} is out of range. Use a whole number up to {_MAX_SEED}."
             )
         prompt = _render_prompt(request.prompt)
         prompt_tokens = await self._require_room(request, prompt)

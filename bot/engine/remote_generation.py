@@ -1,4 +1,4 @@
-"""One reply from a completions server: its text so far and what is still to be requested."""
+"""One reply from a completions server: its text so far and its remaining tokens."""
 
 from __future__ import annotations
 

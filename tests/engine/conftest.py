@@ -1,4 +1,4 @@
-"""Local engines with the demo model for all tests that need none of their own."""
+"""Local engines with the demo model, shared by tests that need no special options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def engine() -> AsyncGenerator[LocalEngine, None]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def narrow() -> AsyncGenerator[LocalEngine, None]:
-    """An engine with a single seat, for which minds must queue."""
+    """An engine with a single slot, so that minds queue."""
     local = LocalEngine(LocalOptions(context=256, minds=1, threads=1))
     await local.start()
     yield local
@@ -33,7 +33,7 @@ async def narrow() -> AsyncGenerator[LocalEngine, None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of this folder that share an engine share its event loop."""
+    """Run the tests of this folder that share an engine on its event loop."""
     for item in items:
         shared = {"engine", "narrow"} & set(getattr(item, "fixturenames", ()))
         if shared and item.path.is_relative_to(Path(__file__).parent):

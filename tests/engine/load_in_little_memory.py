@@ -1,5 +1,7 @@
-"""Loads the demo model where memory runs out: `python -m tests.engine.load_in_little_memory ROOM…` prints, for each ROOM in
-MiB beyond what the smallest context needs, the plan that was taken and what was said about it, or why there is none.
+"""Loads the demo model with little memory: `python -m tests.engine.load_in_little_memory ROOM…`.
+
+Each ROOM is the memory in MiB beyond the needs of the smallest context. For each it prints the plan
+that was used and the warning, or the error.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from bot.errors import EngineError
 
 
 async def main(rooms: list[int]) -> None:
-    """Find out what the smallest context needs, then load with so much room beyond that."""
-    needed = await _needed()
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    """Measure the needs of the smallest context, then load with each room beyond that."""
+    needed = await _measure_needed()
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
     for room in rooms:
-        resource.setrlimit(resource.RLIMIT_AS, (needed + room * 2**20, most))
+        resource.setrlimit(resource.RLIMIT_AS, (needed + room * 2**20, hard_limit))
         engine = LocalEngine(LocalOptions(threads=1))
         try:
             await engine.start()
@@ -31,18 +33,18 @@ async def main(rooms: list[int]) -> None:
             await engine.close()
 
 
-async def _needed() -> int:
-    """Bytes of address space that a worker with a small context has taken at most."""
+async def _measure_needed() -> int:
+    """Return the peak address space in bytes of a worker with a small context."""
     engine = LocalEngine(LocalOptions(threads=1, context=512, minds=1))
     await engine.start()
     try:
         assert engine.worker_pid is not None
-        return _peak(engine.worker_pid)
+        return _read_peak(engine.worker_pid)
     finally:
         await engine.close()
 
 
-def _peak(pid: int) -> int:
+def _read_peak(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(re.findall(r"VmPeak:\s+(\d+) kB", status)[0]) * 1024
 

@@ -1,4 +1,4 @@
-"""What the tests of engines say to models, and how they listen."""
+"""Prompts and requests for tests of engines."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def prompt(said: str, *, prefill: str = "", before: tuple[PromptPart, ...] = ()) -> Prompt:
-    """A ChatML prompt in which a user says something."""
+def prompt(text: str, *, prefill: str = "", before: tuple[PromptPart, ...] = ()) -> Prompt:
+    """Return a ChatML prompt with one user message."""
     parts: list[PromptPart] = [*before]
-    parts += _message("user", said)
+    parts += _message("user", text)
     parts += [Control("<|im_start|>"), Text("assistant\n")]
     if prefill:
         parts.append(Text(prefill))
     return Prompt(tuple(parts), prefill)
 
 
-def request(said: str, *, mind: str = "", prefill: str = "", **fields: Any) -> Request:
-    """A request for a short reply; a mind of its own unless `mind` says otherwise."""
+def request(text: str, *, mind: str = "", prefill: str = "", **fields: Any) -> Request:
+    """Return a request for a short reply. Without `mind`, each text is a mind of its own."""
     return Request(
         **{
-            "prompt": prompt(said, prefill=prefill),
-            "mind": mind or said,
+            "prompt": prompt(text, prefill=prefill),
+            "mind": mind or text,
             "max_tokens": 24,
             "seed": 7,
             **fields,
@@ -35,7 +35,7 @@ def request(said: str, *, mind: str = "", prefill: str = "", **fields: Any) -> R
 
 
 async def listen(engine: Engine, asked: Request) -> tuple[str, Finish]:
-    """The whole reply and its finish, which must come last and once."""
+    """Return the whole reply and its finish, which must come last and once."""
     text, finish = "", None
     async for chunk in engine.generate(asked):
         assert finish is None, "a chunk came after the last one"
@@ -45,8 +45,8 @@ async def listen(engine: Engine, asked: Request) -> tuple[str, Finish]:
     return text, finish
 
 
-def _message(role: str, said: str) -> Iterator[PromptPart]:
+def _message(role: str, text: str) -> Iterator[PromptPart]:
     yield Control("<|im_start|>")
-    yield Text(f"{role}\n{said}")
+    yield Text(f"{role}\n{text}")
     yield Control("<|im_end|>")
     yield Text("\n")

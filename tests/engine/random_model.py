@@ -1,6 +1,6 @@
-"""Makes a model of random weights in the shape of a Qwen3, with the demo model's vocabulary.
+"""Creates a Qwen3 model with random weights and the demo model's vocabulary.
 
-It writes nonsense, at the speed and with the memory of a real one.
+It generates nonsense, with the speed and memory of a real model of that size.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-_Q4_0_BLOCK: Final = 32  # numbers in 18 bytes: a scale in half precision, and four bits each
+_Q4_0_BLOCK: Final = 32  # weights in 18 bytes: a half-precision scale and four bits per weight
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Measures of a Qwen3."""
+    """Dimensions of a Qwen3 model."""
 
     layers: int
     embedding: int
@@ -32,9 +32,8 @@ class Shape:
     kv_heads: int
     head_size: int
     context: int = 32768
-    vocabulary: int | None = (
-        None  # None: the demo model's; more: filled up with tokens that mean nothing
-    )
+    vocabulary: int | None = None
+    """Size of the vocabulary. If it exceeds the demo model's, unused tokens are added."""
 
 
 QWEN3_32B: Final = Shape(64, 5120, 25600, 64, 8, 128, vocabulary=151936)
@@ -42,8 +41,8 @@ TINY: Final = Shape(2, 64, 128, 4, 2, 32, context=512)
 
 
 def make_model(path: Path, shape: Shape, *, seed: int = 1) -> Path:
-    """Write the model, its matrices in Q4_0. Takes as many bytes of disk as the real one: 18 GB for Qwen3-32B."""
-    chance = np.random.default_rng(seed)
+    """Write the model with matrices in Q4_0 and return `path`. Qwen3-32B takes 18 GB of disk."""
+    rng = np.random.default_rng(seed)
     writer = GGUFWriter(path, "qwen3", use_temp_file=False)
     vocabulary = _header(writer, shape)
     for name, rows, columns in _matrices(shape, vocabulary):
@@ -68,7 +67,7 @@ def make_model(path: Path, shape: Shape, *, seed: int = 1) -> Path:
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
     for _, rows, columns in _matrices(shape, vocabulary):
-        writer.write_tensor_data(_random_q4(chance, rows, columns))
+        writer.write_tensor_data(_random_q4(rng, rows, columns))
     for name in norms:
         size = (
             shape.head_size
@@ -81,7 +80,7 @@ def make_model(path: Path, shape: Shape, *, seed: int = 1) -> Path:
 
 
 def _header(writer: GGUFWriter, shape: Shape) -> int:
-    """Write the keys; return the size of the vocabulary."""
+    """Write the metadata and return the size of the vocabulary."""
     writer.add_name("Random Qwen3")
     writer.add_block_count(shape.layers)
     writer.add_context_length(shape.context)
@@ -117,25 +116,23 @@ def _strings(reader: GGUFReader, key: str) -> list[bytes]:
 
 
 def _matrices(shape: Shape, vocabulary: int) -> list[tuple[str, int, int]]:
-    """Name, rows and columns of each matrix."""
-    wide, narrow, size, inner = (
-        shape.heads * shape.head_size,
-        shape.kv_heads * shape.head_size,
-        shape.embedding,
-        shape.feed_forward,
-    )
-    found = [("token_embd.weight", vocabulary, size), ("output.weight", vocabulary, size)]
+    """Return the name, rows and columns of each matrix."""
+    query = shape.heads * shape.head_size
+    key_value = shape.kv_heads * shape.head_size
+    size = shape.embedding
+    inner = shape.feed_forward
+    matrices = [("token_embd.weight", vocabulary, size), ("output.weight", vocabulary, size)]
     for layer in range(shape.layers):
-        found += [
-            (f"blk.{layer}.attn_q.weight", wide, size),
-            (f"blk.{layer}.attn_k.weight", narrow, size),
-            (f"blk.{layer}.attn_v.weight", narrow, size),
-            (f"blk.{layer}.attn_output.weight", size, wide),
+        matrices += [
+            (f"blk.{layer}.attn_q.weight", query, size),
+            (f"blk.{layer}.attn_k.weight", key_value, size),
+            (f"blk.{layer}.attn_v.weight", key_value, size),
+            (f"blk.{layer}.attn_output.weight", size, query),
             (f"blk.{layer}.ffn_gate.weight", inner, size),
             (f"blk.{layer}.ffn_up.weight", inner, size),
             (f"blk.{layer}.ffn_down.weight", size, inner),
         ]
-    return found
+    return matrices
 
 
 def _norms(layer: int) -> list[str]:
@@ -145,10 +142,10 @@ def _norms(layer: int) -> list[str]:
     ]
 
 
-def _random_q4(chance: np.random.Generator, rows: int, columns: int) -> npt.NDArray[np.uint8]:
-    """Random weights of such a size that activations stay in range."""
+def _random_q4(rng: np.random.Generator, rows: int, columns: int) -> npt.NDArray[np.uint8]:
+    """Return random weights that are small enough to keep activations in range."""
     blocks = np.empty((rows, columns // _Q4_0_BLOCK, 18), np.uint8)
     scale = np.array([0.25 / np.sqrt(columns)], np.float16)
     blocks[..., :2] = scale.view(np.uint8)
-    blocks[..., 2:] = chance.integers(0, 256, (rows, columns // _Q4_0_BLOCK, 16), np.uint8)
+    blocks[..., 2:] = rng.integers(0, 256, (rows, columns // _Q4_0_BLOCK, 16), np.uint8)
     return blocks.reshape(rows, -1)

@@ -1,7 +1,8 @@
-"""Eight minds on one card, by hand: `python -m tests.engine.run_on_gpu [FILE.gguf]`. Never run by CI.
+"""Measures eight minds on one GPU: `python -m tests.engine.run_on_gpu [FILE.gguf]`.
 
-Without a file a model of random weights in the shape of Qwen3-32B is made under models/ (18 GB of disk). Prints the
-card, its memory, tokens a second for one mind and for eight, and the time to the first word.
+CI does not run it. Without a file it creates a model with random weights in the shape of Qwen3-32B
+under models/, which takes 18 GB of disk. It prints the GPU, its memory, tokens per second for one
+mind and for eight, and the time to the first text.
 """
 
 from __future__ import annotations
@@ -19,42 +20,46 @@ from bot.engine.local.local_options import LocalOptions
 from bot.weights.find_model import weights_folder
 from tests.engine.random_model import QWEN3_32B, make_model
 
-say = Console(soft_wrap=True, highlight=False).print
+print_ = Console(soft_wrap=True, highlight=False).print
 
 
 async def run(path: Path) -> None:
-    """Load, play, print."""
+    """Load the model, measure it and print the results."""
     engine = LocalEngine(LocalOptions(model=str(path), gpu_layers="all", minds=8))
     await engine.start()
     try:
         info = engine.info
-        say(
-            f"{info.model} on {info.device}: {info.layers_offloaded} of {info.layers} layers; {info.memory}"
+        print_(
+            f"{info.model} on {info.device}: {info.layers_offloaded} of {info.layers} layers; "
+            f"{info.memory}"
         )
-        say(info.warning or "no warning")
-        say(memory())
+        print_(info.warning or "no warning")
+        print_(describe_gpu())
         figures = await measure(
             engine, BenchOptions(streams=8, history=2000, rounds=3), "eight minds"
         )
-        say(figures.model_dump_json(indent=2))
-        say(memory())
+        print_(figures.model_dump_json(indent=2))
+        print_(describe_gpu())
     finally:
         await engine.close()
 
 
-def memory() -> str:
-    """The card's name and the memory in use."""
+def describe_gpu() -> str:
+    """Return the GPU's name and the memory in use."""
     pynvml.nvmlInit()
-    card = pynvml.nvmlDeviceGetHandleByIndex(0)
-    used = pynvml.nvmlDeviceGetMemoryInfo(card)
-    return f"{pynvml.nvmlDeviceGetName(card)}: {used.used / 2**30:.1f} of {used.total / 2**30:.1f} GiB in use"
+    gpu = pynvml.nvmlDeviceGetHandleByIndex(0)
+    used = pynvml.nvmlDeviceGetMemoryInfo(gpu)
+    return (
+        f"{pynvml.nvmlDeviceGetName(gpu)}: {used.used / 2**30:.1f} of "
+        f"{used.total / 2**30:.1f} GiB in use"
+    )
 
 
 def main(arguments: list[str]) -> None:
-    """Make the model where none is named, and run."""
+    """Create the model unless one is named, and run."""
     path = Path(arguments[0]) if arguments else weights_folder() / "random-qwen3-32b.gguf"
     if not path.exists():
-        say(f"Writing {path} …")
+        print_(f"Writing {path} …")
         make_model(path, QWEN3_32B)
     asyncio.run(run(path))
 

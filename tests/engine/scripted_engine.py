@@ -1,4 +1,4 @@
-"""An engine that says what it is told to: for tests of everything that stands on an engine."""
+"""An engine with scripted replies, for tests of code that uses an engine."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """One reply: its raw text, and how it comes. With `error` it ends in that instead of a finish."""
+    """One raw reply and its timing. With `error`, it raises that instead of finishing."""
 
     text: str
-    chunk: int = 8  # characters at a time
+    chunk: int = 8  # characters per chunk
     pause: float = 0.0  # seconds before each chunk
     error: EngineError | None = None
     reason: FinishReason = FinishReason.STOP
@@ -33,10 +33,11 @@ Script: TypeAlias = (
 
 @dataclass
 class ScriptedEngine:
-    """Implements Engine. Replies come from `script` in order, the last one again and again.
+    """Implements Engine. Replies come from `script` in order. The last one repeats.
 
-    A function in the script is asked with the request. What was asked stands in `requests`, what was broken off before
-    its end in `cancelled`. While `gate` is cleared, replies wait before their first chunk.
+    A function in the script is called with the request. `requests` has all requests, `cancelled`
+    those whose reply was not read to the end. While `gate` is cleared, replies wait before their
+    first chunk.
     """
 
     script: list[Script]
@@ -56,7 +57,7 @@ class ScriptedEngine:
     @property
     def info(self) -> EngineInfo:
         if not self.starts:
-            raise EngineStartError("The scripted engine hasn't been started.")
+            raise EngineStartError("The scripted engine has not been started.")
         return EngineInfo("scripted", "scripted", self.dialect, self.context, "a test")
 
     async def start(self) -> None:
@@ -66,7 +67,7 @@ class ScriptedEngine:
         self.closes = 1
 
     async def count(self, prompt: Prompt) -> int:
-        """Four characters are one token."""
+        """Count four characters as one token."""
         return -(-len(prompt.text) // 4)
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
@@ -74,13 +75,13 @@ class ScriptedEngine:
         reply = self._reply(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
-        over = False
+        ended = False
         try:
             await self.gate.wait()
             for start in range(0, len(reply.text), reply.chunk):
                 await asyncio.sleep(reply.pause)
                 yield Chunk(reply.text[start : start + reply.chunk])
-            over = True
+            ended = True
             if reply.error:
                 raise reply.error
             tokens = -(-len(reply.text) // 4)
@@ -88,16 +89,16 @@ class ScriptedEngine:
             yield Chunk("", Finish(reply.reason, prompt, prompt, tokens))
         finally:
             self.running -= 1
-            if not over:
+            if not ended:
                 self.cancelled.append(request)
 
     def _reply(self, request: Request) -> Scripted:
         entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        said = entry(request) if callable(entry) else entry
-        match said:
+        reply = entry(request) if callable(entry) else entry
+        match reply:
             case str():
-                return Scripted(said)
+                return Scripted(reply)
             case EngineError():
-                return Scripted("", error=said)
+                return Scripted("", error=reply)
             case _:
-                return said
+                return reply

@@ -1,4 +1,4 @@
-"""Steps of a batch that has hardly room for all who want something."""
+"""Decode steps in a batch that is too small for all replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLOSER = "</system_thinking>"
 
 
 @pytest.fixture
-def small() -> Iterator[tuple[Model, Context]]:
+def small_context() -> Iterator[tuple[Model, Context]]:
     model = Model(resolve("demo").path, 0)
     plan = ContextPlan(
         tokens=256,
@@ -41,15 +41,15 @@ def small() -> Iterator[tuple[Model, Context]]:
 
 
 @pytest.mark.model
-def test_many_who_close_their_planning_at_once_do_so_in_as_many_steps_as_it_takes(
-    small: tuple[Model, Context],
+def test_closing_tags_that_do_not_fit_into_one_batch_are_decoded_in_several(
+    small_context: tuple[Model, Context],
 ) -> None:
-    model, context = small
+    model, context = small_context
     assert MINDS * len(model.encode(CLOSER)) > context.capacity
-    told: list[Event] = []
-    batch = Batch(model, context, Slots(context, MINDS, 0), lambda *events: told.extend(events))
+    events: list[Event] = []
+    batch = Batch(model, context, Slots(context, MINDS, 0), lambda *new: events.extend(new))
     for number in range(MINDS):
-        batch.take(
+        batch.submit(
             Generate(
                 id=number,
                 parts=(Text("Well,"),),
@@ -67,16 +67,18 @@ def test_many_who_close_their_planning_at_once_do_so_in_as_many_steps_as_it_take
         )
     while not batch.idle:
         batch.step()
-    ends = [event.finish for event in told if isinstance(event, Finished)]
+    ends = [event.finish for event in events if isinstance(event, Finished)]
     assert len(ends) == MINDS
     assert all(end.planning_closed_by_force for end in ends)
 
 
 @pytest.mark.model
-def test_what_does_not_fit_into_a_step_is_refused(small: tuple[Model, Context]) -> None:
-    _, context = small
+def test_tokens_that_do_not_fit_into_the_batch_are_refused(
+    small_context: tuple[Model, Context],
+) -> None:
+    _, context = small_context
     context.clear_batch()
     with pytest.raises(DecodeError, match="room for 8"):
-        context.add(0, 0, list(range(9)), draw=True)
+        context.add(0, 0, list(range(9)), want_logits=True)
     with pytest.raises(DecodeError, match="0 tokens"):
-        context.add(0, 0, [], draw=True)
+        context.add(0, 0, [], want_logits=True)

@@ -1,4 +1,4 @@
-"""The remote engine against the real llama-server, where one is present: on PATH, or named by LLAMA_SERVER."""
+"""The remote engine with a real llama-server, if one is on PATH or named by LLAMA_SERVER."""
 
 from __future__ import annotations
 
@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 
 SERVER = os.environ.get("LLAMA_SERVER") or shutil.which("llama-server")
 
-pytestmark = [pytest.mark.model, pytest.mark.skipif(not SERVER, reason="there is no llama-server")]
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.skipif(not SERVER, reason="llama-server is not installed"),
+]
 
 
 @asynccontextmanager
-async def served() -> AsyncGenerator[RemoteEngine, None]:
+async def remote_engine() -> AsyncGenerator[RemoteEngine, None]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    words = (
+    arguments = (
         "-m",
         resolve("demo").path,
         "-c",
@@ -46,13 +49,13 @@ async def served() -> AsyncGenerator[RemoteEngine, None]:
     )
     process = await asyncio.create_subprocess_exec(
         str(SERVER),
-        *map(str, words),
+        *map(str, arguments),
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
     )
     remote = RemoteEngine(RemoteOptions(base_url=(f"http://127.0.0.1:{port}",)))
     try:
-        await _came_up(remote)
+        await _wait_until_ready(remote)
         yield remote
     finally:
         await remote.close()
@@ -60,8 +63,8 @@ async def served() -> AsyncGenerator[RemoteEngine, None]:
         await process.wait()
 
 
-async def test_it_streams_counts_closes_planning_and_refuses_what_is_too_long() -> None:
-    async with served() as remote:
+async def test_it_streams_counts_closes_planning_and_refuses_long_prompts() -> None:
+    async with remote_engine() as remote:
         assert remote.info.context in (512, 1024)
         greedy = Sampling(temperature=0.0, top_p=1.0)
         text, finish = await listen(
@@ -83,10 +86,10 @@ async def test_it_streams_counts_closes_planning_and_refuses_what_is_too_long() 
         assert await remote.count(prompt("<|im_end|>")) > await remote.count(prompt("")) + 1
 
 
-async def _came_up(remote: RemoteEngine) -> None:
+async def _wait_until_ready(remote: RemoteEngine) -> None:
     for _ in range(60):
         try:
             return await remote.start()
         except EngineStartError:
             await asyncio.sleep(0.5)
-    pytest.fail("llama-server did not come up")
+    pytest.fail("llama-server did not start")

@@ -1,4 +1,4 @@
-"""HER's own architecture, in a size that fits everywhere."""
+"""Qwen3, the architecture of HER, in a tiny size."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_model(tmp_path_factory.mktemp("model") / "tiny.gguf", TINY)
 
 
-def altered(model: Path, target: Path, old: bytes, new: bytes) -> Path:
+def copy_with(model: Path, target: Path, old: bytes, new: bytes) -> Path:
     target.write_bytes(model.read_bytes().replace(old, new))
     return target
 
 
 @pytest.mark.model
-async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tiny: Path) -> None:
+async def test_a_qwen3_given_by_path_counts_as_a_her_model(tiny: Path) -> None:
     engine = LocalEngine(LocalOptions(model=str(tiny), threads=1, minds=2))
     await engine.start()
     try:
@@ -47,7 +47,7 @@ async def test_a_qwen3_by_its_path_is_taken_for_a_her_model_and_writes(tiny: Pat
 
 
 @pytest.mark.model
-async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tiny: Path) -> None:
+async def test_sampling_that_is_not_set_follows_the_recommendation(tiny: Path) -> None:
     sampling = SamplingSettings(temperature=0.0, dry=0.8)
     engine = create_engine_from(
         LocalEngineSettings(model=str(tiny), threads=1, minds=1, sampling=sampling)
@@ -60,21 +60,19 @@ async def test_what_the_settings_leave_out_is_drawn_as_the_makers_recommend(tiny
 
 
 @pytest.mark.model
-async def test_a_model_of_an_architecture_nobody_knows_is_an_error_that_says_so(
+async def test_an_unknown_architecture_is_an_error_that_names_it(
     tiny: Path, tmp_path: Path
 ) -> None:
-    model = altered(tiny, tmp_path / "strange.gguf", b"qwen3", b"qwen0")
+    model = copy_with(tiny, tmp_path / "unknown.gguf", b"qwen3", b"qwen0")
     engine = LocalEngine(LocalOptions(model=str(model), threads=1))
-    with pytest.raises(ModelFileError, match=r"strange\.gguf is a model of the architecture qwen0"):
+    with pytest.raises(ModelFileError, match=r"unknown\.gguf is a model of the architecture qwen0"):
         await engine.start()
     await engine.close()
 
 
 @pytest.mark.model
-async def test_a_model_that_knows_no_chatml_plays_with_a_warning(
-    tiny: Path, tmp_path: Path
-) -> None:
-    model = altered(tiny, tmp_path / "plain.gguf", b"<|im_start|>", b"<|xx_start|>")
+async def test_a_model_without_chatml_plays_with_a_warning(tiny: Path, tmp_path: Path) -> None:
+    model = copy_with(tiny, tmp_path / "plain.gguf", b"<|im_start|>", b"<|xx_start|>")
     engine = LocalEngine(LocalOptions(model=str(model), threads=1, minds=1))
     await engine.start()
     try:

@@ -1,4 +1,4 @@
-"""Devices of other machines. A loopback RPC server is a GPU to llama.cpp, on any machine."""
+"""Lending of devices over RPC. To llama.cpp, an RPC server on loopback is a GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from bot.engine.local.rpc import RpcAddress, check_lending, rpc_function
+from bot.engine.local.rpc import RpcAddress, check_lending, get_rpc_function
 from bot.errors import EngineDied, EngineStartError, UserInputError
 from bot.weights import gguf_reader
 from bot.weights.find_model import resolve
@@ -30,16 +30,20 @@ if TYPE_CHECKING:
 async def lender(
     port: int | None = None,
 ) -> AsyncGenerator[tuple[str, asyncio.subprocess.Process], None]:
-    """A machine that lends its CPU on loopback."""
+    """Lend this machine's CPU on loopback."""
     address = f"127.0.0.1:{port or free_port()}"
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "bot", "lend", "--address", address),
+        "-m",
+        "bot",
+        "lend",
+        "--address",
+        address,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        await answers(address)
+        await wait_for_server(address)
         yield address, process
     finally:
         if process.returncode is None:
@@ -48,15 +52,15 @@ async def lender(
 
 
 @asynccontextmanager
-async def borrowing(address: str, **options: object) -> AsyncGenerator[LocalEngine, None]:
-    chosen: dict[str, Any] = {
+async def borrowing_engine(address: str, **options: object) -> AsyncGenerator[LocalEngine, None]:
+    defaults: dict[str, Any] = {
         "context": 256,
         "minds": 1,
         "threads": 1,
         "rpc": (address,),
         **options,
     }
-    engine = LocalEngine(LocalOptions(**chosen))
+    engine = LocalEngine(LocalOptions(**defaults))
     await engine.start()
     try:
         yield engine
@@ -66,15 +70,15 @@ async def borrowing(address: str, **options: object) -> AsyncGenerator[LocalEngi
 
 @pytest.mark.model
 @pytest.mark.parametrize(("asked", "layers"), [("all", 31), (12, 12)])
-async def test_layers_go_to_the_lent_device_as_planned(
+async def test_layers_are_offloaded_to_the_lent_device_as_planned(
     asked: int | str, layers: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG", "bot.engine.local.worker_process")
-    wishes = PlanRequest(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
-    (plan,) = plans(gguf_reader.check(resolve("demo").path), [2**34], None, wishes)
+    request_ = PlanRequest(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
+    (plan,) = plans(gguf_reader.check(resolve("demo").path), [2**34], None, request_)
     async with (
         lender() as (address, _),
-        borrowing(address, gpu_layers=asked, context=2048, minds=4) as engine,
+        borrowing_engine(address, gpu_layers=asked, context=2048, minds=4) as engine,
     ):
         assert (engine.info.layers_offloaded, engine.info.layers) == (layers, 31)
         assert engine.info.device.startswith("RPC0")
@@ -89,10 +93,11 @@ async def test_layers_go_to_the_lent_device_as_planned(
 
 
 @pytest.mark.model
-async def test_a_device_that_vanishes_in_the_middle_of_a_reply_is_missed_and_taken_up_again() -> (
-    None
-):
-    async with lender() as (address, machine), borrowing(address, ready_within=8.0) as engine:
+async def test_a_device_that_disappears_during_a_reply_is_used_again_when_it_returns() -> None:
+    async with (
+        lender() as (address, machine),
+        borrowing_engine(address, ready_within=8.0) as engine,
+    ):
         stream = engine.generate(request("Tell me a long story.", max_tokens=200))
         assert (await anext(stream)).text
         machine.kill()
@@ -109,19 +114,19 @@ async def test_a_device_that_vanishes_in_the_middle_of_a_reply_is_missed_and_tak
                     await asyncio.sleep(0.2)
 
 
-async def test_a_machine_that_lends_nothing_is_said_at_start() -> None:
+async def test_an_unreachable_lender_is_an_error_at_start() -> None:
     with pytest.raises(EngineStartError, match=r"No machine lends its devices at 127\.0\.0\.1"):
-        async with borrowing(f"127.0.0.1:{free_port()}"):
+        async with borrowing_engine(f"127.0.0.1:{free_port()}"):
             pass
 
 
 @pytest.mark.parametrize("text", ["", ":1", "host:", "host:0", "host:x", "host:65536"])
-def test_what_is_no_address_is_told(text: str) -> None:
+def test_an_invalid_address_is_an_error(text: str) -> None:
     with pytest.raises(UserInputError, match="host:port"):
         RpcAddress.parse(text)
 
 
-def test_lending_beyond_this_machine_must_be_said_and_is_warned_of() -> None:
+def test_lending_to_a_network_needs_an_option_and_gives_a_warning() -> None:
     assert RpcAddress.parse("gpu-box") == RpcAddress("gpu-box", 50052)
     assert check_lending(RpcAddress.parse("127.0.0.1:1"), to_network=False) is None
     assert check_lending(RpcAddress.parse("localhost:1"), to_network=False) is None
@@ -130,9 +135,9 @@ def test_lending_beyond_this_machine_must_be_said_and_is_warned_of() -> None:
     assert "Everyone" in (check_lending(RpcAddress.parse("192.168.1.5:1"), to_network=True) or "")
 
 
-def test_a_build_without_rpc_says_so() -> None:
+def test_a_build_without_rpc_is_an_error() -> None:
     with pytest.raises(EngineStartError, match="built without RPC"):
-        rpc_function("ggml_backend_rpc_of_another_build", None)
+        get_rpc_function("ggml_backend_rpc_of_another_build", None)
 
 
 async def drain(stream: AsyncGenerator[Chunk, None]) -> None:
@@ -146,7 +151,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-async def answers(address: str) -> None:
+async def wait_for_server(address: str) -> None:
     host, _, port = address.rpartition(":")
     for _ in range(100):
         try:
@@ -156,4 +161,4 @@ async def answers(address: str) -> None:
         else:
             writer.close()
             return
-    pytest.fail("the lender never came up")
+    pytest.fail("the lender did not start")

@@ -1,4 +1,4 @@
-"""Minds that share too few seats: what is remembered, who is served first, and what happens while nobody speaks."""
+"""More minds than slots: the KV cache of each mind, the queue, and prefetching."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONG = "Once upon a time there was a sea. " * 12
 
 
 @asynccontextmanager
-async def seats(count: int, **options: Any) -> AsyncGenerator[LocalEngine, None]:
+async def engine_with_slots(count: int, **options: Any) -> AsyncGenerator[LocalEngine, None]:
     engine = LocalEngine(LocalOptions(context=256, minds=count, threads=1, **options))
     await engine.start()
     try:
@@ -33,16 +33,16 @@ async def seats(count: int, **options: Any) -> AsyncGenerator[LocalEngine, None]
         await engine.close()
 
 
-async def steps(engine: LocalEngine) -> None:
-    """Give an engine that nobody asks for replies the time of some steps: between two it answers one count."""
+async def wait_for_steps(engine: LocalEngine) -> None:
+    """Wait until an idle engine has made some steps. It counts tokens once between two steps."""
     for _ in range(60):
         await engine.count(prompt("Hello?"))
 
 
-async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was(
+async def test_a_mind_that_lost_its_slot_is_restored_from_main_memory(
     narrow: LocalEngine,
 ) -> None:
-    mine = request(LONG + "What did I tell?", mind="mine", sampling=GREEDY, max_tokens=12)
+    mine = request(LONG + "What did I say?", mind="mine", sampling=GREEDY, max_tokens=12)
     first, read_first = await listen(narrow, mine)
     await listen(narrow, request("Something else entirely?", mind="other", max_tokens=2))
     again, read_again = await listen(narrow, mine)
@@ -51,8 +51,8 @@ async def test_a_mind_that_lost_its_seat_comes_back_from_main_memory_as_it_was(
     assert again[:20] == first[:20]
 
 
-async def test_beyond_the_cap_of_main_memory_a_mind_is_read_again() -> None:
-    async with seats(1, host_memory=1000) as engine:
+async def test_a_mind_is_prefilled_again_if_its_state_exceeds_the_memory_limit() -> None:
+    async with engine_with_slots(1, host_memory=1000) as engine:
         mine = request(LONG, mind="mine", max_tokens=2)
         _, first = await listen(engine, mine)
         await listen(engine, request("Something else entirely?", mind="other", max_tokens=2))
@@ -60,14 +60,14 @@ async def test_beyond_the_cap_of_main_memory_a_mind_is_read_again() -> None:
         assert again.prompt_tokens_read > first.prompt_tokens_read - 10
 
 
-async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
-    async with seats(2) as engine:
+async def test_a_prefetch_is_read_while_the_engine_is_idle() -> None:
+    async with engine_with_slots(2) as engine:
         assert isinstance(engine, PrefetchingEngine)
-        said = prompt(LONG)
+        before = prompt(LONG)
         await listen(engine, request(LONG, mind="mine", max_tokens=2))
         coming = Prompt(
             (
-                *said.parts,
+                *before.parts,
                 Text("Mr Bennet: " + "I know it all. " * 8),
                 Control("<|im_end|>"),
                 Text("\n"),
@@ -75,33 +75,33 @@ async def test_what_is_expected_is_read_while_nobody_speaks() -> None:
         )
         engine.prefetch("mine", coming)
         await listen(engine, request("Something short?", mind="other", max_tokens=2))
-        await steps(engine)
+        await wait_for_steps(engine)
         asked = Prompt((*coming.parts, *prompt("And then?").parts))
         _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=asked))
         new = await engine.count(prompt("And then?"))
         assert finish.prompt_tokens_read <= new + 1
 
 
-async def test_a_mind_that_never_spoke_is_prepared_where_a_seat_is_unused_and_only_there() -> None:
-    async with seats(1) as engine:
+async def test_a_prefetch_of_a_new_mind_takes_an_unused_slot_only() -> None:
+    async with engine_with_slots(1) as engine:
         coming = prompt(LONG)
         engine.prefetch("mine", coming)
-        await steps(engine)
+        await wait_for_steps(engine)
         _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=coming))
         assert finish.prompt_tokens_read == 1
         engine.prefetch("other", prompt("Something else entirely?" * 10))
-        await steps(engine)
+        await wait_for_steps(engine)
         _, finish = await listen(engine, request("", mind="mine", max_tokens=2, prompt=coming))
         assert finish.prompt_tokens_read == 1
 
 
-async def test_expecting_what_can_not_be_used_harms_nobody() -> None:
-    async with seats(1) as engine:
-        engine.prefetch("nobody", prompt("Hello?"))
-        engine.prefetch("nobody", Prompt(()))
-        engine.prefetch("nobody", prompt("word " * 500))
+async def test_a_useless_prefetch_does_no_harm() -> None:
+    async with engine_with_slots(1) as engine:
+        engine.prefetch("unknown", prompt("Hello?"))
+        engine.prefetch("unknown", Prompt(()))
+        engine.prefetch("unknown", prompt("word " * 500))
         assert (await listen(engine, request("Hello?")))[0]
-    engine.prefetch("nobody", prompt("Hello?"))
+    engine.prefetch("unknown", prompt("Hello?"))
 
 
 async def test_a_busy_guild_does_not_starve_another_one(narrow: LocalEngine) -> None:
@@ -118,21 +118,23 @@ async def test_a_busy_guild_does_not_starve_another_one(narrow: LocalEngine) -> 
     assert order.index("quiet") <= 2
 
 
-async def test_those_who_wait_learn_their_place(narrow: LocalEngine) -> None:
-    places: dict[int, list[int]] = {number: [] for number in range(3)}
+async def test_waiting_requests_learn_their_queue_position(narrow: LocalEngine) -> None:
+    positions: dict[int, list[int]] = {number: [] for number in range(3)}
     await asyncio.gather(
         *(
             listen(
                 narrow,
-                request(f"Who is {number}?", max_tokens=4, on_queue_position=places[number].append),
+                request(
+                    f"Who is {number}?", max_tokens=4, on_queue_position=positions[number].append
+                ),
             )
             for number in range(3)
         )
     )
-    assert places == {0: [], 1: [0], 2: [1, 0]}
+    assert positions == {0: [], 1: [0], 2: [1, 0]}
 
 
-async def test_dry_holds_back_phrases_that_repeat(narrow: LocalEngine) -> None:
+async def test_dry_penalises_repeated_phrases(narrow: LocalEngine) -> None:
     grammar = 'root ::= ("ha " | "ho ")+'
     plain, dry = [
         (
@@ -152,12 +154,12 @@ async def test_dry_holds_back_phrases_that_repeat(narrow: LocalEngine) -> None:
     assert dry != plain
 
 
-async def test_dry_holds_back_phrases_of_the_prompt_too(narrow: LocalEngine) -> None:
-    said = "The rain falls on the old grey house by the sea. " * 4 + "The rain falls on the old"
+async def test_dry_penalises_phrases_of_the_prompt(narrow: LocalEngine) -> None:
+    text = "The rain falls on the old grey house by the sea. " * 4 + "The rain falls on the old"
     plain, dry = [
         (
             await listen(
-                narrow, request(said, mind=f"said {strength}", max_tokens=8, sampling=sampling)
+                narrow, request(text, mind=f"strength {strength}", max_tokens=8, sampling=sampling)
             )
         )[0]
         for strength in (0.0, 2.0)

@@ -1,4 +1,4 @@
-"""What becomes of replies when the worker process, or the bot itself, does not survive."""
+"""Replies after a crash of the worker process or of the bot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = [
 
 
 @asynccontextmanager
-async def running(**options: Any) -> AsyncGenerator[LocalEngine, None]:
+async def started_engine(**options: Any) -> AsyncGenerator[LocalEngine, None]:
     engine = LocalEngine(LocalOptions(**{"context": 512, "minds": 2, "threads": 1, **options}))
     await engine.start()
     try:
@@ -40,53 +40,55 @@ async def running(**options: Any) -> AsyncGenerator[LocalEngine, None]:
         await engine.close()
 
 
-def strike(engine: LocalEngine, signal_number: int) -> None:
+def send_signal(engine: LocalEngine, signal_number: int) -> None:
     assert engine.worker_pid is not None
     os.kill(engine.worker_pid, signal_number)
 
 
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGABRT])
-async def test_a_reply_that_has_begun_to_show_ends_and_is_never_doubled(blow: int) -> None:
-    async with running() as engine:
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGABRT])
+async def test_a_reply_with_output_ends_with_an_error_and_is_not_repeated(
+    signal_number: int,
+) -> None:
+    async with started_engine() as engine:
         stream = engine.generate(request("Tell me a long story.", max_tokens=400))
         assert (await anext(stream)).text
-        strike(engine, blow)
-        with pytest.raises(EngineDied, match="try again"):
+        send_signal(engine, signal_number)
+        with pytest.raises(EngineDied, match="Try again"):
             await drain(stream)
         assert (await listen(engine, request("Still there?")))[0]
 
 
-async def test_a_reply_that_has_shown_nothing_is_written_by_the_next_worker() -> None:
-    async with running(minds=1) as engine:
+async def test_a_reply_without_output_is_generated_by_the_next_worker() -> None:
+    async with started_engine(minds=1) as engine:
         first = engine.generate(request("Tell me a long story.", max_tokens=400))
         assert (await anext(first)).text
         second = asyncio.create_task(
             listen(engine, request("What is the sea?"))
         )  # waits behind the first
         await asyncio.sleep(0.05)
-        strike(engine, signal.SIGKILL)
+        send_signal(engine, signal.SIGKILL)
         with pytest.raises(EngineDied):
             await drain(first)
         text, _ = await second
         assert text
 
 
-async def test_a_request_while_the_worker_is_gone_is_answered_by_the_next_one() -> None:
-    async with running() as engine:
-        strike(engine, signal.SIGKILL)
+async def test_a_request_during_a_restart_is_answered_by_the_next_worker() -> None:
+    async with started_engine() as engine:
+        send_signal(engine, signal.SIGKILL)
         for _ in range(3):
             assert (await listen(engine, request("Hello?")))[0]
 
 
-async def test_tokens_are_counted_though_the_worker_is_gone_just_now() -> None:
-    async with running() as engine:
+async def test_tokens_are_counted_after_a_restart() -> None:
+    async with started_engine() as engine:
         before = await engine.count(prompt("Hello?"))
-        strike(engine, signal.SIGKILL)
+        send_signal(engine, signal.SIGKILL)
         assert await engine.count(prompt("Hello?")) == before
 
 
-async def test_a_failing_listener_harms_no_reply() -> None:
-    async with running(minds=1) as engine:
+async def test_a_failing_position_callback_does_not_affect_replies() -> None:
+    async with started_engine(minds=1) as engine:
         waits = request("Who waits?", max_tokens=4, on_queue_position=[].index)
         replies = await asyncio.gather(
             listen(engine, request("Who comes first?", max_tokens=4)), listen(engine, waits)
@@ -94,28 +96,28 @@ async def test_a_failing_listener_harms_no_reply() -> None:
         assert len(replies) == 2
 
 
-async def test_a_worker_that_hangs_is_ended_and_replaced() -> None:
-    async with running(hung_after=1.5) as engine:
+async def test_a_hung_worker_is_killed_and_restarted() -> None:
+    async with started_engine(hung_after=1.5) as engine:
         before = engine.worker_pid
-        strike(engine, signal.SIGSTOP)
+        send_signal(engine, signal.SIGSTOP)
         async with asyncio.timeout(20):
             assert (await listen(engine, request("Hello?")))[0]
         assert engine.worker_pid != before
 
 
-async def test_a_worker_that_never_comes_back_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+async def test_requests_fail_if_the_worker_cannot_be_restarted(tmp_path: Path) -> None:
     model = tmp_path / "gone.gguf"
     shutil.copyfile(resolve("demo").path, model)
-    async with running(model=str(model), ready_within=1.0) as engine:
+    async with started_engine(model=str(model), ready_within=1.0) as engine:
         model.unlink()
-        strike(engine, signal.SIGKILL)
+        send_signal(engine, signal.SIGKILL)
         for _ in range(2):
             with pytest.raises(EngineDied):
                 await listen(engine, request("Hello?"))
 
 
-async def test_closing_ends_the_worker_and_what_it_was_writing() -> None:
-    async with running() as engine:
+async def test_closing_ends_the_worker_and_its_replies() -> None:
+    async with started_engine() as engine:
         worker = engine.worker_pid
         reply = asyncio.create_task(
             listen(engine, request("Tell me a long story.", max_tokens=400))
@@ -125,7 +127,7 @@ async def test_closing_ends_the_worker_and_what_it_was_writing() -> None:
         await engine.close()
         with pytest.raises(EngineDied, match="shut down"):
             await reply
-        assert not alive(worker)
+        assert not is_alive(worker)
         with pytest.raises(EngineStartError):
             await engine.count(prompt("Hello?"))
 
@@ -146,20 +148,20 @@ asyncio.run(main())
 """
 
 
-async def test_no_worker_outlives_a_bot_that_was_killed() -> None:
+async def test_the_worker_dies_with_a_killed_bot() -> None:
     bot = await asyncio.create_subprocess_exec(
         sys.executable, "-c", BOT, stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]
     )
     assert bot.stdout is not None
     worker = int(await bot.stdout.readline())
-    assert alive(worker)
+    assert is_alive(worker)
     bot.kill()
     await bot.wait()
     for _ in range(100):
-        if not alive(worker):
+        if not is_alive(worker):
             return
         await asyncio.sleep(0.05)
-    pytest.fail("the worker is still there five seconds after the bot")
+    pytest.fail("the worker is still alive five seconds after the bot was killed")
 
 
 async def drain(stream: AsyncGenerator[Chunk, None]) -> None:
@@ -167,8 +169,8 @@ async def drain(stream: AsyncGenerator[Chunk, None]) -> None:
         pass
 
 
-def alive(pid: int | None) -> bool:
-    """Whether a process runs; one that has ended and was not yet waited for does not."""
+def is_alive(pid: int | None) -> bool:
+    """Return whether a process runs. A zombie does not."""
     try:
         return (
             Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
@@ -178,17 +180,21 @@ def alive(pid: int | None) -> bool:
         return False
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's memory this way")
-async def test_where_memory_runs_out_the_next_smaller_plan_is_taken_and_said_aloud() -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_AS as on Linux")
+async def test_a_smaller_plan_is_used_and_reported_if_memory_runs_out() -> None:
     loading = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.engine.load_in_little_memory", "550", "20"),
+        sys.executable,
+        "-m",
+        "tests.engine.load_in_little_memory",
+        "550",
+        "20",
         stdout=asyncio.subprocess.PIPE,
     )
     out, _ = await loading.communicate()
-    smaller, none = out.decode().splitlines()
-    plan, warning = smaller.split(" | ")
+    loaded, failed = out.decode().splitlines()
+    plan, warning = loaded.split(" | ")
     assert "2 minds of 8,192 tokens" in plan
-    assert warning == f"Memory ran out, so a smaller plan was taken: {plan}."
-    assert none.startswith(
+    assert warning == f"Memory ran out, so a smaller plan was used: {plan}."
+    assert failed.startswith(
         "Memory ran out even for the smallest plan (on the CPU, 1 mind of 4,096 tokens"
     )

@@ -1,1 +1,1 @@
-"""The local kind of engine: llama.cpp in a process of its own, many replies in one batch."""
+"""The local engine: llama.cpp in a worker process that decodes many replies in one batch."""

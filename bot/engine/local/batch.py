@@ -1,7 +1,7 @@
-"""Continuous batching: every reply is a sequence of the cache, and one decode a step serves them all.
+"""Continuous batching: each reply is a sequence in the KV cache, and one decode serves them all.
 
-Prompts are read in slices between the tokens of the replies that are being written, so that those keep flowing. When
-nobody waits, minds are brought to what their next prompt will begin with.
+Prompts are prefilled in chunks between the tokens of the replies that are being generated, so that
+those keep streaming. Requested prefetches run when no reply is active.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bot.engine.local.fair_queue import FairQueue
 from bot.engine.local.llama import DecodeError
 from bot.engine.local.sampler import GrammarError, Sampler
 from bot.engine.local.sequence import ReplySequence
-from bot.engine.local.slots import Slots, shared
+from bot.engine.local.slots import Slots, count_common_prefix
 from bot.engine.local.worker_messages import Failed, Finished, Generated, QueuePosition, Started
 
 if TYPE_CHECKING:
@@ -23,198 +23,206 @@ if TYPE_CHECKING:
     from bot.engine.local.slots import Slot
     from bot.engine.local.worker_messages import Cancel, Event, Generate, Prefetch
 
-_STEP_BESIDE_OTHERS = 0.15  # seconds a step may take for reading while replies are being written
-_STEP_ALONE = 1.0  # … while none is: larger slices are read faster, but who comes meanwhile waits for their end
-_FIRST_SLICE = 64
-_LEAST_SLICE = 16
-_TELL_EVERY = (
-    0.1  # seconds between pieces of a reply: each costs the bot, on the cores that also compute
-)
-_EVEN_SLICE = 64  # larger slices are multiples of it: matrices are multiplied in tiles
+_SHARED_STEP_SECONDS = 0.15  # time for prefill in one step while other replies are generated
+_EXCLUSIVE_STEP_SECONDS = 1.0  # … at other times: larger chunks are faster but delay new requests
+_INITIAL_CHUNK = 64
+_MIN_CHUNK = 16
+_CHUNK_TILE = 64  # larger chunks are a multiple of it, since matrices are multiplied in tiles
+_EMIT_SECONDS = 0.1  # between text events: each one costs the bot time on the same cores
 
 
-class Tell(Protocol):
-    """What takes the events, those of one step together."""
+class EventSink(Protocol):
+    """Receives the events of one step together."""
 
     def __call__(self, *events: Event) -> None:
-        """Pass them on to the bot."""
+        """Send the events to the bot."""
 
 
 class Batch:
-    """All replies of a worker, waiting and under way. Not safe for several threads."""
+    """All queued and active replies of a worker. Not thread-safe."""
 
-    def __init__(self, model: Model, context: Context, seats: Slots, tell: Tell) -> None:
+    def __init__(self, model: Model, context: Context, slots: Slots, emit: EventSink) -> None:
         self._model = model
         self._context = context
-        self._seats = seats
-        self._line = FairQueue()
-        self._expected: dict[str, list[int]] = {}
-        self._tell = tell
-        self._pace = _FIRST_SLICE / _STEP_ALONE  # prompt tokens read a second, as measured
-        self._untold: dict[int, str] = {}  # what replies wrote since the last pieces were told
-        self._told_at = 0.0
+        self._slots = slots
+        self._queue = FairQueue()
+        self._prefetches: dict[str, list[int]] = {}
+        self._emit = emit
+        # Prefilled tokens per second, a moving average of measurements.
+        self._prefill_speed = _INITIAL_CHUNK / _EXCLUSIVE_STEP_SECONDS
+        self._pending_text: dict[int, str] = {}  # by reply, since the last text events
+        self._emitted_at = 0.0
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing to do."""
-        return not self._line and not self._expected and not any(seat.reply for seat in self._seats)
-
-    def take(self, order: Generate) -> None:
-        """Queue a reply, or say at once why it can't be written."""
-        prompt = self._model.tokenize(order.parts)
-        limit = self._context.tokens_each
-        if len(prompt) >= limit:
-            text = f"The prompt has {len(prompt):,} tokens, but the context holds {limit:,} with the reply."
-            self._tell(Failed(id=order.id, fault="prompt", text=text))
-            return
-        try:
-            draw = Sampler(self._model, order.sampling, order.seed, order.grammar)
-        except GrammarError as error:
-            self._tell(
-                Failed(
-                    id=order.id,
-                    fault="other",
-                    text=f"The reply can't be held to its form: {error}.",
-                )
-            )
-            return
-        draw.heard(prompt)
-        self._expected.pop(order.mind, None)
-        self._line.join(
-            ReplySequence(order, prompt or self._model.encode("\n"), draw, self._model, limit)
+        """Whether there is neither a reply nor a prefetch to work on."""
+        return (
+            not self._queue and not self._prefetches and not any(slot.reply for slot in self._slots)
         )
 
-    def cancel(self, order: Cancel) -> None:
-        """Forget a reply; one that has ended already is no matter."""
-        for reply in [reply for reply in self._line if reply.id == order.id]:
-            self._line.leave(reply)
-            reply.free()
-        for seat in self._seats:
-            if seat.reply and seat.reply.id == order.id:
-                self._leave(seat)
-        self._untold.pop(order.id, None)
+    def submit(self, command: Generate) -> None:
+        """Add a reply to the queue, or emit Failed if its prompt or grammar cannot be used."""
+        prompt = self._model.tokenize(command.parts)
+        limit = self._context.tokens_each
+        if len(prompt) >= limit:
+            text = (
+                f"The prompt has {len(prompt):,} tokens, but prompt and reply together may have "
+                f"{limit:,}."
+            )
+            self._emit(Failed(id=command.id, fault="prompt", text=text))
+            return
+        try:
+            sampler = Sampler(self._model, command.sampling, command.seed, command.grammar)
+        except GrammarError as error:
+            self._emit(_grammar_failure(command.id, error))
+            return
+        sampler.prime(prompt)
+        self._prefetches.pop(command.mind, None)
+        self._queue.add(
+            ReplySequence(command, prompt or self._model.encode("\n"), sampler, self._model, limit)
+        )
 
-    def prefetch(self, order: Prefetch) -> None:
-        """Remember what a mind's next prompt will begin with, for when there is time."""
-        self._expected[order.mind] = self._model.tokenize(order.parts)[
-            : self._context.tokens_each - 1
-        ]
+    def cancel(self, command: Cancel) -> None:
+        """Drop a reply, unless it has ended."""
+        for reply in [reply for reply in self._queue if reply.id == command.id]:
+            self._queue.remove(reply)
+            reply.free()
+        for slot in self._slots:
+            if slot.reply and slot.reply.id == command.id:
+                self._release(slot)
+        self._pending_text.pop(command.id, None)
+
+    def prefetch(self, command: Prefetch) -> None:
+        """Remember the beginning of a mind's next prompt, to prefill it when there is time."""
+        tokens = self._model.tokenize(command.parts)
+        self._prefetches[command.mind] = tokens[: self._context.tokens_each - 1]
 
     def step(self) -> None:
-        """Seat who can be seated, and advance every seated reply by one decode."""
-        self._admit()
+        """Assign free slots to queued replies and advance all active replies by one decode."""
+        self._assign_slots()
         self._context.clear_batch()
-        drawing, read = self._fill()
-        if not any(seat.reply for seat in self._seats):
-            read = self._anticipate()
-            if not read:
+        sampling, prefilled = self._fill_batch()
+        if not any(slot.reply for slot in self._slots):
+            prefilled = self._fill_with_prefetch()
+            if not prefilled:
                 return
-        began = time.monotonic()
+        started = time.monotonic()
         if not self._context.decode():
-            raise DecodeError("the cache has no room, though every sequence has its own")
-        if read >= _LEAST_SLICE:
-            self._pace = (self._pace + read / max(1e-6, time.monotonic() - began)) / 2
-        ended = [event for seat, index in drawing for event in self._advance(seat, index)]
-        if ended or time.monotonic() - self._told_at >= _TELL_EVERY:
-            self._tell(
-                *(Generated(id=one, text=text) for one, text in self._untold.items()), *ended
+            raise DecodeError("the KV cache is full although each sequence has its own part")
+        if prefilled >= _MIN_CHUNK:
+            speed = prefilled / max(1e-6, time.monotonic() - started)
+            self._prefill_speed = (self._prefill_speed + speed) / 2
+        ended = [event for slot, index in sampling for event in self._sample(slot, index)]
+        if ended or time.monotonic() - self._emitted_at >= _EMIT_SECONDS:
+            self._emit(
+                *(Generated(id=id_, text=text) for id_, text in self._pending_text.items()), *ended
             )
-            self._untold.clear()
-            self._told_at = time.monotonic()
+            self._pending_text.clear()
+            self._emitted_at = time.monotonic()
 
-    def _admit(self) -> None:
-        if not self._line:
+    def _assign_slots(self) -> None:
+        if not self._queue:
             return
-        while self._line and self._seats.free():
-            reply = self._line.next(self._busy())
-            seat, remembered = self._seats.take(reply.mind, reply.prompt)
-            seat.reply = reply
-            reply.begin(remembered)
-            self._tell(Started(id=reply.id))
-        for reply, place in self._line.moved(self._busy()):
-            self._tell(QueuePosition(id=reply.id, place=place))
+        while self._queue and self._slots.list_free():
+            reply = self._queue.pop_next(self._list_active_guilds())
+            slot, cached = self._slots.acquire(reply.mind, reply.prompt)
+            slot.reply = reply
+            reply.start(cached)
+            self._emit(Started(id=reply.id))
+        for reply, position in self._queue.pop_changed_positions(self._list_active_guilds()):
+            self._emit(QueuePosition(id=reply.id, position=position))
 
-    def _busy(self) -> list[str]:
-        return [seat.reply.guild for seat in self._seats if seat.reply]
+    def _list_active_guilds(self) -> list[str]:
+        return [slot.reply.guild for slot in self._slots if slot.reply]
 
-    def _fill(self) -> tuple[list[tuple[Slot, int]], int]:
-        """Fill the batch; return whose logits are wanted at which index, and how many prompt tokens are read."""
-        writers = [(seat, seat.reply) for seat in self._seats if seat.reply and seat.reply.writing]
-        readers = [
-            (seat, seat.reply) for seat in self._seats if seat.reply and not seat.reply.writing
-        ]
-        drawing, others = [], len(writers) + len(readers)
-        for seat, reply in writers:
-            others -= 1  # where many close their planning at once, not all of it fits: each of them is left one token
-            index = self._add(seat, reply, min(len(reply.todo), self._context.room - others))
-            if not reply.todo:
-                drawing.append((seat, index))
-        if not readers:
-            return drawing, 0
-        slice_size = budget = min(self._slice(beside_others=bool(writers)), self._context.room)
-        for position, (seat, reply) in enumerate(readers):
-            share = min(len(reply.todo), max(1, budget // (len(readers) - position)))
+    def _fill_batch(self) -> tuple[list[tuple[Slot, int]], int]:
+        """Fill the batch with the next tokens of all active replies.
+
+        Return the slots to sample with the index of their logits, and the number of prompt tokens
+        in the batch.
+        """
+        active = [(slot, slot.reply) for slot in self._slots if slot.reply]
+        generating = [(slot, reply) for slot, reply in active if reply.generating]
+        prefilling = [(slot, reply) for slot, reply in active if not reply.generating]
+        sampling = []
+        waiting = len(active)
+        for slot, reply in generating:
+            # If many planning blocks are force-closed at once, their closing tags may not all fit.
+            # One token is reserved for each of the other replies.
+            waiting -= 1
+            index = self._append_pending(
+                slot, reply, min(len(reply.pending), self._context.room - waiting)
+            )
+            if not reply.pending:
+                sampling.append((slot, index))
+        if not prefilling:
+            return sampling, 0
+        total = min(self._choose_chunk(shared=bool(generating)), self._context.room)
+        budget = total
+        for position, (slot, reply) in enumerate(prefilling):
+            share = min(len(reply.pending), max(1, budget // (len(prefilling) - position)))
             budget -= share
-            index = self._add(seat, reply, share)
-            if not reply.todo:
-                drawing.append((seat, index))
-        return drawing, slice_size - budget
+            index = self._append_pending(slot, reply, share)
+            if not reply.pending:
+                sampling.append((slot, index))
+        return sampling, total - budget
 
-    def _slice(self, *, beside_others: bool) -> int:
-        """How many prompt tokens to read in one step."""
-        seconds = _STEP_BESIDE_OTHERS if beside_others else _STEP_ALONE
-        size = max(_LEAST_SLICE, len(self._seats), int(self._pace * seconds))
-        return size if size < _EVEN_SLICE else size - size % _EVEN_SLICE
+    def _choose_chunk(self, *, shared: bool) -> int:
+        """Return how many prompt tokens to prefill in one step."""
+        seconds = _SHARED_STEP_SECONDS if shared else _EXCLUSIVE_STEP_SECONDS
+        size = max(_MIN_CHUNK, len(self._slots), int(self._prefill_speed * seconds))
+        return size if size < _CHUNK_TILE else size - size % _CHUNK_TILE
 
-    def _add(self, seat: Slot, reply: ReplySequence, count: int) -> int:
-        """Put the next `count` tokens of a reply into the batch and return the last one's index."""
-        tokens, reply.todo = reply.todo[:count], reply.todo[count:]
-        return self._append(seat, tokens, draw=not reply.todo)
+    def _append_pending(self, slot: Slot, reply: ReplySequence, count: int) -> int:
+        """Add the next `count` tokens of a reply to the batch and return the last one's index."""
+        tokens, reply.pending = reply.pending[:count], reply.pending[count:]
+        return self._append(slot, tokens, want_logits=not reply.pending)
 
-    def _append(self, seat: Slot, tokens: Sequence[int], *, draw: bool) -> int:
-        index = self._context.add(seat.sequence, len(seat.tokens), tokens, draw=draw)
-        seat.tokens += tokens
+    def _append(self, slot: Slot, tokens: Sequence[int], *, want_logits: bool) -> int:
+        index = self._context.add(slot.sequence, len(slot.tokens), tokens, want_logits=want_logits)
+        slot.tokens += tokens
         return index
 
-    def _advance(self, seat: Slot, index: int) -> Iterator[Event]:
-        """Draw the next token of a seat's reply, and yield its end."""
-        reply = seat.reply
+    def _sample(self, slot: Slot, index: int) -> Iterator[Event]:
+        """Sample the next token of a slot's reply. Yield an event if the reply ends."""
+        reply = slot.reply
         assert reply is not None  # noqa: S101 - for the type checker
         try:
-            text = reply.go_on(self._context.logits(index))
+            text = reply.advance(self._context.logits(index))
         except GrammarError as error:
-            yield Failed(
-                id=reply.id, fault="other", text=f"The reply can't be held to its form: {error}."
-            )
-            self._leave(seat)
+            yield _grammar_failure(reply.id, error)
+            self._release(slot)
             return
         if text:
-            self._untold[reply.id] = self._untold.get(reply.id, "") + text
+            self._pending_text[reply.id] = self._pending_text.get(reply.id, "") + text
         if reply.finish:
             yield Finished(id=reply.id, finish=reply.finish)
-            self._leave(seat)
+            self._release(slot)
 
-    def _leave(self, seat: Slot) -> None:
-        if seat.reply:
-            seat.reply.free()
-        self._seats.leave(seat)
+    def _release(self, slot: Slot) -> None:
+        if slot.reply:
+            slot.reply.free()
+        self._slots.release(slot)
 
-    def _anticipate(self) -> int:
-        """Put a slice of what the next mind expects into the batch; return how many tokens that is.
+    def _fill_with_prefetch(self) -> int:
+        """Add a chunk of the next prefetch to the batch and return its size in tokens.
 
-        A mind without a seat gets one that was never used, but no other: what another mind remembers is worth more
-        than a guess.
+        A mind without a slot gets an unused one, but never that of another mind, whose cached
+        prompt is worth more than a guess.
         """
-        while self._expected:
-            mind, tokens = next(iter(self._expected.items()))
-            seat = self._seats.of(mind) or self._seats.lend(mind)
-            common = shared(seat.tokens, tokens) if seat else len(tokens)
-            if seat and common < len(tokens):
-                common = self._seats.trim(seat, common)
-                ahead = tokens[
-                    common : common + min(self._slice(beside_others=True), self._context.room)
-                ]
-                self._append(seat, ahead, draw=False)
-                return len(ahead)
-            del self._expected[mind]
+        while self._prefetches:
+            mind, tokens = next(iter(self._prefetches.items()))
+            slot = self._slots.find(mind) or self._slots.claim_unused(mind)
+            common = count_common_prefix(slot.tokens, tokens) if slot else len(tokens)
+            if slot and common < len(tokens):
+                common = self._slots.truncate(slot, common)
+                size = min(self._choose_chunk(shared=True), self._context.room)
+                chunk = tokens[common : common + size]
+                self._append(slot, chunk, want_logits=False)
+                return len(chunk)
+            del self._prefetches[mind]
         return 0
+
+
+def _grammar_failure(reply_id: int, error: GrammarError) -> Failed:
+    return Failed(id=reply_id, fault="other", text=f"The grammar cannot be used: {error}.")

@@ -1,4 +1,4 @@
-"""Tokens with their logits, as native samplers take them."""
+"""An array of candidate tokens with their logits, in the layout of llama.cpp's samplers."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 Logits: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
 Tokens: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
 
-_CANDIDATE: Final = np.dtype(
+_TOKEN_DATA: Final = np.dtype(  # llama_token_data
     [("id", np.int32), ("logit", np.float32), ("p", np.float32)]
-)  # llama_token_data
-_ROOM: Final = 2048  # tokens, at first
+)
+_INITIAL_CAPACITY: Final = 2048  # tokens
 
 
 class Candidates:
-    """Tokens that may come next. To make one takes longer than to use it, so that it is filled again and again."""
+    """The tokens that may come next. One instance is refilled, since creating one is slow."""
 
     def __init__(self) -> None:
-        self._make(_ROOM)
+        self._allocate(_INITIAL_CAPACITY)
 
     def fill(self, ids: Tokens, logits: Logits) -> None:
-        """Hold `ids` with their `logits`, in place of what was there."""
+        """Replace the candidates by `ids` with their `logits`."""
         size = len(ids)
         if size > len(self._ids):
-            self._make(2 * size)
+            self._allocate(2 * size)
         self._ids[:size] = ids
         self._logits[:size] = logits
         array = self._array
@@ -35,27 +35,27 @@ class Candidates:
         self._size = size
 
     def apply(self, sampler: Any) -> None:
-        """Have a native sampler, or a chain of them, change the logits or draw."""
+        """Apply a llama.cpp sampler or sampler chain, which changes the logits or selects."""
         lib.llama_sampler_apply(sampler, self._pointer)
 
     def drop_impossible(self) -> bool:
-        """Leave those out that a grammar refused; whether any is left."""
+        """Remove the candidates that a grammar rejected. Return whether any are left."""
         possible = np.isfinite(self._logits[: self._size])
         self.fill(self._ids[: self._size][possible], self._logits[: self._size][possible])
         return self._size > 0
 
     @property
-    def best(self) -> float:
-        """The highest logit. Before anything is cut or drawn."""
+    def max_logit(self) -> float:
+        """The highest logit. Valid only before a sampler has removed candidates."""
         return float(self._logits[: self._size].max())
 
     @property
-    def drawn(self) -> int:
-        """The token that a sampler drew."""
+    def selected(self) -> int:
+        """The token that a sampler selected."""
         return int(self._array.data[self._array.selected].id)
 
-    def _make(self, room: int) -> None:
-        self._all = np.zeros(room, _CANDIDATE)
+    def _allocate(self, capacity: int) -> None:
+        self._all = np.zeros(capacity, _TOKEN_DATA)
         self._ids, self._logits = self._all["id"], self._all["logit"]
         self._size = 0
         self._start: Any = ctypes.cast(self._all.ctypes.data, ctypes.POINTER(lib.llama_token_data))

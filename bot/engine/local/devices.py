@@ -1,6 +1,6 @@
-"""The devices that llama.cpp can really use, asked of its backends.
+"""The devices that the installed llama.cpp can use, as its backends report them.
 
-`llama_supports_gpu_offload` would not do: it is true wherever the build has RPC.
+`llama_supports_gpu_offload` does not answer that. It is true for every build with RPC.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pathlib import Path
 import llama_cpp
 import pynvml  # type: ignore[import-untyped] # has no stubs
 
-from bot.engine.local.ggml import function
+from bot.engine.local.ggml import get_function
 
-_CPU_KIND = 0  # GGML_BACKEND_DEVICE_TYPE_CPU
-_GPU_KINDS = (1, 2)  # GGML_BACKEND_DEVICE_TYPE_GPU and _IGPU
+_CPU_TYPE = 0  # GGML_BACKEND_DEVICE_TYPE_CPU
+_GPU_TYPES = (1, 2)  # GGML_BACKEND_DEVICE_TYPE_GPU and _IGPU
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One device of llama.cpp's; memory in bytes."""
+    """One device of llama.cpp. `free` and `total` memory are in bytes."""
 
     name: str  # CPU, CUDA0, RPC0 …
     description: str
@@ -35,32 +35,33 @@ class Device:
 
 
 def list_devices() -> list[Device]:
-    """Return every device of the installed build on this machine."""
-    return [_device(handle) for handle in _handles()]
+    """Return every device that the installed build can use on this machine."""
+    return [_describe_device(handle) for handle in _list_handles()]
 
 
-def device_handles(*, gpus: bool) -> list[int]:
-    """Return llama.cpp's own handles of the GPUs, or of the CPU."""
-    return [
-        handle for handle in _handles() if _kind(handle) in (_GPU_KINDS if gpus else (_CPU_KIND,))
-    ]
+def list_device_handles(*, gpus: bool) -> list[int]:
+    """Return llama.cpp's handles of all GPUs, or of the CPU."""
+    wanted = _GPU_TYPES if gpus else (_CPU_TYPE,)
+    return [handle for handle in _list_handles() if _get_type(handle) in wanted]
 
 
 def find_unused_gpus(found: list[Device]) -> list[str]:
-    """Return the names of this machine's NVIDIA cards where llama.cpp uses none of them."""
-    return [] if any(device.gpu for device in found) else _nvidia_cards()
+    """Return the names of the NVIDIA GPUs of this machine if llama.cpp cannot use any GPU."""
+    return [] if any(device.gpu for device in found) else _list_nvidia_gpus()
 
 
 def count_physical_cores() -> int:
-    """Return the number of physical cores this process may run on: llama.cpp gains nothing from more threads."""
+    """Return the number of physical cores that this process may use.
+
+    llama.cpp does not get faster with more threads than that.
+    """
     if not hasattr(os, "sched_getaffinity"):
         return max(1, (os.cpu_count() or 2) // 2)
-    mine = os.sched_getaffinity(0)
-    return len({_siblings(cpu) for cpu in mine})
+    return len({_read_siblings(cpu) for cpu in os.sched_getaffinity(0)})
 
 
 def read_free_memory() -> int | None:
-    """Return the bytes of main memory that are free for use, or None where this system doesn't say."""
+    """Return the available main memory in bytes, or None if this system does not report it."""
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(
@@ -69,35 +70,36 @@ def read_free_memory() -> int | None:
     return None
 
 
-def _handles() -> list[int]:
+def _list_handles() -> list[int]:
     llama_cpp.llama_backend_init()
-    count = function("ggml_backend_dev_count", ctypes.c_size_t)
-    get = function("ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
+    count = get_function("ggml_backend_dev_count", ctypes.c_size_t)
+    get = get_function("ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
     return [get(index) for index in range(count())]
 
 
-def _kind(handle: int) -> int:
-    return int(function("ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)(handle))
+def _get_type(handle: int) -> int:
+    return int(get_function("ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)(handle))
 
 
-def _device(handle: int) -> Device:
+def _describe_device(handle: int) -> Device:
     text = ctypes.c_char_p
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     pointer = ctypes.POINTER(ctypes.c_size_t)
-    memory = function("ggml_backend_dev_memory", None, ctypes.c_void_p, pointer, pointer)
+    memory = get_function("ggml_backend_dev_memory", None, ctypes.c_void_p, pointer, pointer)
     memory(handle, ctypes.byref(free), ctypes.byref(total))
-    name = function("ggml_backend_dev_name", text, ctypes.c_void_p)(handle) or b"?"
-    description = function("ggml_backend_dev_description", text, ctypes.c_void_p)(handle) or b""
+    name = get_function("ggml_backend_dev_name", text, ctypes.c_void_p)(handle) or b"?"
+    describe = get_function("ggml_backend_dev_description", text, ctypes.c_void_p)
+    description = describe(handle) or b""
     return Device(
         name.decode(),
         description.decode().strip(),
-        _kind(handle) in _GPU_KINDS,
+        _get_type(handle) in _GPU_TYPES,
         free.value,
         total.value,
     )
 
 
-def _nvidia_cards() -> list[str]:
+def _list_nvidia_gpus() -> list[str]:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
@@ -113,7 +115,7 @@ def _nvidia_cards() -> list[str]:
         pynvml.nvmlShutdown()
 
 
-def _siblings(cpu: int) -> str:
+def _read_siblings(cpu: int) -> str:
     topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
     try:
         return topology.read_text(encoding="ascii").strip()

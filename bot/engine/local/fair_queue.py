@@ -1,7 +1,8 @@
-"""The replies that wait, and whose turn is next.
+"""The queue of replies that wait for a slot, fair between guilds.
 
-It is the guild's with the fewest replies under way; among those, the one's that was served longest ago; within a guild,
-the reply's that came first. So a guild that asks for much waits behind one that asks for little, and not the other way.
+The next reply belongs to the guild with the fewest active replies. Ties go to the guild that was
+served longest ago. Within a guild, replies are served in order. A guild with many requests
+therefore cannot delay a guild with few.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class FairQueue:
-    """A fair queue."""
+    """Replies in the order of arrival, popped in the fair order."""
 
     def __init__(self) -> None:
         self._waiting: list[ReplySequence] = []
-        self._told: dict[int, int] = {}
-        self._served: dict[str, int] = {}  # when each guild that waits was served last, in replies
-        self._clock = 0
+        self._positions: dict[int, int] = {}  # by reply, as last reported
+        self._served: dict[str, int] = {}  # tick at which each waiting guild was last served
+        self._tick = 0
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
@@ -30,38 +31,43 @@ class FairQueue:
     def __iter__(self) -> Iterator[ReplySequence]:
         return iter(self._waiting)
 
-    def join(self, reply: ReplySequence) -> None:
-        """Put a reply at the end."""
+    def add(self, reply: ReplySequence) -> None:
+        """Add a reply at the end."""
         self._waiting.append(reply)
 
-    def leave(self, reply: ReplySequence) -> None:
-        """Take a reply out."""
+    def remove(self, reply: ReplySequence) -> None:
+        """Remove a reply."""
         self._waiting.remove(reply)
-        self._told.pop(reply.id, None)
+        self._positions.pop(reply.id, None)
 
-    def next(self, busy: Iterable[str]) -> ReplySequence:
-        """Take out whose turn it is. `busy`: the guild of each reply that is under way."""
-        reply = _first(self._waiting, Counter(busy), self._served)
-        self.leave(reply)
-        self._clock += 1
-        self._served[reply.guild] = self._clock
+    def pop_next(self, active_guilds: Iterable[str]) -> ReplySequence:
+        """Remove and return the next reply. `active_guilds` has the guild of each active reply."""
+        reply = _choose_next(self._waiting, Counter(active_guilds), self._served)
+        self.remove(reply)
+        self._tick += 1
+        self._served[reply.guild] = self._tick
         waiting = {other.guild for other in self._waiting}
-        self._served = {guild: when for guild, when in self._served.items() if guild in waiting}
+        self._served = {guild: tick for guild, tick in self._served.items() if guild in waiting}
         return reply
 
-    def moved(self, busy: Iterable[str]) -> Iterator[tuple[ReplySequence, int]]:
-        """Yield those whose place has changed since the last call, with it: how many come before."""
-        counts, served, waiting = Counter(busy), dict(self._served), list(self._waiting)
-        for place in range(len(waiting)):
-            reply = _first(waiting, counts, served)
+    def pop_changed_positions(
+        self, active_guilds: Iterable[str]
+    ) -> Iterator[tuple[ReplySequence, int]]:
+        """Yield each reply whose position has changed since the last call, with the position.
+
+        The position is the number of replies ahead.
+        """
+        counts, served, waiting = Counter(active_guilds), dict(self._served), list(self._waiting)
+        for position in range(len(waiting)):
+            reply = _choose_next(waiting, counts, served)
             waiting.remove(reply)
-            served[reply.guild] = self._clock + place + 1
-            if self._told.get(reply.id) != place:
-                self._told[reply.id] = place
-                yield reply, place
+            served[reply.guild] = self._tick + position + 1
+            if self._positions.get(reply.id) != position:
+                self._positions[reply.id] = position
+                yield reply, position
 
 
-def _first(
-    waiting: list[ReplySequence], busy: Counter[str], served: dict[str, int]
+def _choose_next(
+    waiting: list[ReplySequence], active: Counter[str], served: dict[str, int]
 ) -> ReplySequence:
-    return min(waiting, key=lambda reply: (busy[reply.guild], served.get(reply.guild, 0)))
+    return min(waiting, key=lambda reply: (active[reply.guild], served.get(reply.guild, 0)))

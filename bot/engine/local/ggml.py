@@ -1,7 +1,7 @@
-"""Functions of ggml's that llama-cpp-python has no binding for.
+"""Access to ggml functions for which llama-cpp-python has no binding.
 
-They are looked up through libllama, which brings the one libggml that it uses itself. `llama_cpp._ggml` loads another
-copy (a wheel has no symbolic links), whose list of devices llama.cpp never sees.
+They are looked up in libllama, which links the copy of libggml that it uses. `llama_cpp._ggml`
+loads a second copy (a wheel has no symbolic links), and llama.cpp never sees its devices.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from typing import Any
 from llama_cpp.llama_cpp import _lib
 
 
-def function(name: str, result: Any, *arguments: Any) -> Any:
-    """Return ggml's function `name` with its ctypes types. Raises AttributeError where the build has none."""
-    found = getattr(_lib, name)
-    found.restype, found.argtypes = result, list(arguments)
-    return found
+def get_function(name: str, result: Any, *arguments: Any) -> Any:
+    """Return the ggml function `name` with its ctypes types.
+
+    Raises AttributeError if the build does not have it.
+    """
+    function = getattr(_lib, name)
+    function.restype, function.argtypes = result, list(arguments)
+    return function

@@ -1,4 +1,7 @@
-"""A thin, typed face on the low-level functions of llama-cpp-python. Only the worker process imports this."""
+"""A thin, typed wrapper of llama-cpp-python's low-level functions.
+
+Only the worker process imports this.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +24,24 @@ GGML_TYPES = {"f16": 1, "q4_0": 2, "q8_0": 8}
 FLASH_ATTENTION = {"auto": -1, "off": 0, "on": 1}
 _PIECE_BYTES = 256
 
-# llama_get_logits_ith, for the bare address: to unwrap a pointer for each token takes longer than to find it.
-_logits_at = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(
+# llama_get_logits_ith, returning a bare address. Unwrapping a pointer object for each token takes
+# longer than the lookup itself.
+_get_logits_address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(
     ctypes.cast(lib.llama_get_logits_ith, ctypes.c_void_p).value or 0
 )
 
 
 class LoadError(Exception):
-    """llama.cpp could not load the model, or make a context for it."""
+    """llama.cpp could not load the model or create a context for it."""
 
 
 class DecodeError(Exception):
-    """A step failed in a way that leaves the context in doubt."""
+    """A decode failed and left the context in an unknown state."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextPlan:
-    """Measures of a context. `tokens` is what one sequence may hold."""
+    """Parameters of a context. `tokens` is the size of each sequence."""
 
     tokens: int
     sequences: int
@@ -65,27 +69,27 @@ class Model:
 
     @property
     def layers(self) -> int:
-        """Repeating layers and the output layer: what can be offloaded."""
+        """Number of layers that can be offloaded: the repeating layers and the output layer."""
         return int(lib.llama_model_n_layer(self.handle)) + 1
 
     @property
     def trained_context(self) -> int:
-        """Tokens of context it was trained with."""
+        """Context length in training, in tokens."""
         return int(lib.llama_model_n_ctx_train(self.handle))
 
     @property
-    def writes_text(self) -> bool:
-        """False for encoders."""
+    def is_generative(self) -> bool:
+        """Whether the model can generate text. False for encoders."""
         return lib.llama_model_has_decoder(self.handle) and not lib.llama_model_has_encoder(
             self.handle
         )
 
     def free(self) -> None:
-        """Give the memory back; the model must not be used after that."""
+        """Release the memory. The model must not be used afterwards."""
         lib.llama_model_free(self.handle)
 
     def tokenize(self, parts: Sequence[PromptPart]) -> list[int]:
-        """Tokens of a prompt. Only control parts may become control tokens."""
+        """Return the tokens of a prompt. Only its control parts can become control tokens."""
         from bot.her.prompt import Control
 
         tokens: list[int] = []
@@ -101,7 +105,7 @@ class Model:
         return tokens
 
     def encode(self, text: str, *, control: bool = False) -> list[int]:
-        """Tokens of `text`; control tokens spelt in it stay text unless `control`."""
+        """Return the tokens of `text`. It yields control tokens only if `control` is set."""
         data = text.encode("utf-8", "replace")
         room = len(data) + 8
         buffer = (ctypes.c_int32 * room)()
@@ -115,7 +119,7 @@ class Model:
         return list(buffer[:count])
 
     def piece(self, token: int) -> bytes:
-        """The bytes that `token` stands for; nothing for a control token."""
+        """Return the bytes of a token, which are empty for a control token."""
         if token not in self._pieces:
             buffer = ctypes.create_string_buffer(_PIECE_BYTES)
             count = lib.llama_token_to_piece(self.vocabulary, token, buffer, _PIECE_BYTES, 0, False)
@@ -125,23 +129,23 @@ class Model:
             self._pieces[token] = buffer.raw[:count]
         return self._pieces[token]
 
-    def ends(self, token: int) -> bool:
-        """Whether a reply is over when this was drawn: an end-of-turn token, or any other control token."""
+    def ends_reply(self, token: int) -> bool:
+        """Return whether a token ends the reply, as end-of-turn and all control tokens do."""
         if token not in self._ends:
-            v = self.vocabulary
             self._ends[token] = bool(
-                lib.llama_vocab_is_eog(v, token) or lib.llama_vocab_is_control(v, token)
+                lib.llama_vocab_is_eog(self.vocabulary, token)
+                or lib.llama_vocab_is_control(self.vocabulary, token)
             )
         return self._ends[token]
 
-    def knows_control(self, spelling: str) -> bool:
-        """Whether `spelling` is one control token of this model."""
+    def has_control_token(self, spelling: str) -> bool:
+        """Return whether `spelling` is one control token of this model."""
         tokens = self.encode(spelling, control=True)
         return len(tokens) == 1 and bool(lib.llama_vocab_is_control(self.vocabulary, tokens[0]))
 
 
 class Context:
-    """The cache of all sequences, and the batch they are decoded in."""
+    """The KV cache of all sequences, and the batch in which they are decoded."""
 
     def __init__(self, model: Model, plan: ContextPlan) -> None:
         params = lib.llama_context_default_params()
@@ -151,13 +155,14 @@ class Context:
         params.n_threads = params.n_threads_batch = plan.threads
         params.type_k = params.type_v = GGML_TYPES[plan.cache_type]
         params.flash_attn_type = FLASH_ATTENTION[plan.flash_attention]
-        # Each mind its own part of the cache. One part for all was measured 15 to 40 % slower a step: 97 against 121 ms
-        # of CPU with the demo model, eight minds of 350 tokens each, since each then looks past all the others' tokens.
+        # Each sequence has its own part of the cache. A unified cache was 15 to 40 % slower per
+        # step, since attention then skips over the tokens of all other sequences: 121 instead of
+        # 97 ms of CPU with the demo model and eight sequences of 350 tokens.
         params.kv_unified = False
         params.no_perf = True
         handle = lib.llama_init_from_model(model.handle, params)
         if not handle:
-            raise LoadError(f"llama.cpp could not make a context of {params.n_ctx:,} tokens")
+            raise LoadError(f"llama.cpp could not create a context of {params.n_ctx:,} tokens")
         self.handle: Any = handle
         self._memory: Any = lib.llama_get_memory(handle)
         self._model = model
@@ -169,30 +174,30 @@ class Context:
         for index in range(plan.batch):
             batch.n_seq_id[index] = 1
         self.tokens_each = lib.llama_n_ctx_seq(handle)
-        self._logits: dict[int, npt.NDArray[np.float32]] = {}  # by where they lie
+        self._logits: dict[int, npt.NDArray[np.float32]] = {}  # by address
 
     def free(self) -> None:
-        """Give the memory back; the context must not be used after that."""
+        """Release the memory. The context must not be used afterwards."""
         lib.llama_batch_free(self._batch)
         lib.llama_free(self.handle)
 
     def clear_batch(self) -> None:
-        """Begin a new step."""
+        """Remove all tokens from the batch."""
         self._filled = 0
 
     @property
     def room(self) -> int:
-        """Tokens that still fit into this step."""
+        """Number of tokens that still fit into the batch."""
         return self.capacity - self._filled
 
-    def add(self, sequence: int, position: int, tokens: Sequence[int], *, draw: bool) -> int:
-        """Put tokens, one or more, of one sequence into the step; return the index of the last one.
+    def add(self, sequence: int, position: int, tokens: Sequence[int], *, want_logits: bool) -> int:
+        """Add one or more tokens of a sequence to the batch and return the index of the last one.
 
-        `draw`: its logits are wanted. Raises DecodeError where there is no room for them.
+        `want_logits` requests the logits of that one. Raises DecodeError if the batch is full.
         """
         if not 0 < len(tokens) <= self.room:
             raise DecodeError(
-                f"{len(tokens)} tokens don't fit into a step that has room for {self.room}"
+                f"{len(tokens)} tokens do not fit into a batch with room for {self.room}"
             )
         index = self._filled
         for index, token in enumerate(tokens, self._filled):
@@ -201,12 +206,15 @@ class Context:
             self._sequences[index][0] = sequence
             self._wanted[index] = 0
         self._filled = index + 1
-        if draw:
+        if want_logits:
             self._wanted[index] = 1
         return index
 
     def decode(self) -> bool:
-        """Run the step. False: no room in the cache, nothing was changed. Raises DecodeError."""
+        """Decode the batch. Return False, without any effect, if the KV cache is full.
+
+        Raises DecodeError.
+        """
         self._batch.n_tokens = self._filled
         status = lib.llama_decode(self.handle, self._batch)
         if status not in (0, 1):
@@ -214,39 +222,38 @@ class Context:
         return bool(status == 0)
 
     def logits(self, index: int) -> npt.NDArray[np.float32]:
-        """The logits at an index that `add` returned. Valid until the next step."""
-        address = _logits_at(self.handle, index)
-        if (
-            address not in self._logits
-        ):  # making an array takes longer than all else that is done to draw a token
+        """Return the logits at an index that `add` returned. The next decode invalidates them."""
+        address = _get_logits_address(self.handle, index)
+        # Creating an array takes longer than everything else in sampling a token.
+        if address not in self._logits:
             row = (ctypes.c_float * self._model.size).from_address(address)
             self._logits[address] = np.frombuffer(row, np.float32)
         return self._logits[address]
 
-    def state_size(self, sequence: int) -> int:
-        """Bytes that `state` would take."""
+    def measure_state(self, sequence: int) -> int:
+        """Return the size of `save_state`'s result in bytes."""
         return int(lib.llama_state_seq_get_size(self.handle, sequence))
 
-    def state(self, sequence: int) -> bytes:
-        """All that the cache holds of a sequence."""
-        size = self.state_size(sequence)
+    def save_state(self, sequence: int) -> bytes:
+        """Return the KV cache of a sequence."""
+        size = self.measure_state(sequence)
         buffer = (ctypes.c_uint8 * size)()
         return bytes(
             memoryview(buffer)[: lib.llama_state_seq_get_data(self.handle, buffer, size, sequence)]
         )
 
-    def restore(self, sequence: int, state: bytes) -> bool:
-        """Put back what `state` returned, into any empty sequence, which stays empty where it can't be done: False."""
+    def restore_state(self, sequence: int, state: bytes) -> bool:
+        """Load a saved state into an empty sequence. If that fails, return False."""
         buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
         if lib.llama_state_seq_set_data(self.handle, buffer, len(state), sequence):
             return True
         lib.llama_memory_seq_rm(self._memory, sequence, -1, -1)
         return False
 
-    def keep(self, sequence: int, tokens: int) -> bool:
-        """Forget all but the first `tokens` of a sequence.
+    def truncate(self, sequence: int, tokens: int) -> bool:
+        """Remove all but the first `tokens` of a sequence from the KV cache.
 
-        False where this kind of cache can't do that, so that all of the sequence is forgotten.
+        Return False if this kind of cache cannot do that. The whole sequence is removed then.
         """
         if lib.llama_memory_seq_rm(self._memory, sequence, tokens, -1):
             return True

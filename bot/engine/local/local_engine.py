@@ -1,7 +1,7 @@
-"""The local engine, as the bot sees it: requests in, streams out, whatever becomes of the worker behind them.
+"""The local engine: sends requests to the worker and streams the replies back.
 
-What is promised when a worker dies: a reply of which nothing was handed on yet is written once more, from its prompt,
-by the next worker; one that had begun to show ends with EngineDied, so that no text is ever shown twice.
+If the worker dies, a reply without output is generated again, once, by the next worker. A reply
+that has already produced text ends with EngineDied, so that no text is shown twice.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ if TYPE_CHECKING:
     from bot.weights.find_model import ModelSource
     from bot.weights.hub import Progress
 
-_LARGEST_SEED = 2**32 - 1
+_MAX_SEED = 2**32 - 1
 
 
 class LocalEngine:
     """An Engine that runs llama.cpp in a child process.
 
-    `progress` hears of weights being fetched, from another thread.
+    `progress` is called from another thread while the model is downloaded. If the queue is full,
+    further requests of a guild that already has one in it are refused with EngineBusy.
     """
 
     def __init__(
@@ -60,24 +61,27 @@ class LocalEngine:
         self._starting = asyncio.Lock()
         self._source: ModelSource | None = None
         self._info: EngineInfo | None = None
-        self._patience: asyncio.TimerHandle | None = None
-        self._given_up = ""
-        self._last_fault = ""
+        self._restart_timer: asyncio.TimerHandle | None = None
+        self._unavailable = ""  # the error of all requests while the worker cannot be restarted
+        self._exit_reason = ""
 
     @property
     def info(self) -> EngineInfo:
-        """What runs, where. Raises EngineStartError before `start` has ended well."""
+        """The model and where it runs. Raises EngineStartError before `start` has succeeded."""
         if not self._info:
-            raise EngineStartError("The model hasn't been started.")
+            raise EngineStartError("The model has not been started.")
         return self._info
 
     @property
     def worker_pid(self) -> int | None:
-        """Process id of the worker, if there is one just now."""
+        """Process id of the worker, or None during a restart."""
         return self._supervisor.pid if self._supervisor else None
 
     async def start(self) -> None:
-        """Find, check and load the model. Raises UnknownName, WeightsError, ModelFileError or EngineStartError."""
+        """Find, check and load the model.
+
+        Raises NameNotFound, WeightsError, ModelFileError or EngineStartError.
+        """
         async with self._starting:
             if self._supervisor:
                 return
@@ -87,7 +91,7 @@ class LocalEngine:
             )
             await asyncio.to_thread(gguf_reader.check, source.path)
             supervisor = Supervisor(
-                self._load(source),
+                self._build_load(source),
                 self,
                 hung_after=self._options.hung_after,
                 step_limit=self._options.step_limit,
@@ -97,126 +101,129 @@ class LocalEngine:
             self._supervisor = supervisor
 
     async def close(self) -> None:
-        """End the worker. Replies under way end with EngineDied."""
+        """End the worker. Active replies end with EngineDied."""
         async with self._starting:
             supervisor, self._supervisor = self._supervisor, None
-            self._stop_waiting()
-            self._end_all(EngineDied("The model was shut down."))
+            self._clear_restart()
+            self._fail_all(EngineDied("The model was shut down."))
             if supervisor:
                 await supervisor.close()
 
     async def count(self, prompt: Prompt) -> int:
-        """Return how many tokens `prompt` has. Raises EngineDied where no worker comes up to be asked."""
-        supervisor = self._running()
-        order = Count(id=next(self._ids), parts=_parts(prompt))
+        """Return how many tokens `prompt` has. Raises EngineDied if the worker does not restart."""
+        supervisor = self._require_supervisor()
+        command = Count(id=next(self._ids), parts=_build_parts(prompt))
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._counts[order.id] = (order, answer)
+        self._counts[command.id] = (command, answer)
         try:
-            supervisor.send(order)
+            supervisor.send(command)
             return await answer
         finally:
-            del self._counts[order.id]
+            del self._counts[command.id]
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Stream one reply; see Engine."""
-        self._refuse(request)
-        stream = ReplyStream(self._order(request), request.on_queue_position)
-        self._streams[stream.order.id] = stream
+        """Stream one reply. See `Engine.generate`."""
+        self._require_acceptable(request)
+        stream = ReplyStream(self._build_generate(request), request.on_queue_position)
+        self._streams[stream.command.id] = stream
         try:
             self._send(stream)
-            async for piece in stream.pieces():
-                yield piece
+            async for chunk in stream.chunks():
+                yield chunk
         finally:
-            del self._streams[stream.order.id]
-            if stream.sent and not stream.over and self._supervisor:
-                self._supervisor.send(Cancel(id=stream.order.id))
+            del self._streams[stream.command.id]
+            if stream.sent and not stream.ended and self._supervisor:
+                self._supervisor.send(Cancel(id=stream.command.id))
 
     def prefetch(self, mind: str, prompt: Prompt) -> None:
-        """Have the worker read, when it is idle, what a mind's next prompt will be; see Anticipating."""
+        """Prefill a mind's next prompt when idle. See `PrefetchingEngine.prefetch`."""
         if self._supervisor:
-            self._supervisor.send(Prefetch(mind=_clean(mind), parts=_parts(prompt)))
+            self._supervisor.send(
+                Prefetch(mind=_replace_surrogates(mind), parts=_build_parts(prompt))
+            )
 
-    # What the supervisor tells
+    # WorkerListener
 
-    def came_up(self, ready: Ready) -> None:
-        """A worker is ready: give it what waits."""
-        self._info = self._describe(ready)
-        self._stop_waiting()
+    def on_ready(self, ready: Ready) -> None:
+        """Send all waiting requests to the new worker."""
+        self._info = self._build_info(ready)
+        self._clear_restart()
         if self._supervisor:
-            for order, _ in self._counts.values():
-                self._supervisor.send(order)
+            for command, _ in self._counts.values():
+                self._supervisor.send(command)
         for stream in self._streams.values():
             self._send(stream)
 
-    def heard(self, event: Event) -> None:
-        """Hand an event on to who waits for it."""
+    def on_event(self, event: Event) -> None:
+        """Pass an event to the request that it belongs to."""
         match event:
             case Counted():
                 if (count := self._counts.get(event.id)) and not count[1].done():
                     count[1].set_result(event.tokens)
             case Started() | QueuePosition() | Generated() | Finished() | Failed():
                 if stream := self._streams.get(event.id):
-                    stream.put(event)
+                    stream.receive(event)
 
-    def went_down(self, why: str) -> None:
-        """The worker is gone: what had shown nothing yet is written again by the next one, the rest ends."""
-        died = EngineDied(f"{why} The reply was lost; try again.")
+    def on_worker_exit(self, reason: str) -> None:
+        """Keep the replies without output for the next worker, and end the others."""
+        died = EngineDied(f"{reason} The reply was lost. Try again.")
         for stream in self._streams.values():
-            stream.survive(died)
-        self._last_fault = why
-        if self._given_up:
-            self._give_up()
-        elif not self._patience:
-            self._patience = asyncio.get_running_loop().call_later(
-                self._options.ready_within, self._give_up
+            stream.handle_worker_exit(died)
+        self._exit_reason = reason
+        if self._unavailable:
+            self._fail_waiting()
+        elif not self._restart_timer:
+            self._restart_timer = asyncio.get_running_loop().call_later(
+                self._options.ready_within, self._fail_waiting
             )
 
-    def _give_up(self) -> None:
-        """The next worker takes too long: nobody shall wait for it any more."""
-        self._given_up = f"{self._last_fault} It is tried again and again; ask later."
-        self._end_all(EngineDied(self._given_up))
+    def _fail_waiting(self) -> None:
+        """Fail all requests, since the next worker takes too long to start."""
+        self._unavailable = f"{self._exit_reason} It is being restarted. Try again later."
+        self._fail_all(EngineDied(self._unavailable))
 
-    def _stop_waiting(self) -> None:
-        self._given_up = self._last_fault = ""
-        if self._patience:
-            self._patience.cancel()
-            self._patience = None
+    def _clear_restart(self) -> None:
+        self._unavailable = self._exit_reason = ""
+        if self._restart_timer:
+            self._restart_timer.cancel()
+            self._restart_timer = None
 
-    def _end_all(self, error: EngineDied) -> None:
+    def _fail_all(self, error: EngineDied) -> None:
         for stream in self._streams.values():
             stream.fail(error)
         for _, answer in self._counts.values():
             if not answer.done():
                 answer.set_exception(error)
 
-    def _running(self) -> Supervisor:
+    def _require_supervisor(self) -> Supervisor:
         if not self._supervisor:
-            raise EngineStartError("The model hasn't been started, or was shut down.")
-        if self._given_up:
-            raise EngineDied(self._given_up)
+            raise EngineStartError("The model has not been started, or was shut down.")
+        if self._unavailable:
+            raise EngineDied(self._unavailable)
         return self._supervisor
 
-    def _refuse(self, request: Request) -> None:
-        self._running()
-        if not 0 <= request.seed <= _LARGEST_SEED:
+    def _require_acceptable(self, request: Request) -> None:
+        self._require_supervisor()
+        if not 0 <= request.seed <= _MAX_SEED:
             raise EngineError(
-                f"A seed is a whole number from 0 to {_LARGEST_SEED}, not {request.seed}."
+                f"The seed {request.seed} is out of range. Use a whole number up to {_MAX_SEED}."
             )
         if request.max_tokens < 1:
-            raise EngineError("A reply needs room for one token at least.")
-        full = len(self._streams) >= self.info.minds + self._options.queue
-        asks = {stream.order.guild for stream in self._streams.values()}
-        if full and _clean(request.guild) in asks:  # one server's flood keeps no other server out
+            raise EngineError("max_tokens must be at least 1.")
+        is_full = len(self._streams) >= self.info.minds + self._options.queue
+        guilds = {stream.command.guild for stream in self._streams.values()}
+        # Other guilds are not refused, so that one guild cannot keep them out.
+        if is_full and _replace_surrogates(request.guild) in guilds:
             raise EngineBusy(
-                f"{len(self._streams)} replies are being written or wait already; try again later."
+                f"The queue is full with {len(self._streams)} replies. Try again later."
             )
 
     def _send(self, stream: ReplyStream) -> None:
-        if self._supervisor and self._supervisor.up and not stream.sent:
+        if self._supervisor and self._supervisor.is_ready and not stream.sent:
             stream.sent = True
-            self._supervisor.send(stream.order)
+            self._supervisor.send(stream.command)
 
-    def _load(self, source: ModelSource) -> Load:
+    def _build_load(self, source: ModelSource) -> Load:
         options = self._options
         return Load(
             path=str(source.path),
@@ -232,7 +239,7 @@ class LocalEngine:
             check_memory=options.check_memory,
         )
 
-    def _describe(self, ready: Ready) -> EngineInfo:
+    def _build_info(self, ready: Ready) -> EngineInfo:
         source = self._source
         assert source is not None  # noqa: S101 - for the type checker
         return EngineInfo(
@@ -251,29 +258,30 @@ class LocalEngine:
             supports_grammar=True,
         )
 
-    def _order(self, request: Request) -> Generate:
+    def _build_generate(self, request: Request) -> Generate:
         return Generate(
             id=next(self._ids),
-            parts=_parts(request.prompt),
-            prefill=_clean(request.prompt.prefill),
-            mind=_clean(request.mind),
-            guild=_clean(request.guild),
+            parts=_build_parts(request.prompt),
+            prefill=_replace_surrogates(request.prompt.prefill),
+            mind=_replace_surrogates(request.mind),
+            guild=_replace_surrogates(request.guild),
             sampling=request.sampling or self.info.sampling,
             seed=request.seed,
             max_tokens=request.max_tokens,
             planning_tokens=request.planning_tokens,
             planning_closer=request.planning_closer,
-            stop=tuple(map(_clean, request.stop)),
-            grammar=request.grammar and _clean(request.grammar),
+            stop=tuple(map(_replace_surrogates, request.stop)),
+            grammar=request.grammar and _replace_surrogates(request.grammar),
         )
 
 
-def _parts(prompt: Prompt) -> tuple[Control | Text, ...]:
+def _build_parts(prompt: Prompt) -> tuple[Control | Text, ...]:
     return tuple(
-        Text(_clean(part.text)) if isinstance(part, Text) else part for part in prompt.parts
+        Text(_replace_surrogates(part.text)) if isinstance(part, Text) else part
+        for part in prompt.parts
     )
 
 
-def _clean(text: str) -> str:
-    """Half of a surrogate pair can't travel as JSON."""
+def _replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which JSON cannot represent."""
     return text.encode("utf-8", "replace").decode()

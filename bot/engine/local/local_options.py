@@ -1,4 +1,4 @@
-"""What can be chosen about the local engine."""
+"""Settings of the local engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FlashAttention: TypeAlias = Literal["auto", "on", "off"]
 
 @dataclass(frozen=True, slots=True)
 class SamplingOverrides:
-    """What is to be other than the model's makers recommend; None: nothing."""
+    """Sampler settings that replace the recommended ones. Fields that are None keep it."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -24,7 +24,7 @@ class SamplingOverrides:
     dry: float | None = None
 
     def apply_to(self, recommended: Sampling) -> Sampling:
-        """Return the recommended sampling with these wishes in its place."""
+        """Return the recommended settings with these overrides."""
         return replace(
             recommended,
             **{name: value for name, value in asdict(self).items() if value is not None},
@@ -33,38 +33,24 @@ class SamplingOverrides:
 
 @dataclass(frozen=True, slots=True)
 class LocalOptions:
-    """Settings of the local engine, each with a default that fits itself to the machine."""
+    """Settings of the local engine. The defaults adapt to the machine."""
 
-    model: str = (
-        "demo"  # a name of the catalogue, the path of a GGUF file, or hf:OWNER/REPO/FILE.gguf
-    )
-    weights: Path | None = None  # the folder weights are kept in; None: Aside's own
-    dialect: Dialect | None = None  # None: the catalogue's word for it, else HER
-    sampling: SamplingOverrides = (
-        SamplingOverrides()
-    )  # over the catalogue's word for it, else HER's
-    context: int | None = (
-        None  # tokens of one mind, prompt and reply together; None: as memory allows
-    )
-    minds: int | None = (
-        None  # replies generated at once, each with a context of its own; None: as memory allows
-    )
-    gpu_layers: int | Literal["auto", "all"] = (
-        "auto"  # auto: all that fit on a GPU, where there is one
-    )
-    rpc: tuple[
-        str, ...
-    ] = ()  # host:port of other machines whose devices are used, through llama.cpp's RPC backend
-    cache_type: CacheType | None = None  # how keys and values are kept; None: as memory allows
-    host_memory: int = (
-        2 * 2**30
-    )  # bytes of main memory for minds that have lost their place in the cache
+    model: str = "demo"  # a catalogue name, the path of a GGUF file, or hf:OWNER/REPO/FILE.gguf
+    weights: Path | None = None  # folder of the model files; default: Aside's
+    dialect: Dialect | None = None  # default: from the catalogue, else HER
+    sampling: SamplingOverrides = SamplingOverrides()
+    """Overrides of the catalogue's recommendation, or of HER's if the model is not in it."""
+
+    context: int | None = None  # tokens for one mind, prompt and reply; default: as memory allows
+    minds: int | None = None  # replies generated at once, default: as memory allows
+    gpu_layers: int | Literal["auto", "all"] = "auto"  # auto: as many as fit on the GPUs
+    rpc: tuple[str, ...] = ()  # host:port of machines whose devices are used over llama.cpp's RPC
+    cache_type: CacheType | None = None  # type of the KV cache; default: as memory allows
+    host_memory: int = 2 * 2**30  # bytes of main memory for the KV caches of minds without a slot
     flash_attention: FlashAttention = "auto"
-    threads: int | None = None  # None: one for each core
-    queue: int = (
-        64  # replies that may wait; more of a guild that is among them are refused with EngineBusy
-    )
-    hung_after: float = 20.0  # seconds without a sign of life after which the worker is killed
-    step_limit: float = 300.0  # seconds one step of the model may take before the worker is killed
-    ready_within: float = 60.0  # seconds a request waits for a worker that is being restarted
-    check_memory: bool = True  # refuse to load what can't fit, by the model's header
+    threads: int | None = None  # default: one per physical core
+    queue: int = 64  # replies that may wait; see LocalEngine on who is refused if it is full
+    hung_after: float = 20.0  # seconds without a heartbeat after which the worker is killed
+    step_limit: float = 300.0  # seconds of one decode after which the worker is killed
+    ready_within: float = 60.0  # seconds that a request waits for a restarting worker
+    check_memory: bool = True  # refuse to load a model that cannot fit, judging by its header

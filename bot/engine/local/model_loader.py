@@ -1,4 +1,7 @@
-"""Loads a model in the worker, as asked or as it fits, and tells what became of it."""
+"""Loads a model in the worker.
+
+The settings fix the memory plan as far as they go. The rest is chosen to fit the machine.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from bot.engine.local.devices import (
     read_free_memory,
 )
 from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
-from bot.engine.local.rpc import borrow
+from bot.engine.local.rpc import add_rpc_servers
 from bot.engine.local.worker_messages import Ready
 from bot.errors import EngineStartError, ModelFileError
 from bot.weights import gguf_reader
@@ -27,91 +30,96 @@ if TYPE_CHECKING:
     from bot.engine.local.worker_messages import Load
 
 _CHATML = "<|im_start|>"
-_BUILD_HINT = 'build llama-cpp-python for it (CMAKE_ARGS="-DGGML_CUDA=on"), or set gpu_layers to 0'
-_STRANGE = re.compile(r"unknown model architecture: '([^']+)'")
-_NO_MEMORY = re.compile(
+_BUILD_HINT = 'Build llama-cpp-python with CMAKE_ARGS="-DGGML_CUDA=on", or set gpu_layers to 0.'
+_UNKNOWN_ARCHITECTURE = re.compile(r"unknown model architecture: '([^']+)'")
+_OUT_OF_MEMORY = re.compile(
     r"out of memory|failed to allocate|unable to allocate|cudaMalloc failed", re.IGNORECASE
 )
 
 
 class ModelLoader:
-    """Loads what one order names."""
+    """Loads the model of one Load command."""
 
-    def __init__(self, order: Load, chatter: LlamaLog) -> None:
-        self._order = order
-        self._chatter = chatter
-        self._path = Path(order.path)
+    def __init__(self, command: Load, llama_log: LlamaLog) -> None:
+        self._command = command
+        self._llama_log = llama_log
+        self._path = Path(command.path)
 
     def load(self) -> tuple[Model, Context, Ready]:
-        """Load by the best plan that works. Raises ModelFileError, EngineStartError, UserInputError or LoadError."""
-        borrow(self._order.rpc)
+        """Load the model with the best memory plan that works.
+
+        Raises ModelFileError, EngineStartError, UserInputError or LoadError.
+        """
+        add_rpc_servers(self._command.rpc)
         headers = gguf_reader.check(self._path)
         found = list_devices()
         gpus = [device for device in found if device.gpu]
-        fitting = self._plans(headers, gpus)
-        for attempt, plan in enumerate(fitting):
+        candidates = self._list_plans(headers, gpus)
+        for attempt, plan in enumerate(candidates):
             try:
-                model, context = self._try(plan, gpus)
+                model, context = self._load_plan(plan, gpus)
             except LoadError as error:
-                if not _NO_MEMORY.search(self._chatter.text):
+                if not _OUT_OF_MEMORY.search(self._llama_log.text):
                     raise
-                if attempt == len(fitting) - 1:
+                if attempt == len(candidates) - 1:
                     raise EngineStartError(
-                        f"Memory ran out even for the smallest plan ({plan}): choose a smaller model, fewer minds or a "
-                        "smaller context, or end what else takes memory."
+                        f"Memory ran out even for the smallest plan ({plan}). Choose a smaller "
+                        "model, fewer minds or a smaller context, or close other programs."
                     ) from error
-                self._chatter.forget()
+                self._llama_log.clear()
                 continue
-            first = attempt + self._order.smaller == 0
+            is_first = attempt + self._command.skip_plans == 0
             return (
                 model,
                 context,
-                self._describe(headers[0], found, plan, model, context, as_planned=first),
+                self._describe(headers[0], found, plan, model, context, is_first=is_first),
             )
-        raise AssertionError("there is a plan at least")
+        raise AssertionError("there is always at least one plan")
 
-    def _plans(
+    def _list_plans(
         self, headers: Sequence[gguf_reader.GgufFile], gpus: Sequence[Device]
     ) -> Sequence[Plan]:
-        """The plans to try. Without a check of memory only the first counts, as if everything fitted."""
-        order = self._order
-        wishes = PlanRequest(
-            context=order.context,
-            minds=order.minds,
-            cache_type=order.cache_type,
-            gpu_layers=_layers_asked(order),
-            flash_attention=order.flash_attention != "off",
+        """Return the plans to try, the best first. Without a memory check there is only one."""
+        command = self._command
+        request = PlanRequest(
+            context=command.context,
+            minds=command.minds,
+            cache_type=command.cache_type,
+            gpu_layers=_parse_gpu_layers(command),
+            flash_attention=command.flash_attention != "off",
         )
-        boundless = [2**60 for _ in gpus]
-        if not order.check_memory:
-            return plans(headers, boundless, None, wishes)[:1]
-        fitting = plans(headers, [device.free for device in gpus], read_free_memory(), wishes)
+        if not command.check_memory:
+            unlimited = [2**60 for _ in gpus]
+            return plans(headers, unlimited, None, request)[:1]
+        fitting = plans(headers, [device.free for device in gpus], read_free_memory(), request)
         if not fitting:
-            raise ModelFileError(_does_not_fit(smallest(headers, wishes), gpus))
-        return fitting[min(order.smaller, len(fitting) - 1) :]
+            raise ModelFileError(_describe_shortage(smallest(headers, request), gpus))
+        return fitting[min(command.skip_plans, len(fitting) - 1) :]
 
-    def _try(self, plan: Plan, gpus: Sequence[Device]) -> tuple[Model, Context]:
+    def _load_plan(self, plan: Plan, gpus: Sequence[Device]) -> tuple[Model, Context]:
         try:
             model = Model(self._path, plan.gpu_layers if gpus else 0)
         except LoadError as error:
-            if strange := _STRANGE.search(self._chatter.text):
+            if unknown := _UNKNOWN_ARCHITECTURE.search(self._llama_log.text):
                 raise ModelFileError(
-                    f"{self._path.name} is a model of the architecture {strange[1]}, which the installed llama.cpp "
-                    "doesn't know: choose another model, or a newer Aside."
+                    f"{self._path.name} is a model of the architecture {unknown[1]}, which the "
+                    "installed llama.cpp does not support. Choose another model, or update Aside."
                 ) from error
             raise
-        if not model.writes_text:
-            raise ModelFileError(f"The model in {self._path} can't write text: choose another one.")
-        measures = ContextPlan(
+        if not model.is_generative:
+            raise ModelFileError(
+                f"The model in {self._path} cannot generate text. Choose another one."
+            )
+        context_plan = ContextPlan(
             tokens=plan.context,
             sequences=plan.minds,
-            threads=self._order.threads or count_physical_cores(),
+            threads=self._command.threads or count_physical_cores(),
             batch=max(BATCH, 2 * plan.minds),
             cache_type=plan.cache_type,
-            flash_attention=self._order.flash_attention,
+            flash_attention=self._command.flash_attention,
         )
         try:
-            return model, Context(model, measures)
+            return model, Context(model, context_plan)
         except LoadError:
             model.free()
             raise
@@ -124,67 +132,70 @@ class ModelLoader:
         model: Model,
         context: Context,
         *,
-        as_planned: bool,
+        is_first: bool,
     ) -> Ready:
-        offloaded = self._offloaded() if plan.gpu_layers else 0
+        offloaded = self._count_offloaded_layers() if plan.gpu_layers else 0
         gpus = [str(device) for device in found if device.gpu]
         return Ready(
-            model=self._order.name or header.name,
+            model=self._command.name or header.name,
             context=context.tokens_each,
             minds=plan.minds,
             memory=str(plan),
             device=" + ".join(gpus) if offloaded else "CPU",
             layers=model.layers,
             layers_offloaded=offloaded,
-            warning=self._warning(found, plan, offloaded, model, as_planned=as_planned),
+            warning=self._build_warning(found, plan, offloaded, model, is_first=is_first),
         )
 
-    def _offloaded(self) -> int:
-        """Layers that llama.cpp has put elsewhere than on the CPU; its own sum counts what was asked for."""
-        said = dict(re.findall(r"layer +(\d+) assigned to device (\w+)", self._chatter.text))
-        return sum(device != "CPU" for device in said.values())
+    def _count_offloaded_layers(self) -> int:
+        """Return how many layers llama.cpp placed on another device than the CPU.
 
-    def _warning(
-        self, found: list[Device], plan: Plan, offloaded: int, model: Model, *, as_planned: bool
+        It is read from the log, since llama.cpp's own total counts the layers that were requested.
+        """
+        devices = dict(re.findall(r"layer +(\d+) assigned to device (\w+)", self._llama_log.text))
+        return sum(device != "CPU" for device in devices.values())
+
+    def _build_warning(
+        self, found: list[Device], plan: Plan, offloaded: int, model: Model, *, is_first: bool
     ) -> str | None:
-        asked, cards = self._order.gpu_layers, find_unused_gpus(found)
-        said = []
-        if asked not in ("auto", 0) and not offloaded:
-            card = f" (there is the {cards[0]})" if cards else ""
-            said.append(
-                f"A GPU was asked for{card}, but the installed llama.cpp can use none: {_BUILD_HINT}."
+        requested = self._command.gpu_layers
+        unused = find_unused_gpus(found)
+        warnings = []
+        if requested not in ("auto", 0) and not offloaded:
+            gpu = f" (this machine has the {unused[0]})" if unused else ""
+            warnings.append(
+                f"gpu_layers asks for a GPU{gpu}, but the installed llama.cpp cannot use one. "
+                f"{_BUILD_HINT}"
             )
-        elif asked == "auto" and cards:
-            said.append(f"The {cards[0]} is not used: {_BUILD_HINT}.")
-        elif offloaded and offloaded < model.layers and asked in ("auto", "all"):
-            said.append(
+        elif requested == "auto" and unused:
+            warnings.append(f"The {unused[0]} is not used. {_BUILD_HINT}")
+        elif offloaded and offloaded < model.layers and requested in ("auto", "all"):
+            warnings.append(
                 f"Only {offloaded} of {model.layers} layers fit on the GPU, so replies are slow."
             )
-        if not as_planned:
-            said.append(f"Memory ran out, so a smaller plan was taken: {plan}.")
-        if not model.knows_control(_CHATML):
-            name = self._order.name or self._path.name
-            said.append(f"{name} doesn't know ChatML's control tokens: expect poor replies.")
-        return " ".join(said) or None
+        if not is_first:
+            warnings.append(f"Memory ran out, so a smaller plan was used: {plan}.")
+        if not model.has_control_token(_CHATML):
+            name = self._command.name or self._path.name
+            warnings.append(f"{name} does not know ChatML's control tokens. Expect poor replies.")
+        return " ".join(warnings) or None
 
 
-def _layers_asked(order: Load) -> int | None:
-    match order.gpu_layers:
+def _parse_gpu_layers(command: Load) -> int | None:
+    match command.gpu_layers:
         case int():
-            return order.gpu_layers
+            return command.gpu_layers
         case "all":
             return -1
         case _:
             return None
 
 
-def _does_not_fit(least: Plan, gpus: Sequence[Device]) -> str:
-    free = read_free_memory() or 0
-    on_gpus = sum(device.free for device in gpus)
-    there = f"{free / 2**30:.1f} GiB of memory are free" + (
-        f", {on_gpus / 2**30:.1f} on the GPU" if gpus else ""
-    )
+def _describe_shortage(minimum: Plan, gpus: Sequence[Device]) -> str:
+    free = f"{(read_free_memory() or 0) / 2**30:.1f} GiB of memory are free"
+    if gpus:
+        free += f", {sum(device.free for device in gpus) / 2**30:.1f} on the GPU"
     return (
-        f"The model needs {least.main_bytes / 2**30:.1f} GiB at least, but {there}: "
-        "choose a smaller model, fewer minds, a smaller context or fewer gpu_layers."
+        f"The model needs at least {minimum.main_bytes / 2**30:.1f} GiB, but {free}. "
+        "Choose a smaller model, fewer minds, a smaller context or fewer gpu_layers."
     )

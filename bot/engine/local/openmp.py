@@ -1,4 +1,4 @@
-"""How llama.cpp's threads wait for each other."""
+"""OpenMP settings for processes that run llama.cpp."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-_SPINS: Final = "10000"  # looks, some tenths of a millisecond in all
-_SET_ALREADY: Final = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+_SPIN_COUNT: Final = "10000"  # some tenths of a millisecond in all
+_OVERRIDES: Final = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 
 
-def spin_briefly(environ: MutableMapping[str, str]) -> None:
-    """Have the threads of a process that starts with `environ` spin for a moment before they sleep.
+def limit_spinning(environ: MutableMapping[str, str]) -> None:
+    """Make the OpenMP threads of a process started with `environ` spin briefly before they sleep.
 
-    By default those of libgomp spin for long; where other programs want the same cores, that made the demo model
-    eight times as slow. Without any spinning it writes 0.7 times as fast on cores it has for itself. (Two cores; with
-    and without a load of three.) What has been set already stays.
+    By default libgomp spins for long. If other programs need the same cores, that made the demo
+    model eight times as slow. Without any spinning it generates at 0.7 times the speed on idle
+    cores. (Measured on two cores, with and without a load of three.) Variables that are already
+    set are kept.
     """
-    if not any(name in environ for name in _SET_ALREADY):
-        environ["GOMP_SPINCOUNT"] = _SPINS
+    if not any(name in environ for name in _OVERRIDES):
+        environ["GOMP_SPINCOUNT"] = _SPIN_COUNT

@@ -1,4 +1,4 @@
-"""One reply on its way from the worker to who asked for it."""
+"""The stream of one reply, from the worker's events to the caller."""
 
 from __future__ import annotations
 
@@ -19,78 +19,85 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-News: TypeAlias = Started | QueuePosition | Generated | Finished | Failed
+ReplyEvent: TypeAlias = Started | QueuePosition | Generated | Finished | Failed
 
 
 class ReplyStream:
-    """A reply's order, and what has come of it so far."""
+    """The command for a reply, and the events received for it so far."""
 
-    def __init__(self, order: Generate, told_place: Callable[[int], None] | None = None) -> None:
-        self.order = order
-        self._told_place = told_place
-        self.sent = False  # whether the worker there is knows of it
-        self.over = False
-        self._news: deque[Generated | Finished | Failed] = deque()
-        self._something = asyncio.Event()
+    def __init__(
+        self, command: Generate, on_queue_position: Callable[[int], None] | None = None
+    ) -> None:
+        self.command = command
+        self.sent = False  # whether the current worker has received the command
+        self.ended = False
+        self._on_queue_position = on_queue_position
+        self._events: deque[Generated | Finished | Failed] = deque()
+        self._wake_up = asyncio.Event()
         self._error: EngineDied | None = None
-        self._began = False
-        self._shown = False
-        self._tries_left = 1
+        self._started = False
+        self._has_output = False
+        self._retries_left = 1
 
-    def put(self, news: News) -> None:
-        """Take an event from the worker."""
-        match news:
+    def receive(self, event: ReplyEvent) -> None:
+        """Process an event from the worker."""
+        match event:
             case Started():
-                self._began = True
+                self._started = True
             case QueuePosition():
-                self._tell_place(news.place)
+                self._report_position(event.position)
             case _:
-                self._news.append(news)
-                self._something.set()
+                self._events.append(event)
+                self._wake_up.set()
 
-    def _tell_place(self, place: int) -> None:
-        try:
-            if self._told_place:
-                self._told_place(place)
-        except Exception:  # somebody else's code, called from ours
-            log.exception("What was told its place in the queue failed.")
+    def handle_worker_exit(self, died: EngineDied) -> None:
+        """Prepare for the next worker, or end with `died`.
 
-    def survive(self, died: EngineDied) -> None:
-        """The worker is gone: wait for the next one, or end with `died` where text was shown or it was tried before."""
-        if self.over or not self.sent or (self._news and not isinstance(self._news[-1], Generated)):
-            return  # it ended, knows nothing of the worker, or is there to its end
-        self._news.clear()
-        if self._shown or (self._began and not self._tries_left):
+        The reply ends if text of it was already shown, or if it was retried before.
+        """
+        complete = bool(self._events) and not isinstance(self._events[-1], Generated)
+        if self.ended or not self.sent or complete:
+            return
+        self._events.clear()
+        if self._has_output or (self._started and not self._retries_left):
             self.fail(died)
-        elif self._began:
-            self._tries_left -= 1
-        self.sent = self._began = False
+        elif self._started:
+            self._retries_left -= 1
+        self.sent = self._started = False
 
     def fail(self, error: EngineDied) -> None:
-        """End the reply."""
-        if not self.over:
+        """End the reply with an error."""
+        if not self.ended:
             self._error = error
-            self._something.set()
+            self._wake_up.set()
 
-    async def pieces(self) -> AsyncGenerator[Chunk, None]:
-        """Yield the reply as it comes. Raises PromptTooLong, EngineDied or another EngineError."""
-        while not self.over:
-            await self._something.wait()
+    async def chunks(self) -> AsyncGenerator[Chunk, None]:
+        """Yield the reply. Raises PromptTooLong, EngineDied or another EngineError."""
+        while not self.ended:
+            await self._wake_up.wait()
             if self._error:
-                self.over = True
+                self.ended = True
                 raise self._error
-            self._something.clear()
-            while self._news:
-                yield self._chunk(self._news.popleft())
+            self._wake_up.clear()
+            while self._events:
+                yield self._to_chunk(self._events.popleft())
 
-    def _chunk(self, news: Generated | Finished | Failed) -> Chunk:
-        match news:
+    def _report_position(self, position: int) -> None:
+        if not self._on_queue_position:
+            return
+        try:
+            self._on_queue_position(position)
+        except Exception:  # the callback belongs to the caller and may raise anything
+            log.exception("The callback for the queue position failed.")
+
+    def _to_chunk(self, event: Generated | Finished | Failed) -> Chunk:
+        match event:
             case Generated():
-                self._shown = True
-                return Chunk(news.text)
+                self._has_output = True
+                return Chunk(event.text)
             case Finished():
-                self.over = True
-                return Chunk("", news.finish)
+                self.ended = True
+                return Chunk("", event.finish)
             case Failed():
-                self.over = True
-                raise (PromptTooLong if news.fault == "prompt" else EngineError)(news.text)
+                self.ended = True
+                raise (PromptTooLong if event.fault == "prompt" else EngineError)(event.text)

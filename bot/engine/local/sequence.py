@@ -1,4 +1,4 @@
-"""One reply that the worker is writing."""
+"""One active reply in the worker."""
 
 from __future__ import annotations
 
@@ -15,85 +15,85 @@ if TYPE_CHECKING:
     from bot.engine.local.sampler import Sampler
     from bot.engine.local.worker_messages import Generate
 
-_GRAMMAR_PATIENCE = (
-    32  # tokens that planning may go on over its limit until the grammar lets it be closed
-)
+_GRAMMAR_TOLERANCE = 32  # tokens over the planning limit after which the grammar is dropped
 
 
 class ReplySequence:
-    """Its tokens, read and to be read, and the text that has come out of it."""
+    """The tokens of a reply and the text decoded from them."""
 
     def __init__(
-        self, order: Generate, prompt: list[int], draw: Sampler, model: Model, context: int
+        self, command: Generate, prompt: list[int], sampler: Sampler, model: Model, context: int
     ) -> None:
-        self.id = order.id
-        self.mind = order.mind
-        self.guild = order.guild
+        self.id = command.id
+        self.mind = command.mind
+        self.guild = command.guild
         self.prompt = prompt
-        self.todo: list[int] = prompt  # tokens that the model hasn't read yet
-        self.writing = False  # False while the prompt is being read
+        self.pending: list[int] = prompt  # tokens that are not decoded yet
+        self.generating = False  # False during prefill
         self.finish: Finish | None = None
-        self._order = order
+        self._command = command
         self._model = model
-        self._draw = draw
-        self._room = min(order.max_tokens, context - len(prompt))
-        self._drawn = 0
-        self._read = 0
-        self._forced = False
+        self._sampler = sampler
+        self._max_tokens = min(command.max_tokens, context - len(prompt))
+        self._generated = 0
+        self._prefilled = 0
+        self._force_closed = False
         self._decoder = Utf8Decoder()
-        self._stops = StopStringFilter(order.stop)
+        self._stops = StopStringFilter(command.stop)
         self._planning = PlanningTracker(
-            order.prefill, order.planning_closer, order.planning_tokens
+            command.prefill, command.planning_closer, command.planning_tokens
         )
-        self._closer = model.encode(order.planning_closer)
+        self._closer = model.encode(command.planning_closer)
 
-    def begin(self, remembered: int) -> None:
-        """Start with the first `remembered` tokens of the prompt in the cache already."""
-        self.todo = self.prompt[remembered:]
-        self._read = len(self.todo)
+    def start(self, cached: int) -> None:
+        """Start prefill after the first `cached` prompt tokens, which are in the KV cache."""
+        self.pending = self.prompt[cached:]
+        self._prefilled = len(self.pending)
 
-    def go_on(self, logits: npt.NDArray[np.float32]) -> str:
-        """Draw the next token and return the text that may be shown now. Raises GrammarError."""
-        self.writing = True
-        token = self._draw.next(logits)
-        if self._model.ends(token):
+    def advance(self, logits: npt.NDArray[np.float32]) -> str:
+        """Sample the next token. Return the text that can be shown now. Raises GrammarError."""
+        self.generating = True
+        token = self._sampler.sample(logits)
+        if self._model.ends_reply(token):
             return self._end(FinishReason.STOP)
-        self._drawn += 1
-        self.todo = [token]
+        self._generated += 1
+        self.pending = [token]
         text = self._write(self._decoder.feed(self._model.piece(token)))
         if self._stops.reached:
             return text + self._end(FinishReason.STOP)
-        if self._must_close():
+        if self._must_close_planning():
             text += self._close_planning()
-        if self._drawn >= self._room:
+        if self._generated >= self._max_tokens:
             return text + self._end(FinishReason.LENGTH)
         return text
 
     def free(self) -> None:
-        """Give the memory of the samplers back."""
-        self._draw.free()
+        """Release the memory of the samplers."""
+        self._sampler.free()
 
     def _write(self, text: str) -> str:
         self._planning.feed(text)
         return self._stops.feed(text)
 
-    def _must_close(self) -> bool:
-        over = self._planning.excess_tokens
-        if not over or self._drawn + len(self._closer) >= self._room:
+    def _must_close_planning(self) -> bool:
+        excess = self._planning.excess_tokens
+        if not excess or self._generated + len(self._closer) >= self._max_tokens:
             return False
-        if over > _GRAMMAR_PATIENCE:
-            self._draw.drop_grammar()
-        return self._draw.may_write(self._closer)
+        if excess > _GRAMMAR_TOLERANCE:
+            self._sampler.drop_grammar()
+        return self._sampler.allows(self._closer)
 
     def _close_planning(self) -> str:
         for token in self._closer:
-            self._draw.accept(token)
-        self.todo += self._closer
-        self._drawn += len(self._closer)
-        self._forced = True
+            self._sampler.accept(token)
+        self.pending += self._closer
+        self._generated += len(self._closer)
+        self._force_closed = True
         self._decoder.discard_partial()
-        return self._write(self._order.planning_closer)
+        return self._write(self._command.planning_closer)
 
     def _end(self, reason: FinishReason) -> str:
-        self.finish = Finish(reason, len(self.prompt), self._read, self._drawn, self._forced)
+        self.finish = Finish(
+            reason, len(self.prompt), self._prefilled, self._generated, self._force_closed
+        )
         return "" if self._stops.reached else self._stops.flush()

@@ -1,7 +1,7 @@
-"""Who sits where: sequences of the cache, the minds whose tokens they hold, and the minds that wait in main memory.
+"""Slots: the sequences of the KV cache and the minds whose tokens they hold.
 
-A mind keeps its seat between replies. When another one needs it, its state moves to main memory, as far as the cap
-allows, and comes back instead of being read again.
+A mind keeps its slot between replies. If another mind needs the slot, the old mind's KV cache moves
+to main memory, up to a limit. It is loaded from there later, which is faster than prefilling again.
 """
 
 from __future__ import annotations
@@ -17,128 +17,133 @@ if TYPE_CHECKING:
     from bot.engine.local.llama import Context
     from bot.engine.local.sequence import ReplySequence
 
-_WORTH_KEEPING = 64  # tokens: fewer are read again as quickly as they are moved
+_MIN_SAVED_TOKENS = 64  # prefilling fewer tokens is as fast as moving their state
 
 
 @dataclass(slots=True)
 class Slot:
-    """One sequence of the cache, and the mind whose tokens it holds."""
+    """One sequence of the KV cache, the mind that owns it, and its tokens."""
 
     sequence: int
     mind: str = ""
     tokens: list[int] = field(default_factory=list)
     reply: ReplySequence | None = None
-    left_at: float = 0.0
+    released_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """A mind's state in main memory."""
+    """The KV cache of a mind in main memory."""
 
     tokens: list[int]
     state: bytes
 
 
 class Slots:
-    """All seats, and the main memory behind them (`host_memory`: its cap in bytes)."""
+    """All slots, and the saved states of minds without one.
+
+    Saved states take up to `host_memory` bytes of main memory. The oldest are dropped first.
+    """
 
     def __init__(self, context: Context, count: int, host_memory: int) -> None:
         self._context = context
-        self._seats = [Slot(number) for number in range(count)]
-        self._stored: OrderedDict[str, SavedState] = OrderedDict()
-        self._cap = host_memory
-        self._used = 0
+        self._slots = [Slot(number) for number in range(count)]
+        self._saved: OrderedDict[str, SavedState] = OrderedDict()
+        self._limit = host_memory
+        self._saved_bytes = 0
 
     def __iter__(self) -> Iterator[Slot]:
-        return iter(self._seats)
+        return iter(self._slots)
 
     def __len__(self) -> int:
-        return len(self._seats)
+        return len(self._slots)
 
-    @property
-    def stored_bytes(self) -> int:
-        """Bytes of main memory in use."""
-        return self._used
+    def list_free(self) -> list[Slot]:
+        """Return the slots without an active reply."""
+        return [slot for slot in self._slots if not slot.reply]
 
-    def free(self) -> list[Slot]:
-        """The seats where no reply is under way."""
-        return [seat for seat in self._seats if not seat.reply]
+    def find(self, mind: str) -> Slot | None:
+        """Return the free slot that holds a mind's tokens, or None."""
+        return next((slot for slot in self.list_free() if slot.mind == mind), None)
 
-    def of(self, mind: str) -> Slot | None:
-        """The free seat where a mind's tokens are, if any."""
-        return next((seat for seat in self.free() if seat.mind == mind), None)
+    def claim_unused(self, mind: str) -> Slot | None:
+        """Give a slot that was never used to a mind without a slot, or return None.
 
-    def lend(self, mind: str) -> Slot | None:
-        """Give a mind that has no seat one that nobody has used yet, if there is one left.
-
-        It was never left after a reply, so it is the first to be taken when seats are short.
+        The slot was never released after a reply, and is therefore the first to be taken again.
         """
-        seat = next((seat for seat in self.free() if not seat.mind), None)
-        if seat and mind not in self._stored and all(other.mind != mind for other in self._seats):
-            seat.mind = mind
-            return seat
+        slot = next((slot for slot in self.list_free() if not slot.mind), None)
+        if slot and mind not in self._saved and all(other.mind != mind for other in self._slots):
+            slot.mind = mind
+            return slot
         return None
 
-    def take(self, mind: str, prompt: Sequence[int]) -> tuple[Slot, int]:
-        """Give a free seat to a mind, and return it with the number of the prompt's tokens that it remembers.
+    def acquire(self, mind: str, prompt: Sequence[int]) -> tuple[Slot, int]:
+        """Give a free slot to a mind. Return it with the number of prompt tokens in its cache.
 
-        The last token never counts as remembered: its logits are needed.
+        The last prompt token is always decoded again, since its logits are needed.
         """
-        seat = self._best(mind, prompt)
-        if seat.mind != mind:
-            self._move_out(seat)
-            seat.mind, seat.tokens = mind, self._move_in(mind, seat, prompt)
-        return seat, self.trim(seat, min(shared(seat.tokens, prompt), len(prompt) - 1))
+        slot = self._choose(mind, prompt)
+        if slot.mind != mind:
+            self._save(slot)
+            slot.mind, slot.tokens = mind, self._load(mind, slot, prompt)
+        cached = min(count_common_prefix(slot.tokens, prompt), len(prompt) - 1)
+        return slot, self.truncate(slot, cached)
 
-    def trim(self, seat: Slot, count: int) -> int:
-        """Forget all but the first `count` tokens of a seat; all of them where its kind of cache can't do that."""
-        if count < len(seat.tokens) and not self._context.keep(seat.sequence, count):
+    def truncate(self, slot: Slot, count: int) -> int:
+        """Remove all but the first `count` tokens of a slot and return how many are left.
+
+        The result is 0 if this kind of cache cannot be truncated.
+        """
+        if count < len(slot.tokens) and not self._context.truncate(slot.sequence, count):
             count = 0
-        seat.tokens = seat.tokens[:count]
+        slot.tokens = slot.tokens[:count]
         return count
 
-    def leave(self, seat: Slot) -> None:
-        """The seat's reply has ended; its mind stays until the seat is needed."""
-        seat.reply, seat.left_at = None, time.monotonic()
+    def release(self, slot: Slot) -> None:
+        """End the slot's reply. The mind keeps the slot until another mind needs it."""
+        slot.reply = None
+        slot.released_at = time.monotonic()
 
-    def _best(self, mind: str, prompt: Sequence[int]) -> Slot:
-        """The mind's own; else an unused one; else the one left longest ago."""
-        free = self.free()
-        own = [seat for seat in free if seat.mind == mind]
+    def _choose(self, mind: str, prompt: Sequence[int]) -> Slot:
+        """Return the mind's own slot, else an unused one, else the one released longest ago."""
+        free = self.list_free()
+        own = [slot for slot in free if slot.mind == mind]
         if own:
-            return max(own, key=lambda seat: shared(seat.tokens, prompt))
-        return min(free, key=lambda seat: (bool(seat.mind), seat.left_at))
+            return max(own, key=lambda slot: count_common_prefix(slot.tokens, prompt))
+        return min(free, key=lambda slot: (bool(slot.mind), slot.released_at))
 
-    def _move_out(self, seat: Slot) -> None:
-        """Put a seat's state into main memory, where that is allowed and worth it."""
+    def _save(self, slot: Slot) -> None:
+        """Copy a slot's state to main memory if it fits and is worth it."""
         if (
-            not seat.mind
-            or len(seat.tokens) < _WORTH_KEEPING
-            or self._context.state_size(seat.sequence) > self._cap
+            not slot.mind
+            or len(slot.tokens) < _MIN_SAVED_TOKENS
+            or self._context.measure_state(slot.sequence) > self._limit
         ):
             return
-        self._forget(seat.mind)
-        stored = SavedState(seat.tokens, self._context.state(seat.sequence))
-        self._stored[seat.mind] = stored
-        self._used += len(stored.state)
-        while self._used > self._cap:
-            self._forget(next(iter(self._stored)))
+        self._drop(slot.mind)
+        saved = SavedState(slot.tokens, self._context.save_state(slot.sequence))
+        self._saved[slot.mind] = saved
+        self._saved_bytes += len(saved.state)
+        while self._saved_bytes > self._limit:
+            self._drop(next(iter(self._saved)))
 
-    def _move_in(self, mind: str, seat: Slot, prompt: Sequence[int]) -> list[int]:
-        """Bring a mind's state into a seat, and return the tokens that are there now."""
-        stored = self._stored.get(mind)
-        if stored is None or shared(stored.tokens, prompt) <= shared(seat.tokens, prompt):
-            return seat.tokens
-        self._forget(mind)
-        self._context.keep(seat.sequence, 0)
-        return stored.tokens if self._context.restore(seat.sequence, stored.state) else []
+    def _load(self, mind: str, slot: Slot, prompt: Sequence[int]) -> list[int]:
+        """Load a mind's saved state into a slot, and return the tokens that the slot then holds."""
+        saved = self._saved.get(mind)
+        if saved is None or (
+            count_common_prefix(saved.tokens, prompt) <= count_common_prefix(slot.tokens, prompt)
+        ):
+            return slot.tokens
+        self._drop(mind)
+        self._context.truncate(slot.sequence, 0)
+        return saved.tokens if self._context.restore_state(slot.sequence, saved.state) else []
 
-    def _forget(self, mind: str) -> None:
-        if stored := self._stored.pop(mind, None):
-            self._used -= len(stored.state)
+    def _drop(self, mind: str) -> None:
+        if saved := self._saved.pop(mind, None):
+            self._saved_bytes -= len(saved.state)
 
 
-def shared(some: Sequence[int], others: Sequence[int]) -> int:
-    """Number of tokens at the beginning that both have in common."""
+def count_common_prefix(some: Sequence[int], others: Sequence[int]) -> int:
+    """Return the number of tokens that both sequences have in common at their beginning."""
     pairs = enumerate(zip(some, others, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(some), len(others)))

@@ -1,4 +1,4 @@
-"""Keeps a worker alive: starts it, notices that it died or hangs, and starts the next one after a pause that grows."""
+"""Keeps a worker running: starts it, detects a crash or hang, and restarts it with backoff."""
 
 from __future__ import annotations
 
@@ -18,157 +18,168 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_NO_MEMORY = re.compile(r"out of memory|failed to allocate", re.IGNORECASE)
-_TICK = 0.5  # seconds between two looks at a worker
-_BIRTH = 60.0  # seconds that a worker may take, on a busy machine, until its first sign of life
-_LONGEST_PAUSE = 30.0
-_SOUND_LIFE = 60.0  # seconds after which a worker's death is no longer held against the next one
+_OUT_OF_MEMORY = re.compile(r"out of memory|failed to allocate", re.IGNORECASE)
+_CHECK_SECONDS = 0.5  # between two checks of a worker's silence
+_STARTUP_SECONDS = 60.0  # extra time for the first heartbeat, needed on a busy machine
+_MAX_BACKOFF = 30.0  # seconds
+_STABLE_SECONDS = 60.0  # lifetime of a worker after which its death resets the backoff
 
 
 class WorkerListener(Protocol):
-    """Who hears what happens to the workers. Called on the event loop, never to wait."""
+    """Receives the state of the workers. Called on the event loop; must not block."""
 
-    def came_up(self, ready: Ready) -> None:
-        """A worker is ready for commands, which `Supervisor.send` takes."""
+    def on_ready(self, ready: Ready) -> None:
+        """A worker accepts commands through `Supervisor.send`."""
         ...
 
-    def heard(self, event: Event) -> None:
-        """A worker has told something about a reply or a count."""
+    def on_event(self, event: Event) -> None:
+        """A worker reports on a reply or a count."""
         ...
 
-    def went_down(self, why: str) -> None:
-        """A worker is gone, with all it was doing, or has not come up. Another one will be tried."""
+    def on_worker_exit(self, reason: str) -> None:
+        """A worker died with all its replies, or could not start. Another one will be started."""
         ...
 
 
 class Supervisor:
-    """Owns the worker process and the task that reads from it. `start` and `close` are called once each."""
+    """Owns the worker process and the task that reads its events.
+
+    Call `start` and `close` once each.
+    """
 
     def __init__(
-        self, load: Load, audience: WorkerListener, *, hung_after: float, step_limit: float
+        self, load: Load, listener: WorkerListener, *, hung_after: float, step_limit: float
     ) -> None:
         self._load = load
-        self._audience = audience
+        self._listener = listener
         self._hung_after = hung_after
         self._step_limit = step_limit
         self._worker: WorkerProcess | None = None
-        self._up = False
-        self._silent = 0.0
+        self._is_ready = False
+        self._silent_seconds = 0.0
         self._kill_reason = ""
         self._task: asyncio.Task[None] | None = None
-        self._first: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
+        self._first_ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
 
     @property
     def pid(self) -> int | None:
-        """Process id of the worker there is, if any."""
+        """Process id of the current worker, or None between two workers."""
         return self._worker.pid if self._worker else None
 
     @property
-    def up(self) -> bool:
-        """Whether commands are taken."""
-        return self._up
+    def is_ready(self) -> bool:
+        """Whether the worker accepts commands."""
+        return self._is_ready
 
     async def start(self) -> Ready:
-        """Start the first worker and return what it says of itself. Raises ModelFileError or EngineStartError."""
-        self._task = asyncio.create_task(self._serve(), name="supervisor of the local engine")
+        """Start the first worker and return its Ready event.
+
+        Raises ModelFileError or EngineStartError.
+        """
+        self._task = asyncio.create_task(self._run(), name="supervisor of the local engine")
         try:
-            return await asyncio.shield(self._first)
+            return await asyncio.shield(self._first_ready)
         except BaseException:
             await self.close()
             raise
 
     async def close(self) -> None:
-        """End the worker and everything about it."""
+        """End the worker and the task."""
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
             self._task = None
-        if self._first.done() and not self._first.cancelled():
-            self._first.exception()  # has been raised by `start`, or nobody waits
+        if self._first_ready.done() and not self._first_ready.cancelled():
+            self._first_ready.exception()  # marks it as retrieved; `start` has raised it
 
     def send(self, command: Command) -> None:
-        """Send a command to the worker, which must be up."""
-        if self._worker and self._up:
+        """Send a command to the worker if it is ready."""
+        if self._worker and self._is_ready:
             self._worker.send(command)
 
-    async def _serve(self) -> None:
+    async def _run(self) -> None:
         deaths = 0
         while True:
-            born = time.monotonic()
-            why = await self._one_life()
-            if not self._first.done():
-                self._first.set_exception(why)
+            started = time.monotonic()
+            reason = await self._run_worker()
+            if not self._first_ready.done():
+                self._first_ready.set_exception(reason)
                 return
-            deaths = 1 if time.monotonic() - born > _SOUND_LIFE else deaths + 1
-            pause = min(_LONGEST_PAUSE, 0.25 * 2**deaths) if deaths > 1 else 0.0
-            log.warning("%s It is started again%s.", why, f" in {pause:g} seconds" if pause else "")
+            deaths = 1 if time.monotonic() - started > _STABLE_SECONDS else deaths + 1
+            pause = min(_MAX_BACKOFF, 0.25 * 2**deaths) if deaths > 1 else 0.0
+            log.warning("%s Restarting it%s.", reason, f" in {pause:g} seconds" if pause else "")
             await asyncio.sleep(pause)
 
-    async def _one_life(self) -> EngineError:
-        """Run one worker to its end, and return why it ended."""
+    async def _run_worker(self) -> EngineError:
+        """Run one worker until it exits, and return the reason as an error."""
         try:
             worker = await WorkerProcess.spawn()
         except OSError as error:
             return EngineStartError(
-                f"The model's worker process can't be started ({error.strerror or error})."
+                f"The model's worker process cannot be started ({error.strerror or error})."
             )
-        self._worker, self._silent, self._kill_reason = worker, -_BIRTH, ""
-        watching = asyncio.create_task(self._watch(worker), name="watch over the worker")
+        self._worker, self._silent_seconds, self._kill_reason = worker, -_STARTUP_SECONDS, ""
+        watchdog = asyncio.create_task(self._watch(worker), name="watchdog of the worker")
         failure: EngineError | None = None
         try:
             worker.send(self._load)
             async with contextlib.aclosing(worker.events()) as events:
                 async for event in events:
-                    failure = self._hear(event) or failure
+                    failure = self._handle(event) or failure
         except ValueError:
             failure = EngineStartError(
-                "The model's worker said what can't be understood: reinstall Aside."
+                "The model's worker sent an invalid message. Reinstall Aside."
             )
         finally:
-            self._worker, self._up = None, False
-            watching.cancel()
-            status = await worker.end()
-        if not failure and _NO_MEMORY.search(worker.last_words):
-            self._load = self._load.model_copy(update={"smaller": self._load.smaller + 1})
-        why = failure or EngineStartError(self._obituary(status))
-        if self._first.done():
-            self._audience.went_down(str(why))
-        return why
+            self._worker, self._is_ready = None, False
+            watchdog.cancel()
+            status = await worker.terminate()
+        if not failure and _OUT_OF_MEMORY.search(worker.recent_stderr):
+            self._load = self._load.model_copy(update={"skip_plans": self._load.skip_plans + 1})
+        reason = failure or EngineStartError(self._describe_exit(status))
+        if self._first_ready.done():
+            self._listener.on_worker_exit(str(reason))
+        return reason
 
-    def _hear(self, event: Event) -> EngineError | None:
-        self._silent = 0.0
+    def _handle(self, event: Event) -> EngineError | None:
+        """Process an event. Return the error that it reports, if any."""
+        self._silent_seconds = 0.0
         match event:
             case Heartbeat():
                 if event.step_seconds > self._step_limit:
                     self._kill(f"took more than {self._step_limit:g} seconds for one step")
             case Ready():
-                self._up = True
-                if not self._first.done():
-                    self._first.set_result(event)
-                self._audience.came_up(event)
+                self._is_ready = True
+                if not self._first_ready.done():
+                    self._first_ready.set_result(event)
+                self._listener.on_ready(event)
             case LoadFailed():
                 return (ModelFileError if event.fault == "file" else EngineStartError)(event.text)
             case _:
-                self._audience.heard(event)
+                self._listener.on_event(event)
         return None
 
     async def _watch(self, worker: WorkerProcess) -> None:
-        """Count silence in ticks of this loop, so that a bot that was held up itself blames nobody."""
+        """Kill a silent worker.
+
+        Silence is counted in ticks of this loop, since the worker is not to blame if the bot's own
+        event loop was blocked.
+        """
         while worker is self._worker:
-            await asyncio.sleep(_TICK)
-            self._silent += _TICK
-            if self._silent > self._hung_after:
-                self._kill(f"gave no sign of life for {self._hung_after:g} seconds")
+            await asyncio.sleep(_CHECK_SECONDS)
+            self._silent_seconds += _CHECK_SECONDS
+            if self._silent_seconds > self._hung_after:
+                self._kill(f"sent no heartbeat for {self._hung_after:g} seconds")
 
     def _kill(self, reason: str) -> None:
         if self._worker:
             self._kill_reason = reason
             self._worker.kill()
 
-    def _obituary(self, status: int) -> str:
+    def _describe_exit(self, status: int) -> str:
         if self._kill_reason:
-            return f"The model's worker {self._kill_reason} and was ended."
+            return f"The model's worker {self._kill_reason} and was killed."
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         hint = " (out of memory?)" if status == -9 else ""
         return f"The model's worker {how}{hint}."

@@ -1,6 +1,7 @@
-"""The worker process: owns llama.cpp, takes commands on standard input, tells events on standard output.
+"""The worker process, which runs llama.cpp.
 
-It lives no longer than the bot: the end of standard input ends it, and on Linux the kernel does.
+It reads commands from standard input and writes events to standard output. It exits when standard
+input is closed. On Linux the kernel also kills it when the bot dies.
 """
 
 from __future__ import annotations
@@ -37,38 +38,38 @@ if TYPE_CHECKING:
     from bot.engine.local.llama import Model
     from bot.engine.local.worker_messages import Command, Event
 
-_BEAT_SECONDS = 0.5
+_HEARTBEAT_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
-_FAILED = 70
+_EXIT_FAILURE = 70
 
 
 class Worker:
-    """One worker: a thread that reads commands, one that beats, and the loop that writes replies."""
+    """A worker: the loop that generates replies, and threads for commands and heartbeats."""
 
     def __init__(self, commands: BinaryIO, events: BinaryIO) -> None:
         self._commands = commands
         self._events = events
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         self._inbox: queue.SimpleQueue[Command] = queue.SimpleQueue()
-        self._step_began: float | None = None
+        self._step_started: float | None = None
 
     def run(self) -> None:
-        """Serve until the bot is gone."""
-        threading.Thread(target=self._beat, daemon=True).start()
+        """Serve commands until the bot exits."""
+        threading.Thread(target=self._send_heartbeats, daemon=True).start()
         first = read_command(self._commands)
         if not isinstance(first, Load):
             return
-        threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._read_commands, daemon=True).start()
         model, batch = self._load(first)
         while True:
-            self._obey(model, batch)
+            self._handle_commands(model, batch)
             if not batch.idle:
-                self._step_began = time.monotonic()
+                self._step_started = time.monotonic()
                 batch.step()
-                self._step_began = None
+                self._step_started = None
 
-    def _load(self, order: Load) -> tuple[Model, Batch]:
-        # Imported late: a library that can't be loaded is a failure to be told.
+    def _load(self, command: Load) -> tuple[Model, Batch]:
+        # Imported here, so that a library that cannot be loaded is reported as an event.
         try:
             from bot.engine.local.batch import Batch
             from bot.engine.local.llama import LoadError
@@ -76,81 +77,78 @@ class Worker:
             from bot.engine.local.model_loader import ModelLoader
             from bot.engine.local.slots import Slots
         except (ImportError, OSError, RuntimeError) as error:
-            self._give_up(
-                "start", f"llama.cpp can't be loaded ({error}): reinstall llama-cpp-python."
+            self._fail_load(
+                "start", f"llama.cpp cannot be loaded ({error}). Reinstall llama-cpp-python."
             )
-        chatter = LlamaLog()
+        llama_log = LlamaLog()
         try:
-            model, context, ready = ModelLoader(order, chatter).load()
+            model, context, ready = ModelLoader(command, llama_log).load()
         except ModelFileError as error:
-            self._give_up("file", str(error))
+            self._fail_load("file", str(error))
         except (EngineStartError, UserInputError) as error:
-            self._give_up("start", str(error))
+            self._fail_load("start", str(error))
         except LoadError as error:
-            self._give_up("start", f"{error}; its own words are in the log at level DEBUG.")
-        self._chatter = chatter
-        self._tell(ready)
-        return model, Batch(
-            model, context, Slots(context, ready.minds, order.host_memory), self._tell
-        )
+            self._fail_load("start", f"{error}. Its messages are in the log at level DEBUG.")
+        self._llama_log = llama_log
+        self._emit(ready)
+        slots = Slots(context, ready.minds, command.host_memory)
+        return model, Batch(model, context, slots, self._emit)
 
-    def _obey(self, model: Model, batch: Batch) -> None:
-        """Take all commands there are; wait for one where there is nothing else to do."""
+    def _handle_commands(self, model: Model, batch: Batch) -> None:
+        """Handle all waiting commands. Wait for one if the batch is idle."""
         while batch.idle or not self._inbox.empty():
             match command := self._inbox.get():
                 case Generate():
-                    batch.take(command)
+                    batch.submit(command)
                 case Cancel():
                     batch.cancel(command)
                 case Prefetch():
                     batch.prefetch(command)
                 case Count():
-                    self._tell(Counted(id=command.id, tokens=len(model.tokenize(command.parts))))
+                    self._emit(Counted(id=command.id, tokens=len(model.tokenize(command.parts))))
                 case Load():
-                    self._tell(Failed(id=0, fault="other", text="The worker has a model already."))
+                    self._emit(Failed(id=0, fault="other", text="A model is already loaded."))
 
-    def _listen(self) -> NoReturn:
+    def _read_commands(self) -> NoReturn:
         while command := read_command(self._commands):
             self._inbox.put(command)
-        os._exit(0)  # the bot is gone, or has closed its end
+        os._exit(0)  # the bot has exited or closed its end
 
-    def _beat(self) -> NoReturn:
+    def _send_heartbeats(self) -> NoReturn:
         while True:
-            began = self._step_began
-            self._tell(Heartbeat(step_seconds=time.monotonic() - began if began else 0.0))
-            time.sleep(_BEAT_SECONDS)
+            started = self._step_started
+            self._emit(Heartbeat(step_seconds=time.monotonic() - started if started else 0.0))
+            time.sleep(_HEARTBEAT_SECONDS)
 
-    def _tell(self, *events: Event) -> None:
+    def _emit(self, *events: Event) -> None:
         frames = b"".join(map(pack, events))
         try:
-            with self._writing:
+            with self._write_lock:
                 self._events.write(frames)
                 self._events.flush()
         except OSError:
-            os._exit(0)  # nobody listens any more
+            os._exit(0)  # the bot has closed its end
 
-    def _give_up(self, fault: str, text: str) -> NoReturn:
-        self._tell(LoadFailed.model_validate({"fault": fault, "text": text}))
-        os._exit(_FAILED)
+    def _fail_load(self, fault: str, text: str) -> NoReturn:
+        self._emit(LoadFailed.model_validate({"fault": fault, "text": text}))
+        os._exit(_EXIT_FAILURE)
 
 
 def main(arguments: list[str]) -> None:
-    """Run the worker of the bot whose process id is the one argument."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is the bot's to act on
-    _die_with(int(arguments[0]))
-    # Frames get a descriptor of their own, so that nothing a library prints can fall between them.
+    """Run a worker. The only argument is the process id of the bot."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bot handles Ctrl-C in a terminal
+    _exit_with_parent(int(arguments[0]))
+    # Frames get a descriptor of their own, so that output of a library cannot get between them.
     events = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
         Worker(sys.stdin.buffer, events).run()
-    except (
-        BaseException
-    ):  # whatever it is: told on standard error, and the supervisor starts a new worker
+    except BaseException:  # the supervisor logs standard error and starts a new worker
         traceback.print_exc()
-    os._exit(_FAILED)  # the threads don't outlive the loop
+    os._exit(_EXIT_FAILURE)  # without waiting for the threads
 
 
-def _die_with(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

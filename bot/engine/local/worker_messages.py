@@ -1,4 +1,4 @@
-"""What the bot and the worker process say to each other: JSON messages, each after its length in four bytes."""
+"""Messages between the bot and the worker process: JSON with a four-byte length prefix."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from bot.weights.memory_plan import CacheType  # noqa: TC001 - pydantic needs it
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-HEAD: Final = struct.Struct(">I")
+HEADER: Final = struct.Struct(">I")
 
 
 class WorkerMessage(BaseModel):
-    """Base of all messages."""
+    """Base class of all messages."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Load(WorkerMessage):
-    """To the worker, first and once: load this model."""
+    """Command: load this model. Sent once, before all others."""
 
     kind: Literal["load"] = "load"
     path: str
@@ -35,14 +35,14 @@ class Load(WorkerMessage):
     cache_type: CacheType | None
     rpc: tuple[str, ...]
     host_memory: int
-    smaller: int = 0  # how many of the best plans not to try: they have run out of memory before
+    skip_plans: int = 0  # number of the best plans to skip, since they ran out of memory before
     flash_attention: str
     threads: int | None
     check_memory: bool
 
 
 class Generate(WorkerMessage):
-    """To the worker: write a reply. Its id is answered in all events about it."""
+    """Command: generate a reply. All events about the reply carry its id."""
 
     kind: Literal["generate"] = "generate"
     id: int
@@ -60,14 +60,14 @@ class Generate(WorkerMessage):
 
 
 class Cancel(WorkerMessage):
-    """To the worker: this reply is no longer wanted."""
+    """Command: stop generating this reply."""
 
     kind: Literal["cancel"] = "cancel"
     id: int
 
 
 class Count(WorkerMessage):
-    """To the worker: how many tokens have these parts?"""
+    """Command: count the tokens of these parts."""
 
     kind: Literal["count"] = "count"
     id: int
@@ -75,15 +75,15 @@ class Count(WorkerMessage):
 
 
 class Prefetch(WorkerMessage):
-    """To the worker: a mind's next prompt will begin like this; read it when there is time."""
+    """Command: prefill the beginning of a mind's next prompt when no reply is active."""
 
-    kind: Literal["expect"] = "expect"
+    kind: Literal["prefetch"] = "prefetch"
     mind: str
     parts: tuple[Control | Text, ...]
 
 
 class Ready(WorkerMessage):
-    """The model is loaded."""
+    """Event: the model is loaded."""
 
     kind: Literal["ready"] = "ready"
     model: str
@@ -97,7 +97,7 @@ class Ready(WorkerMessage):
 
 
 class LoadFailed(WorkerMessage):
-    """The model can't be loaded; the worker ends. `fault` says whether its file is to blame."""
+    """Event: the model cannot be loaded, and the worker exits. `fault` "file" blames its file."""
 
     kind: Literal["load_failed"] = "load_failed"
     fault: Literal["file", "start"]
@@ -105,37 +105,37 @@ class LoadFailed(WorkerMessage):
 
 
 class Heartbeat(WorkerMessage):
-    """A sign of life, about once a second, with the seconds that the step under way has taken so far."""
+    """Event, twice a second: the worker is alive. `step_seconds` is the age of the current step."""
 
-    kind: Literal["beat"] = "beat"
+    kind: Literal["heartbeat"] = "heartbeat"
     step_seconds: float
 
 
 class Started(WorkerMessage):
-    """A reply has left the queue."""
+    """Event: a reply has left the queue."""
 
-    kind: Literal["began"] = "began"
+    kind: Literal["started"] = "started"
     id: int
 
 
 class QueuePosition(WorkerMessage):
-    """A reply waits, and so many come before it."""
+    """Event: a reply waits in the queue with `position` replies ahead of it."""
 
-    kind: Literal["place"] = "place"
+    kind: Literal["queue_position"] = "queue_position"
     id: int
-    place: int
+    position: int
 
 
 class Generated(WorkerMessage):
-    """A piece of a reply."""
+    """Event: a chunk of a reply."""
 
-    kind: Literal["wrote"] = "wrote"
+    kind: Literal["generated"] = "generated"
     id: int
     text: str
 
 
 class Finished(WorkerMessage):
-    """A reply has ended."""
+    """Event: a reply has ended."""
 
     kind: Literal["finished"] = "finished"
     id: int
@@ -143,7 +143,7 @@ class Finished(WorkerMessage):
 
 
 class Failed(WorkerMessage):
-    """A reply or a count could not be made."""
+    """Event: a command failed."""
 
     kind: Literal["failed"] = "failed"
     id: int
@@ -152,7 +152,7 @@ class Failed(WorkerMessage):
 
 
 class Counted(WorkerMessage):
-    """The answer to Count."""
+    """Event: the answer to Count."""
 
     kind: Literal["counted"] = "counted"
     id: int
@@ -177,16 +177,16 @@ EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="k
 
 
 def pack(message: WorkerMessage) -> bytes:
-    """Return a message as it travels."""
+    """Return a message with its length prefix."""
     body = message.model_dump_json().encode()
-    return HEAD.pack(len(body)) + body
+    return HEADER.pack(len(body)) + body
 
 
 def read_command(stream: BinaryIO) -> Command | None:
-    """Read the next command; blocks. None where the stream has ended."""
-    head = stream.read(HEAD.size)
-    if len(head) < HEAD.size:
+    """Read the next command, blocking. Return None at the end of the stream."""
+    header = stream.read(HEADER.size)
+    if len(header) < HEADER.size:
         return None
-    (length,) = HEAD.unpack(head)
+    (length,) = HEADER.unpack(header)
     body = stream.read(length)
     return COMMANDS.validate_json(body) if len(body) == length else None
