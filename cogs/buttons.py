@@ -53,9 +53,9 @@ class TurnActionButton(_Named, discord.ui.DynamicItem[_Button], template=TURN_AC
         await interaction_replies.run_reporting_errors(interaction, self._do(interaction))
 
     async def _do(self, interaction: discord.Interaction) -> None:
-        if self.said["deed"] not in set(TurnAction):
+        if self.said["action"] not in set(TurnAction):
             raise Refused("That button is from another version of Aside: use the message's menu.")
-        deed = TurnAction(self.said["deed"])
+        deed = TurnAction(self.said["action"])
         does = _story(interaction).do if deed in STORY_ACTIONS else _replies(interaction).do
         await does(interaction, deed, int(self.said["turn"]))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import discord
 
-from bot.posting.delivery import files
+from bot.posting.attachments import create_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class EphemeralAnswers:
-    """Keeps the latest interaction with which each person whispered in a channel: a `bot.posting.delivery.Private`."""
+    """Keeps the latest interaction with which each person whispered in a channel: a `bot.posting.whisper_poster.PrivateAnswers`."""
 
     def __init__(self) -> None:
         self._latest: dict[tuple[int, int], discord.Interaction] = {}
@@ -43,7 +43,7 @@ class EphemeralAnswers:
         try:
             sent = [
                 await interaction.followup.send(
-                    one.text, files=files(one), ephemeral=True, wait=True, **extras
+                    one.text, files=create_files(one), ephemeral=True, wait=True, **extras
                 )
                 for one in messages
             ]

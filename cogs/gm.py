@@ -18,7 +18,7 @@ from cogs import autocomplete, interaction_replies
 from cogs.gm_people import GmPeople
 
 if TYPE_CHECKING:
-    from bot.posting.reply_poster import ReplyPoster
+    from bot.posting.delivery import DiscordDelivery
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.gm_notes import GmNotes
     from bot.scenes.story_events import StoryEvents
@@ -42,14 +42,14 @@ class GmCommands(
         direction: GmActions,
         telling: StoryEvents,
         prompter: GmNotes,
-        stage: ReplyPoster,
+        delivery: DiscordDelivery,
     ) -> None:
         super().__init__()
         self._theatre = theatre
         self._direction = direction
         self._telling = telling
         self._prompter = prompter
-        self._stage = stage
+        self._delivery = delivery
 
     @app_commands.command(
         description="Tell what happens around the characters: in your words, or in the model's"

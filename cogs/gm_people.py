@@ -15,7 +15,7 @@ from cogs import autocomplete, interaction_replies
 from cogs.scene import can_moderate
 
 if TYPE_CHECKING:
-    from bot.posting.reply_poster import ReplyPoster
+    from bot.posting.delivery import DiscordDelivery
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
@@ -26,7 +26,7 @@ class GmPeople(commands.Cog):
 
     _theatre: Theatre
     _direction: GmActions
-    _stage: ReplyPoster
+    _delivery: DiscordDelivery
 
     @app_commands.command(description="Give a character to a player, or back to the model")
     @app_commands.describe(
@@ -82,7 +82,7 @@ class GmPeople(commands.Cog):
         await interaction_replies.reply_publicly(
             interaction, f"{person.mention} directs this scene too."
         )
-        await self._stage.greet(changed, person.id)
+        await self._delivery.greet(changed, person.id)
 
     @app_commands.command(
         description="Have somebody direct the scene no longer; one game master always stays"
@@ -104,7 +104,7 @@ class GmPeople(commands.Cog):
         await interaction_replies.reply_publicly(
             interaction, f"{person.mention} directs this scene from now on."
         )
-        await self._stage.greet(changed, person.id)
+        await self._delivery.greet(changed, person.id)
 
     def _here(self, interaction: discord.Interaction) -> Scene:
         return self._theatre.require_scene(interaction.channel_id or 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import discord
 from discord import app_commands
 
 from bot.errors import AsideError
+from bot.posting.attachments import create_files
 from cogs.remedy_texts import describe_error
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ async def reply_with_messages(
     if not interaction.response.is_done():
         await interaction.response.defer(ephemeral=True)
     for message in messages:
-        files = [
-            discord.File(io.BytesIO(file.content), filename=file.name) for file in message.files
-        ]
+        files = create_files(message)
         if message.author is None:
             await interaction.followup.send(message.text, files=files, ephemeral=True)
         else:

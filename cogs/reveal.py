@@ -14,7 +14,7 @@ from bot.scenes.reveal import Destination
 from cogs import interaction_replies
 
 if TYPE_CHECKING:
-    from bot.posting.reply_poster import ReplyPoster
+    from bot.posting.delivery import DiscordDelivery
     from bot.scenes.theatre import Theatre
 
 _PLACES = [
@@ -34,15 +34,15 @@ class RevealCommands(
 ):
     """The commands under `/reveal`."""
 
-    def __init__(self, theatre: Theatre, stage: ReplyPoster) -> None:
+    def __init__(self, theatre: Theatre, delivery: DiscordDelivery) -> None:
         super().__init__()
         self._theatre = theatre
-        self._stage = stage
+        self._delivery = delivery
 
     @app_commands.command(
         description="What characters think: toggle between private and public, or say where"
     )
-    @app_commands.describe(where="Destination it goes from now on; left out, it toggles")
+    @app_commands.describe(where="Where it goes from now on. Without it, toggle.")
     @app_commands.choices(where=_PLACES)
     async def thoughts(self, interaction: discord.Interaction, where: str | None = None) -> None:
         """Set where role thinking goes."""
@@ -51,7 +51,7 @@ class RevealCommands(
     @app_commands.command(
         description="How the model plans its part: toggle between private and public, or say where"
     )
-    @app_commands.describe(where="Destination it goes from now on; left out, it toggles")
+    @app_commands.describe(where="Where it goes from now on. Without it, toggle.")
     @app_commands.choices(where=_PLACES)
     async def planning(self, interaction: discord.Interaction, where: str | None = None) -> None:
         """Set where system thinking goes."""
@@ -75,4 +75,4 @@ class RevealCommands(
             changed.reveal.where(kind) is Destination.GM
             and scene.reveal.where(kind) is not Destination.GM
         ):
-            await self._stage.greet(changed, interaction.user.id)
+            await self._delivery.greet(changed, interaction.user.id)

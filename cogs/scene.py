@@ -19,7 +19,7 @@ from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
     from bot.library.library import Library
-    from bot.posting.reply_poster import ReplyPoster
+    from bot.posting.delivery import DiscordDelivery
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
@@ -56,7 +56,7 @@ class SceneCommands(
         direction: GmActions,
         story: StoryActions,
         library: Library,
-        stage: ReplyPoster,
+        delivery: DiscordDelivery,
         rules: OwnerSettings,
     ) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class SceneCommands(
         self._direction = direction
         self._theatre = theatre
         self._library = library
-        self._stage = stage
+        self._delivery = delivery
         self._rules = rules
 
     @app_commands.command(description="Make this channel a stage for a scenario")
@@ -111,7 +111,7 @@ class SceneCommands(
         taken = await self._theatre.reopen(int(scene[:18]), _place(channel), people, interaction.id)
         opened = await self._open(channel, taken)
         told = await self._theatre.read_history(opened)
-        await self._stage.tell(
+        await self._delivery.post_sentence(
             opened,
             f"The story goes on, {status_pages.count_turns(len(told))} so far: /scene history shows it.",
         )
@@ -248,15 +248,15 @@ class SceneCommands(
         """Put up for a scene what it needs: roles, and its opening."""
         if self._rules.roles:
             scene = await self._theatre.give_roles(
-                scene, await character_roles.make_roles(channel.guild, scene)
+                scene, await character_roles.create_roles(channel.guild, scene)
             )
-        await self._stage.open(scene)
+        await self._delivery.open(scene)
         return scene
 
     async def _tell_starter(
         self, interaction: discord.Interaction, scene: Scene, director_id: int
     ) -> None:
-        reached = await self._stage.greet(scene, director_id)
+        reached = await self._delivery.greet(scene, director_id)
         told = (_started(director_id, interaction.user.id, reached=reached), self._rules.caution)
         await interaction_replies.reply_privately(
             interaction, "\n".join(part for part in told if part)
@@ -267,7 +267,7 @@ class SceneCommands(
         used = {part.role_id for other in self._theatre.scenes() for part in other.parts}
         roles = [part.role_id for part in scene.parts if part.role_id and part.role_id not in used]
         if roles and interaction.guild is not None:
-            await character_roles.remove_roles(interaction.guild, roles)
+            await character_roles.delete_roles(interaction.guild, roles)
 
 
 def _place(channel: Stageable) -> Place:

@@ -21,12 +21,12 @@ _log = logging.getLogger(__name__)
 class Undelivered(commands.Cog):
     """Keeps the latest interaction of each game master, since its token is good for a quarter of an hour.
 
-    `undelivered` gives, once, the sentence for a user to whom something could not be delivered.
+    `pop_undelivered` gives, once, the sentence for a user to whom something could not be delivered.
     """
 
-    def __init__(self, theatre: Theatre, undelivered: Callable[[int], str | None]) -> None:
+    def __init__(self, theatre: Theatre, pop_undelivered: Callable[[int], str | None]) -> None:
         self._theatre = theatre
-        self._undelivered = undelivered
+        self._pop_undelivered = pop_undelivered
         self._latest: dict[int, discord.Interaction] = {}
 
     @commands.Cog.listener()
@@ -54,7 +54,9 @@ class Undelivered(commands.Cog):
             await self._tell(interaction)
 
     async def _tell(self, interaction: discord.Interaction) -> None:
-        if interaction.response.is_done() and (sentence := self._undelivered(interaction.user.id)):
+        if interaction.response.is_done() and (
+            sentence := self._pop_undelivered(interaction.user.id)
+        ):
             try:
                 await interaction.followup.send(sentence, ephemeral=True)
             except discord.HTTPException as error:

@@ -48,7 +48,9 @@ COMPOSITION = (
     "bot.app",
     "bot.bench",
     "bot.cli",
+    "bot.cog_list",
     "bot.engine_factory",
+    "bot.services",
     "bot.tryout",
 )
 """Packages that put the others together, and may import all of them."""

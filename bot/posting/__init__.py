@@ -1,5 +1,6 @@
-"""How a take becomes Discord messages: escaping, splitting, spoilers, persona webhooks, direct messages, mentions.
+"""Turn takes into Discord messages and keep those messages in line with the story.
 
-`letters`, `markdown`, `speech`, `split`, `render`, `names`, `opening` and `pages` are pure: text in, text out.
-`webhooks`, `voice`, `traces`, `directs` and `stage` speak to Discord.
+These modules are pure functions from text to text: `graphemes`, `escaping`, `speech_markdown`, `split`, `render`,
+`webhook_names`, `dice_format`, `opening_post` and `status_pages`. The other modules send requests to Discord.
+`delivery` is the entry point.
 """

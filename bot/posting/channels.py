@@ -1,4 +1,4 @@
-"""The channels and threads that scenes play in: how they are called, woken, and written to by the bot itself."""
+"""Access to the channels and threads that scenes play in."""
 
 from __future__ import annotations
 
@@ -23,20 +23,23 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """Reaches the places of scenes. A place needs to be in no cache for it."""
+    """Sends and deletes the bot's own messages in the places of scenes.
+
+    A place does not have to be in discord.py's cache.
+    """
 
     client: discord.Client
 
-    def at(self, place: Place) -> discord.PartialMessageable:
+    def messageable(self, place: Place) -> discord.PartialMessageable:
         """Return the channel or thread of a place."""
         return self.client.get_partial_messageable(place.channel_id, guild_id=place.guild_id)
 
-    def name(self, place: Place) -> str:
-        """Return how people call a place."""
+    def display_name(self, place: Place) -> str:
+        """Return the name of a place as error sentences use it."""
         name = getattr(self.client.get_channel(place.channel_id), "name", None)
         return f"#{name}" if name else "this channel"
 
-    async def say(
+    async def send(
         self,
         place: Place,
         text: str | None = None,
@@ -45,44 +48,54 @@ class Channels:
         view: discord.ui.View | None = None,
     ) -> discord.Message:
         """Post a message of the bot's own. Raises PostingError."""
-        extras: dict[str, Any] = {
-            "embed": embed,
-            "view": view,
-        }  # discord.py's overloads know no optional ones
+        # Passed as a dict because discord.py's overloads accept no None.
+        extras: dict[str, Any] = {"embed": embed, "view": view}
 
         async def send() -> discord.Message:
-            return await self.at(place).send(text, **extras, allowed_mentions=NO_MENTIONS)
+            return await self.messageable(place).send(text, **extras, allowed_mentions=NO_MENTIONS)
 
         try:
-            return await self.awake(place, send)
+            return await self.retry_unarchived(place, send)
         except REQUEST_ERRORS as error:
             raise self.posting_error(place, error, *(("Embed Links",) if embed else ())) from error
 
-    async def remove(self, place: Place, message_id: int) -> None:
-        """Take a message away: one of the bot's own, or with Manage Messages any. Raises what discord.py raises."""
-        await self.awake(place, self.at(place).get_partial_message(message_id).delete)
+    async def delete(self, place: Place, message_id: int) -> None:
+        """Delete a message.
 
-    async def awake(self, place: Place, attempt: Callable[[], Awaitable[_Result]]) -> _Result:
-        """Return what `attempt` gives. Where it meets an archived thread, the thread is woken for a second one."""
+        Messages that are not the bot's own need Manage Messages. Raises discord.py's errors.
+        """
+        message = self.messageable(place).get_partial_message(message_id)
+        await self.retry_unarchived(place, message.delete)
+
+    async def retry_unarchived(
+        self, place: Place, attempt: Callable[[], Awaitable[_Result]]
+    ) -> _Result:
+        """Return the result of `attempt`. If the thread is archived, unarchive it and try again.
+
+        Raises discord.py's errors, and MissingPermission if the bot may not unarchive the thread.
+        """
         try:
             return await attempt()
         except discord.HTTPException as error:
             if error.code != Code.THREAD_ARCHIVED:
                 raise
-        await self._wake(place)
+        await self._unarchive(place)
         return await attempt()
 
     def posting_error(self, place: Place, error: Exception, *needed: str) -> PostingError:
-        """Return what people are told of an error met when posting in a place."""
-        sending = "Send Messages in Threads" if place.parent_id else "Send Messages"
-        return posting_error(error, self.name(place), (sending, *needed))
+        """Return the error that explains why posting in a place failed.
 
-    async def _wake(self, place: Place) -> None:
+        `needed` are the permissions that the request takes besides sending messages.
+        """
+        sending = "Send Messages in Threads" if place.parent_id else "Send Messages"
+        return posting_error(error, self.display_name(place), (sending, *needed))
+
+    async def _unarchive(self, place: Place) -> None:
         thread = await self.client.fetch_channel(place.channel_id)
         if isinstance(thread, discord.Thread):
             try:
                 await thread.edit(archived=False)
             except discord.Forbidden as error:
                 raise missing_permission(
-                    ("Manage Threads",), f"{self.name(place)}, which is archived"
+                    ("Manage Threads",), f"{self.display_name(place)}, which is archived"
                 ) from error

@@ -1,4 +1,4 @@
-"""Mentionable roles made for characters, so that people can pick them as they pick each other."""
+"""Mentionable roles for characters, so that people can pick them like other people."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-MOST_ROLES: Final = 250
-"""How many roles a server may have."""
+MAX_ROLES: Final = 250
+"""The number of roles that Discord allows on a server."""
 
 _REASON = "A character of a scene that people can mention"
 
 
-async def make_roles(guild: discord.Guild, scene: Scene) -> dict[str, int]:
-    """Return a role for each character, by the character's name: one that the scene has already, or a new one
-    without any permission.
+async def create_roles(guild: discord.Guild, scene: Scene) -> dict[str, int]:
+    """Return a role id for each character, by the character's name.
 
-    Nothing here stops a scene: characters that could get no role are left out, and the log says why.
+    Roles that the scene already has are kept. New roles have no permissions. If a role can't be
+    created, log the reason and leave that character out.
     """
     roles = {
         part.character: part.role_id
@@ -35,13 +35,11 @@ async def make_roles(guild: discord.Guild, scene: Scene) -> dict[str, int]:
     }
     without = [part.character for part in scene.parts if part.character not in roles]
     if without and not guild.me.guild_permissions.manage_roles:
-        _log.info("Server %d: no roles for characters, since Manage Roles is missing", guild.id)
+        _log.info("Server %d: no roles for characters because Manage Roles is missing", guild.id)
         return roles
     for character in without:
-        if len(guild.roles) >= MOST_ROLES:
-            _log.warning(
-                "Server %d has as many roles as it may have; some characters get none", guild.id
-            )
+        if len(guild.roles) >= MAX_ROLES:
+            _log.warning("Server %d: the role limit is reached, some characters get none", guild.id)
             break
         try:
             role = await guild.create_role(
@@ -51,14 +49,14 @@ async def make_roles(guild: discord.Guild, scene: Scene) -> dict[str, int]:
                 reason=_REASON,
             )
         except REQUEST_ERRORS as error:
-            _log.warning("Server %d: no role could be made for a character: %s", guild.id, error)
+            _log.warning("Server %d: creating a character's role failed: %s", guild.id, error)
             break
         roles[character] = role.id
     return roles
 
 
-async def remove_roles(guild: discord.Guild, role_ids: Iterable[int]) -> list[int]:
-    """Remove the roles of a scene that has ended; return those that could not be."""
+async def delete_roles(guild: discord.Guild, role_ids: Iterable[int]) -> list[int]:
+    """Delete the roles of a scene that has ended. Return the ids that could not be deleted."""
     left: list[int] = []
     for role_id in role_ids:
         if (role := guild.get_role(role_id)) is None:
@@ -68,6 +66,6 @@ async def remove_roles(guild: discord.Guild, role_ids: Iterable[int]) -> list[in
         except discord.NotFound:
             continue
         except REQUEST_ERRORS as error:
-            _log.warning("Server %d: role %d could not be removed: %s", guild.id, role_id, error)
+            _log.warning("Server %d: deleting role %d failed: %s", guild.id, role_id, error)
             left.append(role_id)
     return left

@@ -1,4 +1,4 @@
-"""How a roll of dice reads on Discord."""
+"""Formats rolls of dice for Discord."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 def format_roll(roll: Roll, speaker: str) -> str:
-    """Return who rolled what, how each die fell, dropped ones struck out, and what it comes to, as one message."""
-    fell = "".join(_part(part, first=number == 0) for number, part in enumerate(roll.parts))
-    line = f"🎲 **{escape_name(speaker)}** rolls `{roll.text}`: {fell} = **{roll.total}**"
-    return (
-        line
-        if utf16_length(line) <= MESSAGE_LIMIT
-        else f"🎲 **{escape_name(speaker)}** rolls `{roll.text}` = **{roll.total}**"
-    )
+    """Return one message with the speaker, the dice and the total.
+
+    Dropped dice are struck out. If the message would be too long, it has the total only.
+    """
+    dice = "".join(_format_part(part, first=number == 0) for number, part in enumerate(roll.parts))
+    start = f"🎲 **{escape_name(speaker)}** rolls `{roll.text}`"
+    line = f"{start}: {dice} = **{roll.total}**"
+    return line if utf16_length(line) <= MESSAGE_LIMIT else f"{start} = **{roll.total}**"
 
 
-def _part(part: DicePart, *, first: bool) -> str:
+def _format_part(part: DicePart, *, first: bool) -> str:
     sign = ("−" if first else " − ") if part.sign < 0 else ("" if first else " + ")
     if not part.dice:
         return f"{sign}{abs(part.total)}"
-    fell = ", ".join(map(_die, part.dice))
+    dice = ", ".join(map(_format_die, part.dice))
     times = part.text.replace("x", "*").partition("*")[2]
-    return f"{sign}({fell})" + (f" × {times}" if times else "")
+    return f"{sign}({dice})" + (f" × {times}" if times else "")
 
 
-def _die(die: Die) -> str:
+def _format_die(die: Die) -> str:
     return str(die.value) if die.kept else f"~~{die.value}~~"

@@ -1,20 +1,21 @@
-"""Direct messages to game masters: what characters think, where the channel must not read it."""
+"""Direct messages: private beats for game masters, and whispered answers."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import discord
 
+from bot.posting.attachments import create_files
 from bot.posting.channels import NO_MENTIONS
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.posting.graphemes import shorten
 from bot.scenes.posts import Post, PostPurpose
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from bot.posting.render import Outgoing
     from bot.scenes.posts import Posts
@@ -23,27 +24,55 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_LONGEST_AUTHOR = 256
+NotifyUnreachable: TypeAlias = "Callable[[Scene, int], Awaitable[None]]"
+"""Called with a scene and the user id of a game master who could not be reached."""
+
+_MAX_AUTHOR_LENGTH = 256
 _CLOSED = (Code.DM_CLOSED, Code.DM_UNREACHABLE)
+_THOUGHTS_UNDELIVERED = (
+    "What characters think can't reach you. {reason} Their thoughts are stored: use “Show thoughts”"
+    " on a reply."
+)
+_REASON_CLOSED = (
+    "Your direct messages are closed to me. Open them in the server's privacy settings."
+)
+_REASON_REJECTED = (
+    "Discord rejected my last direct message to you. I will try again with the next reply."
+)
 
 
 class DirectMessages:
-    """Writes to game masters, and remembers to whom it could not.
+    """Sends direct messages, and keeps a notice for each person who could not be reached.
 
-    What could not be delivered stays stored with its take; `undelivered` has the sentence for whom it concerns.
+    Private beats that could not be delivered stay stored with their take. `notify_unreachable` is
+    called while there may still be another way to tell the game master.
     """
 
-    def __init__(self, client: discord.Client, posts: Posts) -> None:
+    def __init__(
+        self,
+        client: discord.Client,
+        posts: Posts,
+        notify_unreachable: NotifyUnreachable | None = None,
+    ) -> None:
         self._client = client
         self._posts = posts
+        self._notify_unreachable = notify_unreachable
         self._undelivered: dict[int, str] = {}
 
-    def undelivered(self, gm_id: int) -> str | None:
-        """Return, once, the sentence for a game master to whom something could not be delivered."""
-        return self._undelivered.pop(gm_id, None)
+    def is_undelivered(self, user_id: int) -> bool:
+        """Return whether a notice is waiting for this user."""
+        return user_id in self._undelivered
+
+    def pop_undelivered(self, user_id: int) -> str | None:
+        """Remove and return the notice for a user who could not be reached."""
+        return self._undelivered.pop(user_id, None)
+
+    def set_undelivered(self, user_id: int, notice: str) -> None:
+        """Keep a notice for a user who could not be reached."""
+        self._undelivered[user_id] = notice
 
     async def greet(self, gm_id: int, text: str) -> bool:
-        """Write to a person for the first time; return whether it arrived."""
+        """Send a game master their first message. Return whether it arrived."""
         try:
             channel = await self._client.create_dm(discord.Object(gm_id))
             await channel.send(text, allowed_mentions=NO_MENTIONS)
@@ -53,38 +82,55 @@ class DirectMessages:
         return True
 
     async def send(
+        self, user_id: int, messages: Sequence[Outgoing], view: discord.ui.View | None = None
+    ) -> list[int]:
+        """Send messages to one person and return the messages' ids. Raises discord.py's errors."""
+        extras: dict[str, Any] = {"view": view} if view else {}
+        channel = await self._client.create_dm(discord.Object(user_id))
+        sent = [
+            await channel.send(
+                one.text, files=create_files(one), allowed_mentions=NO_MENTIONS, **extras
+            )
+            for one in messages
+        ]
+        return [message.id for message in sent]
+
+    async def send_to_gms(
         self,
         scene: Scene,
         turn: Turn,
         take: Take,
         messages: Sequence[Outgoing],
+        *,
         link: str,
-        face: str | None,
-    ) -> list[int]:
-        """Write these messages of a take to every game master who has not got them; return those who can't be
-        reached. `link` leads to the reply, `face` is a picture's address."""
-        unreached = []
+        icon_url: str | None = None,
+        exclude: Sequence[int | None] = (),
+    ) -> None:
+        """Send these messages of a take to every game master who does not have them yet.
+
+        `link` leads to the reply, `icon_url` is the character's picture, and the users in `exclude`
+        get nothing. A game master who can't be reached stops nothing.
+        """
+        embeds = [_build_embed(scene, one, link, icon_url) for one in messages]
         for gm_id in scene.gm_ids:
+            if gm_id in exclude:
+                continue
             try:
-                await self._send_to(
-                    gm_id, scene, turn, take, [_embed(scene, one, link, face) for one in messages]
-                )
+                await self._send_to_gm(gm_id, scene, turn, take, embeds)
             except REQUEST_ERRORS as error:
                 self._remember(gm_id, error)
-                unreached.append(gm_id)
-        return unreached
+                if self._notify_unreachable is not None:
+                    await self._notify_unreachable(scene, gm_id)
 
-    async def _send_to(
+    async def _send_to_gm(
         self, gm_id: int, scene: Scene, turn: Turn, take: Take, embeds: Sequence[discord.Embed]
     ) -> None:
         channel = await self._client.create_dm(discord.Object(gm_id))
         rows = await self._posts.posts(turn.id)
-        there = {
-            row.part for row in rows if row.channel_id == channel.id and row.take_id == take.id
-        }
+        sent = {row.part for row in rows if row.channel_id == channel.id and row.take_id == take.id}
         for part, embed in enumerate(embeds):
-            if part not in there:
-                nonce = _nonce(scene, take, gm_id, part)
+            if part not in sent:
+                nonce = _make_nonce(scene, take, gm_id, part)
                 message = await channel.send(embed=embed, nonce=nonce, allowed_mentions=NO_MENTIONS)
                 await self._posts.add_post(
                     Post(message.id, channel.id, turn.id, take.id, part, PostPurpose.GM)
@@ -92,27 +138,27 @@ class DirectMessages:
         self._undelivered.pop(gm_id, None)
 
     def _remember(self, gm_id: int, error: Exception) -> None:
-        _log.warning("A game master could not be written to: %s", error)
-        if getattr(error, "code", 0) in _CLOSED:
-            why = (
-                "your direct messages are closed to me. Open them in the server's privacy settings"
-            )
-        else:
-            why = "Discord refused my last direct message to you. I will try again with the next reply"
-        self._undelivered[gm_id] = (
-            f"What characters think can't reach you: {why}. It is kept: use “Show thoughts” on a reply."
-        )
+        _log.warning("A direct message to a game master failed: %s", error)
+        closed = getattr(error, "code", 0) in _CLOSED
+        reason = _REASON_CLOSED if closed else _REASON_REJECTED
+        self._undelivered[gm_id] = _THOUGHTS_UNDELIVERED.format(reason=reason)
 
 
-def _embed(scene: Scene, outgoing: Outgoing, link: str, face: str | None) -> discord.Embed:
+def _build_embed(
+    scene: Scene, outgoing: Outgoing, link: str, icon_url: str | None
+) -> discord.Embed:
     embed = discord.Embed(description=outgoing.text)
-    embed.set_author(name=shorten(outgoing.author or "", _LONGEST_AUTHOR), url=link, icon_url=face)
+    embed.set_author(
+        name=shorten(outgoing.author or "", _MAX_AUTHOR_LENGTH), url=link, icon_url=icon_url
+    )
     embed.set_footer(text=scene.scenario.title)
     return embed
 
 
-def _nonce(scene: Scene, take: Take, gm_id: int, part: int) -> str:
-    """Return what Discord knows this message by, so that asking again soon does not post it again. The scene's
-    start is in it, since ids begin anew in a new database."""
+def _make_nonce(scene: Scene, take: Take, gm_id: int, part: int) -> str:
+    """Return the nonce that keeps Discord from posting this message twice.
+
+    It includes the scene's start because ids start again from 1 in a new database.
+    """
     key = f"{scene.started_at.timestamp()} {take.id} {gm_id} {part}"
     return hashlib.sha256(key.encode()).hexdigest()[:24]

@@ -1,4 +1,4 @@
-"""What Discord's refusals mean, as one sentence for a person."""
+"""Discord's errors as sentences for people."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UNCERTAIN: Final = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
-"""Errors after which it is not known whether Discord did what it was asked."""
+"""Errors that leave it open whether Discord carried out the request."""
 
 REQUEST_ERRORS: Final = (discord.HTTPException, discord.RateLimited, *UNCERTAIN)
-"""Everything a request to Discord may end in."""
+"""Every error that a request to Discord may raise."""
 
 
 class Code(IntEnum):
-    """Discord's error codes that Aside knows an answer to."""
+    """Discord's error codes that Aside handles."""
 
     UNKNOWN_CHANNEL = 10003
     UNKNOWN_MESSAGE = 10008
     UNKNOWN_WEBHOOK = 10015
-    TOO_MANY_WEBHOOKS = 30007
     EDITED_TOO_OFTEN = 30046
     NO_ACCESS = 50001
     DM_CLOSED = 50007
@@ -42,9 +41,9 @@ class Code(IntEnum):
 def posting_error(
     error: Exception, where: str, needed: Sequence[str] = ("Send Messages",)
 ) -> PostingError:
-    """Return what people are told of an error of Discord's.
+    """Return the PostingError that explains an error of Discord's.
 
-    `where` is how the place is called, `needed` the permissions that what was tried takes.
+    `where` is the name of the place. `needed` are the permissions that the request takes.
     """
     code = getattr(error, "code", 0)
     if code == Code.NO_PERMISSION:
@@ -53,20 +52,19 @@ def posting_error(
         return missing_permission(("View Channel",), where)
     if code == Code.UNKNOWN_CHANNEL:
         return PostingError(
-            f"I could not post in {where}: it is gone. Start the scene anew in another channel."
+            f"I could not post in {where}. The channel was deleted. Start the scene in another"
+            " channel."
         )
     if code == Code.THREAD_ARCHIVED:
         return missing_permission(("Manage Threads",), f"{where}, which is archived")
     if code == Code.THREAD_LOCKED:
         return PostingError(
-            f"I could not post in {where}: the thread is locked. Unlock it, then try again."
+            f"I could not post in {where}. The thread is locked. Unlock it, then try again."
         )
     if isinstance(error, UNCERTAIN):
         return DiscordNotResponding(
-            f"Discord did not answer as it should when I posted in {where}. Try again in a moment."
+            f"Discord did not respond when I posted in {where}. Try again in a moment."
         )
     if getattr(error, "status", 0) == 429 or isinstance(error, discord.RateLimited):
-        return PostingError(f"Discord wants me to slow down in {where}. Try again in a minute.")
-    return PostingError(
-        f"Discord refused what I wanted to post in {where} (error {code}). Try again."
-    )
+        return PostingError(f"Discord limits how fast I post in {where}. Try again in a minute.")
+    return PostingError(f"Discord rejected my message in {where} (error {code}). Try again.")

@@ -1,4 +1,4 @@
-"""Text as Discord counts it and people see it: its width, and its letters that must stay whole."""
+"""Measures text as Discord counts it and splits it into the characters that people see."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ZERO_WIDTH_SPACE = "\u200b"
-"""A space of no width: separates characters that would mean something to Discord side by side, and shows nothing."""
+"""An invisible character that separates characters with a meaning for Discord side by side."""
 
-_LONGEST_CLUSTER = 32  # code points; a pile of combining marks beyond it may be cut
+_MAX_CLUSTER_LENGTH = 32  # code points; a longer pile of combining marks may be cut
 _ZWJ = "\u200d"
 _JOINS_LEFT = re.compile("[\u1160-\u11ff\u200b-\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]")
@@ -22,19 +22,25 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def utf16_length(text: str) -> int:
-    """Return the length in UTF-16 units, which is never less than that in code points: a limit kept in one is kept
-    in both."""
+    """Return the length in UTF-16 code units.
+
+    It is never less than the length in code points, so text within a limit by this count is within
+    it by either.
+    """
     return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
 
 
 def clean(text: str) -> str:
-    """Return text with one kind of line end, and without control characters and halves of characters."""
+    """Return text with `\\n` as line ends, without control characters and lone surrogates."""
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", _LINE_ENDS.sub("\n", text)))
 
 
 def split_graphemes(text: str) -> Iterator[str]:
-    """Cut text into what should stay whole: a letter with its accents, an emoji with its parts, a flag, and a
-    backslash with the mark it escapes."""
+    """Yield the pieces of text that must not be cut.
+
+    Such a piece is a letter with its accents, an emoji with its parts, a flag, or a backslash with
+    the character it escapes.
+    """
     start = 0
     for at in range(1, len(text)):
         if not _belongs(text, start, at):
@@ -45,10 +51,11 @@ def split_graphemes(text: str) -> Iterator[str]:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return text cut to `limit` in width, with an ellipsis where something was left out."""
+    """Return text cut to `limit` UTF-16 units. Text that was cut ends with an ellipsis."""
     if utf16_length(text) <= limit:
         return text
-    kept, room = [], limit - 1
+    kept = []
+    room = limit - 1
     for cluster in split_graphemes(text):
         if (room := room - utf16_length(cluster)) < 0:
             break
@@ -57,11 +64,12 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _belongs(text: str, start: int, at: int) -> bool:
-    """Whether the letter there belongs to the cluster that began at `start`."""
-    letter, before = text[at], text[at - 1]
+    """Return whether the letter at `at` belongs to the cluster that starts at `start`."""
+    letter = text[at]
+    before = text[at - 1]
     if letter <= "\x7f":
         return before == "\\" and at - start == 1 and not letter.isalnum() and not letter.isspace()
-    if before == "\n" or at - start >= _LONGEST_CLUSTER:
+    if before == "\n" or at - start >= _MAX_CLUSTER_LENGTH:
         return False
     if _REGIONAL.match(letter):
         return bool(_REGIONAL.match(before)) and (at - start) % 2 == 1

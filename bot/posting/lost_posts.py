@@ -1,7 +1,8 @@
-"""What stands in a channel already though nobody remembers it: posted just before a crash, or twice by a retry.
+"""Finds messages that Aside posted but did not store.
 
-discord.py asks again by itself after an answer of 500 and above. Where Discord had done the work all the same, the
-message stands twice; executing a webhook has no guard against that, so afterwards one has to look.
+This happens if the program crashes between the post and its row. It also happens if Discord carries
+out a request and then responds with a server error: discord.py repeats the request, and the message
+is posted twice. Discord offers no guard against that for webhooks, so Aside looks afterwards.
 """
 
 from __future__ import annotations
@@ -21,48 +22,52 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_LOOKED_AT = 50  # messages, the latest
+_SEARCHED_MESSAGES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Whose messages to look for: a persona's through these webhooks, or the bot's own where there are none."""
+    """The author whose messages to look for.
+
+    This is a persona that posts through these webhooks, or the bot itself if there are no webhooks.
+    """
 
     name: str
     webhook_ids: frozenset[int]
     bot_id: int
 
     def wrote(self, message: discord.Message) -> bool:
-        """Whether this message is the author's."""
+        """Return whether this author wrote the message."""
         if message.webhook_id is None:
             return not self.webhook_ids and message.author.id == self.bot_id
         return message.webhook_id in self.webhook_ids and message.author.name == self.name
 
 
-async def lost(
+async def find_lost_posts(
     client: discord.Client, posts: Posts, place: Place, author: Author, after: int
 ) -> list[discord.Message]:
-    """Return the author's messages in a place that came after that one and are stored as posts of no turn, the oldest
-    first. Ids tell what came after, not times: our clock may be wrong.
+    """Return the author's messages in a place that are not stored as posts, the oldest first.
 
-    Where the history may not be read there is nothing to be found, and the log says so.
+    Only messages later than the message with the id `after` count. Ids are compared instead of
+    times because this machine's clock may be wrong. If the history can't be read, log a warning and
+    return an empty list.
     """
     channel = client.get_partial_messageable(place.channel_id, guild_id=place.guild_id)
     try:
-        found = [message async for message in channel.history(limit=_LOOKED_AT)]
+        latest = [message async for message in channel.history(limit=_SEARCHED_MESSAGES)]
     except REQUEST_ERRORS as error:
         _log.warning(
-            "Channel %d: its history could not be read to look for posts: %s",
+            "The history of channel %d can't be read to look for lost posts: %s",
             place.channel_id,
             error,
         )
         return []
-    mine = [message for message in reversed(found) if author.wrote(message) and message.id > after]
-    remembered = await posts.remembered([message.id for message in mine])
-    return [message for message in mine if message.id not in remembered]
+    own = [message for message in reversed(latest) if author.wrote(message) and message.id > after]
+    stored = await posts.remembered([message.id for message in own])
+    return [message for message in own if message.id not in stored]
 
 
 def shows(message: discord.Message, outgoing: Outgoing) -> bool:
-    """Whether a message on Discord is this one."""
+    """Return whether a message on Discord has this text and these files."""
     files = [attachment.filename for attachment in message.attachments]
     return message.content == outgoing.text and files == [file.name for file in outgoing.files]

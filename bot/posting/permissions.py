@@ -1,4 +1,4 @@
-"""What Aside must be allowed to do where a scene plays, and what of it is missing."""
+"""The permissions that Aside needs where a scene plays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.errors import MissingPermission
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Stageable: TypeAlias = discord.abc.GuildChannel | discord.Thread
+PlayableChannel: TypeAlias = discord.abc.GuildChannel | discord.Thread
 
 INVITE_PERMISSIONS = discord.Permissions(
     view_channel=True,
@@ -24,53 +24,57 @@ INVITE_PERMISSIONS = discord.Permissions(
     manage_webhooks=True,
     manage_roles=True,
 )
-"""What Aside asks for when it is invited. Manage Roles is for mentionable characters alone, Create Public
-Threads for branches."""
+"""The permissions that Aside's invitation asks for.
 
-_WANTED = ("attach_files", "read_message_history", "manage_webhooks")
-_FOLLOWS_FROM_SENDING = ("embed_links", "attach_files")
+Only mentionable characters need Manage Roles, and only branches need Create Public Threads.
+"""
+
+_OPTIONAL = ("attach_files", "read_message_history", "manage_webhooks")
+_IMPLIED_BY_SENDING = ("embed_links", "attach_files")  # Discord denies them with Send Messages
 _NAMES = {"send_messages_in_threads": "Send Messages in Threads"}
 
 
-def missing_permissions(channel: Stageable, me: discord.Member) -> list[str]:
-    """Return what Aside lacks in a channel or thread, in the words of Discord's own settings."""
-    return _lacking(channel, me, (*_essential(channel), *_WANTED))
+def missing_permissions(channel: PlayableChannel, me: discord.Member) -> list[str]:
+    """Return the permissions that Aside lacks in a channel or thread, named as in Discord's settings."""
+    return _missing(channel, me, (*_essential(channel), *_OPTIONAL))
 
 
-def require_playable(channel: Stageable, me: discord.Member) -> None:
-    """Raise MissingPermission where no scene can be played at all. Without the others one can, less well."""
-    if lacking := _lacking(channel, me, _essential(channel)):
-        raise missing_permission(lacking, f"#{channel.name}")
+def require_playable(channel: PlayableChannel, me: discord.Member) -> None:
+    """Raise MissingPermission if a permission is missing that every scene needs.
+
+    Without the other permissions a scene can still be played, with some features missing.
+    """
+    if missing := _missing(channel, me, _essential(channel)):
+        raise missing_permission(missing, f"#{channel.name}")
 
 
 def missing_permission(names: Sequence[str], where: str) -> MissingPermission:
-    """Return the error that says which permissions are missing, and where."""
-    return MissingPermission(f"I lack a permission in {where}: allow me {join_names(names)} there.")
+    """Return the error that names the missing permissions and the place that lacks them."""
+    return MissingPermission(f"I lack a permission in {where}. Allow me {join_names(names)} there.")
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them."""
+    """Return names joined as in a sentence: "A, B and C"."""
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
-def _essential(channel: Stageable) -> tuple[str, ...]:
-    """Return the flags without which nothing can be played, those that others hang on first."""
+def _essential(channel: PlayableChannel) -> tuple[str, ...]:
+    """Return the permissions that every scene needs. Later ones depend on earlier ones."""
     sending = "send_messages_in_threads" if isinstance(channel, discord.Thread) else "send_messages"
     return ("view_channel", sending, "embed_links")
 
 
-def _lacking(channel: Stageable, me: discord.Member, flags: Sequence[str]) -> list[str]:
-    """Return the names of the missing flags; of a missing one others follow from, only itself."""
+def _missing(channel: PlayableChannel, me: discord.Member, flags: Sequence[str]) -> list[str]:
+    """Return the names of the missing permissions, without those that a missing one implies."""
     try:
         granted = channel.permissions_for(me)
-    except (
-        discord.ClientException
-    ):  # a thread whose parent isn't known yet: Discord itself will tell
+    except discord.ClientException:
+        # The thread's parent is not in the cache. Discord's response names what is missing.
         return []
-    lacking = [flag for flag in flags if not getattr(granted, flag)]
+    missing = [flag for flag in flags if not getattr(granted, flag)]
     view, sending, _ = _essential(channel)
-    if view in lacking:
-        lacking = [view]
-    elif sending in lacking:
-        lacking = [flag for flag in lacking if flag not in _FOLLOWS_FROM_SENDING]
-    return [_NAMES.get(flag, flag.replace("_", " ").title()) for flag in lacking]
+    if view in missing:
+        missing = [view]
+    elif sending in missing:
+        missing = [flag for flag in missing if flag not in _IMPLIED_BY_SENDING]
+    return [_NAMES.get(flag, flag.replace("_", " ").title()) for flag in missing]

@@ -1,8 +1,7 @@
-"""A persona's single messages: posted, changed, removed, and what goes wrong with that put right."""
+"""Sends, edits and deletes the single messages of a persona, and recovers from Discord's errors."""
 
 from __future__ import annotations
 
-import io
 import logging
 import time
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from discord.utils import MISSING
 
 from bot.errors import PostingError
 from bot.posting import lost_posts
+from bot.posting.attachments import create_files
 from bot.posting.channels import NO_MENTIONS
 from bot.posting.discord_errors import REQUEST_ERRORS, UNCERTAIN, Code
 
@@ -25,17 +25,15 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_RETRIED_AFTER = (
-    0.9  # seconds: discord.py waits one before it asks again after an answer of 500 and above
-)
+_RETRIED_AFTER = 0.9  # seconds; discord.py waits one second before it repeats a failed request
 _ATTEMPTS = 3
 _WEBHOOK_GONE = (Code.UNKNOWN_WEBHOOK, Code.WEBHOOK_TOKEN)
 _UNCHANGEABLE = (Code.UNKNOWN_MESSAGE, Code.EDITED_TOO_OFTEN, *_WEBHOOK_GONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
-    """A message that stands on Discord. Without a webhook the bot posted it itself."""
+class SentMessage:
+    """A message on Discord. `webhook_id` is None if the bot posted it itself."""
 
     message_id: int
     webhook_id: int | None
@@ -43,19 +41,23 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class PersonaMessages:
-    """How personas are heard: through a webhook, or where there can be none as the bot itself."""
+    """Posts as personas through webhooks, or as the bot itself if there is no webhook."""
 
     channels: Channels
     webhooks: Webhooks
     posts: Posts
 
-    async def lost(self, turn_id: int, place: Place, persona: Persona) -> list[discord.Message]:
-        """Return what stands in a place as the persona's and may be that turn's: it is no post that was stored, and
-        came after all that was said before the turn."""
+    async def find_lost(
+        self, turn_id: int, place: Place, persona: Persona
+    ) -> list[discord.Message]:
+        """Return the persona's messages that may belong to this turn but are not stored.
+
+        They are later than every line that the scene had stored before the turn.
+        """
         client = self.channels.client
-        hooks = frozenset(hook.id for hook in await self.webhooks.known(place))
+        hooks = frozenset(hook.id for hook in await self.webhooks.get_stored(place))
         author = lost_posts.Author(persona.name, hooks, client.user.id if client.user else 0)
-        return await lost_posts.lost(
+        return await lost_posts.find_lost_posts(
             client, self.posts, place, author, await self.posts.heard_before(turn_id)
         )
 
@@ -67,17 +69,17 @@ class PersonaMessages:
         hook: PersonaWebhook | None,
         outgoing: Outgoing,
         view: discord.ui.View | None = None,
-    ) -> Posted:
-        """Post one message of a turn's, through `hook` or else as the bot, with the buttons of `view`.
+    ) -> SentMessage:
+        """Post one message of a turn with the buttons of `view`.
 
-        Where Discord was in trouble, what it posted all the same counts, and what it posted twice is removed.
-        Raises PostingError.
+        Without `hook` the bot posts it itself. If Discord responds with a server error, look for
+        the message: use it if it was posted, and delete copies. Raises PostingError.
         """
         started = time.monotonic()
         try:
             message = await self._post(place, persona, hook, outgoing, view)
         except UNCERTAIN as error:
-            found = await self._copies(turn_id, place, persona, outgoing)
+            found = await self._find_copies(turn_id, place, persona, outgoing)
             if not found:
                 raise self.channels.posting_error(place, error) from error
         except REQUEST_ERRORS as error:
@@ -87,31 +89,32 @@ class PersonaMessages:
         else:
             found = [message]
             if time.monotonic() - started > _RETRIED_AFTER:
-                copies = await self._copies(turn_id, place, persona, outgoing)
+                copies = await self._find_copies(turn_id, place, persona, outgoing)
                 found += [copy for copy in copies if copy.id != message.id]
-        for twice in found[1:]:
-            await self.remove(place, Posted(twice.id, twice.webhook_id))
-        return Posted(found[0].id, found[0].webhook_id)
+        for copy in found[1:]:
+            await self.delete(place, SentMessage(copy.id, copy.webhook_id))
+        return SentMessage(found[0].id, found[0].webhook_id)
 
     async def edit(
         self,
         place: Place,
-        posted: Post | Posted,
+        posted: Post | SentMessage,
         outgoing: Outgoing | None,
         view: discord.ui.View | None = None,
     ) -> bool:
-        """Give a post another text (None: leave it its own) and the buttons of `view`, or none.
+        """Give a post another text and the buttons of `view`, or no buttons.
 
-        False where it can't be changed any more. Raises PostingError.
+        The text stays if `outgoing` is None. Return False if Discord does not allow the post to be
+        edited any more. Raises PostingError.
         """
-        changed: dict[str, Any] = {"view": view, "allowed_mentions": NO_MENTIONS}
+        changes: dict[str, Any] = {"view": view, "allowed_mentions": NO_MENTIONS}
         if outgoing is not None:
-            changed |= {"content": outgoing.text}
+            changes["content"] = outgoing.text
         try:
             if posted.webhook_id is None:
-                await self._edit_as_bot(place, posted.message_id, outgoing, changed)
-            elif hook := await self._hook(place, posted.webhook_id):
-                await self._edit_through(hook, place, posted.message_id, outgoing, changed)
+                await self._edit_as_bot(place, posted.message_id, outgoing, changes)
+            elif hook := await self._find_hook(place, posted.webhook_id):
+                await self._edit_through(hook, place, posted.message_id, outgoing, changes)
             else:
                 return False
         except REQUEST_ERRORS as error:
@@ -120,20 +123,20 @@ class PersonaMessages:
             raise self.channels.posting_error(place, error) from error
         return True
 
-    async def remove(self, place: Place, posted: Post | Posted) -> None:
-        """Take a post away, as far as that is possible: what can't be removed stays, and the log says so."""
+    async def delete(self, place: Place, posted: Post | SentMessage) -> None:
+        """Delete a post. If Discord refuses, log a warning and leave it."""
         try:
-            hook = await self._hook(place, posted.webhook_id) if posted.webhook_id else None
+            hook = await self._find_hook(place, posted.webhook_id) if posted.webhook_id else None
             if hook is None:
-                await self.channels.remove(place, posted.message_id)
+                await self.channels.delete(place, posted.message_id)
                 return
-            live = self.webhooks.live(hook)
-            await self.channels.awake(
-                place, lambda: live.delete_message(posted.message_id, thread=_thread(place))
+            webhook = self.webhooks.connect(hook)
+            await self.channels.retry_unarchived(
+                place, lambda: webhook.delete_message(posted.message_id, thread=_thread(place))
             )
         except (*REQUEST_ERRORS, PostingError) as error:
             if getattr(error, "code", 0) != Code.UNKNOWN_MESSAGE:
-                _log.warning("Message %d could not be removed: %s", posted.message_id, error)
+                _log.warning("Message %d could not be deleted: %s", posted.message_id, error)
 
     async def _post(
         self,
@@ -145,28 +148,36 @@ class PersonaMessages:
     ) -> discord.Message:
         extras: dict[str, Any] = {"view": view} if view else {}
         if hook is None:
-            channel = self.channels.at(place)
-            return await self.channels.awake(
-                place,
-                lambda: channel.send(
-                    outgoing.text, files=_files(outgoing), allowed_mentions=NO_MENTIONS, **extras
-                ),
-            )
+            return await self._post_as_bot(place, outgoing, extras)
         for _ in range(_ATTEMPTS):
             try:
                 message = await self._post_through(hook, place, persona, outgoing, extras)
                 if message.channel.id == place.channel_id:
                     return message
-                await self.webhooks.live(hook).delete_message(
-                    message.id
-                )  # somebody has moved it to another channel
+                # A moderator has moved the webhook to another channel.
+                await self.webhooks.connect(hook).delete_message(message.id)
             except discord.HTTPException as error:
                 if error.code not in _WEBHOOK_GONE:
                     raise
             await self.webhooks.forget(hook)
-            hook = await self.webhooks.of(place, persona)
+            hook = await self.webhooks.get(place, persona)
         raise PostingError(
-            f"My webhooks in {self.channels.name(place)} vanish as I make them. Leave them, then try again."
+            f"My webhooks in {self.channels.display_name(place)} are deleted as soon as I create"
+            " them. Check which bot or moderator deletes them, then try again."
+        )
+
+    async def _post_as_bot(
+        self, place: Place, outgoing: Outgoing, extras: dict[str, Any]
+    ) -> discord.Message:
+        channel = self.channels.messageable(place)
+        return await self.channels.retry_unarchived(
+            place,
+            lambda: channel.send(
+                outgoing.text,
+                files=create_files(outgoing),
+                allowed_mentions=NO_MENTIONS,
+                **extras,
+            ),
         )
 
     async def _post_through(
@@ -177,14 +188,14 @@ class PersonaMessages:
         outgoing: Outgoing,
         extras: dict[str, Any],
     ) -> discord.WebhookMessage:
-        live = self.webhooks.live(hook)
-        return await self.channels.awake(
+        webhook = self.webhooks.connect(hook)
+        return await self.channels.retry_unarchived(
             place,
-            lambda: live.send(
+            lambda: webhook.send(
                 outgoing.text,
                 username=persona.name,
-                avatar_url=persona.address,
-                files=_files(outgoing),
+                avatar_url=persona.avatar_url,
+                files=create_files(outgoing),
                 allowed_mentions=NO_MENTIONS,
                 thread=_thread(place),
                 wait=True,
@@ -198,47 +209,43 @@ class PersonaMessages:
         place: Place,
         message_id: int,
         outgoing: Outgoing | None,
-        changed: dict[str, Any],
+        changes: dict[str, Any],
     ) -> None:
-        live = self.webhooks.live(hook)
-        await self.channels.awake(
+        webhook = self.webhooks.connect(hook)
+        await self.channels.retry_unarchived(
             place,
-            lambda: live.edit_message(
-                message_id, thread=_thread(place), **changed, **_attached(outgoing)
+            lambda: webhook.edit_message(
+                message_id, thread=_thread(place), **changes, **_attachments(outgoing)
             ),
         )
 
     async def _edit_as_bot(
-        self, place: Place, message_id: int, outgoing: Outgoing | None, changed: dict[str, Any]
+        self, place: Place, message_id: int, outgoing: Outgoing | None, changes: dict[str, Any]
     ) -> None:
-        message = self.channels.at(place).get_partial_message(message_id)
-        await self.channels.awake(place, lambda: message.edit(**changed, **_attached(outgoing)))
+        message = self.channels.messageable(place).get_partial_message(message_id)
+        await self.channels.retry_unarchived(
+            place, lambda: message.edit(**changes, **_attachments(outgoing))
+        )
 
-    async def _copies(
+    async def _find_copies(
         self, turn_id: int, place: Place, persona: Persona, outgoing: Outgoing
     ) -> list[discord.Message]:
         return [
             message
-            for message in await self.lost(turn_id, place, persona)
+            for message in await self.find_lost(turn_id, place, persona)
             if lost_posts.shows(message, outgoing)
         ]
 
-    async def _hook(self, place: Place, webhook_id: int) -> PersonaWebhook | None:
-        return next(
-            (hook for hook in await self.webhooks.known(place) if hook.id == webhook_id), None
-        )
+    async def _find_hook(self, place: Place, webhook_id: int) -> PersonaWebhook | None:
+        hooks = await self.webhooks.get_stored(place)
+        return next((hook for hook in hooks if hook.id == webhook_id), None)
 
 
 def _thread(place: Place) -> discord.abc.Snowflake:
-    """Return what tells a webhook the thread; nothing where the place is a channel."""
+    """Return the thread that a webhook posts to, or MISSING if the place is a channel."""
     thread: discord.abc.Snowflake = discord.Object(place.channel_id) if place.parent_id else MISSING
     return thread
 
 
-def _attached(outgoing: Outgoing | None) -> dict[str, Any]:
-    return {} if outgoing is None else {"attachments": _files(outgoing)}
-
-
-def _files(outgoing: Outgoing) -> list[discord.File]:
-    """Return the files of a message. Each attempt needs them anew, since discord.py closes them."""
-    return [discord.File(io.BytesIO(file.content), filename=file.name) for file in outgoing.files]
+def _attachments(outgoing: Outgoing | None) -> dict[str, Any]:
+    return {} if outgoing is None else {"attachments": create_files(outgoing)}

@@ -1,4 +1,7 @@
-"""The posts of a turn, brought in line with a take of it: each part posted once, whatever went wrong before."""
+"""Keeps the posts of a turn in line with one of its takes.
+
+Each part is posted once, also after a crash or an error of Discord's.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from bot.errors import MissingPermission, PostingError, WebhookLimitReached
 from bot.her.beats import select_public
-from bot.posting import escaping, lost_posts
+from bot.posting import lost_posts
 from bot.posting.buttons import reply_view
-from bot.posting.escaping import escape_name
-from bot.posting.persona_messages import Posted
+from bot.posting.escaping import format_sentence
+from bot.posting.persona_messages import SentMessage
 from bot.posting.render import render_covered_messages, render_public_messages
-from bot.posting.reply_draft import CURSOR, ReplyDraft, take_away
+from bot.posting.reply_draft import CURSOR, ReplyDraft, delete_post, format_head
 from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.turn import TurnKind
 
@@ -32,225 +35,232 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Showing:
-    """One take on its way to the channel."""
+class _Update:
+    """The work that brings the channel in line with one take."""
 
     place: Place
     turn: Turn
     take: Take
     persona: Persona
     hook: PersonaWebhook | None  # None: the bot speaks for the persona
-    view: discord.ui.View | None  # the buttons under its last message, where it is the latest reply
+    view: discord.ui.View | None  # buttons of the last message; None if a later reply has them
     messages: list[Outgoing]
-    older: deque[Post]  # posts of an earlier take, to be changed
-    lost: list[discord.Message]  # posts that stand there though nobody remembers them
+    older: deque[Post]  # posts of an earlier take, to be edited
+    lost: list[discord.Message]  # messages on Discord that are not stored
 
     def buttons(self, part: int) -> discord.ui.View | None:
-        """The buttons under this part."""
+        """Return the buttons of this part."""
         return self.view if part == len(self.messages) - 1 else None
 
 
 class PersonaPosts:
-    """Shows takes in the channel, and remembers what it posted. `earlier` is the last turn that another life of the
-    program has begun."""
+    """Shows takes in the channel and stores which messages show them.
 
-    def __init__(self, voice: PersonaMessages, posts: Posts, earlier: int) -> None:
-        self._voice = voice
+    `last_earlier_turn` is the id of the last turn that was stored before this program started. Its
+    posts and those of earlier turns may not be stored.
+    """
+
+    def __init__(self, messages: PersonaMessages, posts: Posts, last_earlier_turn: int) -> None:
+        self._messages = messages
         self._posts = posts
-        self._earlier = earlier
-        self._doubtful: set[int] = set()  # turns of which a part may stand there unremembered
-        self._told: set[int] = set()  # channels that know that the bot speaks for the characters
+        self._last_earlier_turn = last_earlier_turn
+        self._uncertain_turns: set[int] = set()  # turns with posts that may not be stored
+        self._notified_channels: set[int] = set()  # they know why the bot speaks for characters
 
-    async def draft(self, scene: Scene, turn: Turn, persona: Persona) -> ReplyDraft:
-        """Return the posts of a reply that is being written. Raises PostingError."""
-        hook = await self.hook(scene.place, persona)
-        rows = await self._rows(turn)
+    async def start_draft(self, scene: Scene, turn: Turn, persona: Persona) -> ReplyDraft:
+        """Return the draft of a reply that is being generated. Raises PostingError."""
+        hook = await self.get_hook(scene.place, persona)
         return ReplyDraft(
-            self._voice, self._posts, self._doubtful, scene.place, turn, persona, hook, rows
+            messages=self._messages,
+            posts=self._posts,
+            uncertain_turns=self._uncertain_turns,
+            place=scene.place,
+            turn=turn,
+            persona=persona,
+            hook=hook,
+            rows=await self._rows(turn),
         )
 
     async def show(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> int:
-        """Make the channel show exactly this take of the turn; return the id of its first message.
+        """Make the channel show exactly this take of the turn. Return its first message's id.
 
-        Parts that stand there already stay. Posts of an earlier take are changed in place, those left over removed.
-        The latest reply has buttons. Raises PostingError.
+        Parts that the channel already shows stay. Posts of an earlier take are edited, and those
+        that are left over are deleted. The latest reply gets buttons. Raises PostingError.
         """
-        showing = await self._showing(scene, turn, take, persona)
+        update = await self._prepare(scene, turn, take, persona)
         current: dict[int, int] = {}
-        for row in tuple(showing.older):
-            buttons = row.part < len(showing.messages) and showing.buttons(row.part) is not None
-            if (
-                row.take_id == take.id
-                and row.part < len(showing.messages)
-                and row.controls == buttons
-            ):
+        for row in tuple(update.older):
+            if _is_current(update, row):
                 current[row.part] = row.message_id
-                showing.older.remove(row)
-        self._doubtful.add(
-            turn.id
-        )  # until it is done: whatever breaks it off may do so between a post and its row
-        for part, message in enumerate(showing.messages):
+                update.older.remove(row)
+        # Until everything is done, an interruption may come between a post and its row.
+        self._uncertain_turns.add(turn.id)
+        for part, message in enumerate(update.messages):
             if part not in current:
-                current[part] = await self._place(showing, part, message)
-        leaving = [
-            row for row in await self._posts.posts(turn.id) if row.purpose is PostPurpose.LEAVING
-        ]
-        for row in (*showing.older, *leaving):
-            await self._drop(scene.place, row)
-        self._doubtful.discard(turn.id)
+                current[part] = await self._place(update, part, message)
+        rows = await self._posts.posts(turn.id)
+        leaving = [row for row in rows if row.purpose is PostPurpose.LEAVING]
+        for row in (*update.older, *leaving):
+            await self._delete(scene.place, row)
+        self._uncertain_turns.discard(turn.id)
         return current[0]
 
-    async def pass_on(self, scene: Scene, turn: Turn) -> None:
-        """Take the buttons from replies before this one: only the latest has them."""
-        earlier = (
-            await self._posts.controlled(scene.place.channel_id)
-            if turn.kind is TurnKind.REPLY
-            else []
-        )
-        for row in earlier:
+    async def remove_earlier_buttons(self, scene: Scene, turn: Turn) -> None:
+        """Remove the buttons of earlier replies, since only the latest has them.
+
+        Raises PostingError.
+        """
+        if turn.kind is not TurnKind.REPLY:
+            return
+        for row in await self._posts.controlled(scene.place.channel_id):
             if row.turn_id < turn.id:
-                await self._voice.edit(scene.place, row, None)
+                await self._messages.edit(scene.place, row, None)
                 await self._posts.add_post(replace(row, controls=False))
 
     async def withdraw(self, scene: Scene, turn: Turn, persona: Persona) -> None:
-        """Take away what shows of a reply that was never finished. Raises PostingError."""
+        """Delete the posts of a reply that was never finished. Raises PostingError."""
         for row in await self._rows(turn):
             if row.take_id is None:
-                await self._drop(scene.place, row)
-        for message in await self._lost(scene, turn, persona):
+                await self._delete(scene.place, row)
+        for message in await self._find_lost(scene, turn, persona):
             if message.content.endswith(CURSOR):
-                await self._voice.remove(scene.place, Posted(message.id, message.webhook_id))
-        self._doubtful.discard(turn.id)
+                sent = SentMessage(message.id, message.webhook_id)
+                await self._messages.delete(scene.place, sent)
+        self._uncertain_turns.discard(turn.id)
 
     async def cover(self, scene: Scene, turn: Turn) -> None:
-        """Cover a reply that was taken out of the story: its posts stay where they are. Raises PostingError."""
+        """Put the posts of a reply that left the story under spoilers. Raises PostingError."""
         rows = await self._rows(turn)
         if turn.take is None or not rows:
             return
-        head = "" if rows[0].webhook_id else _head(turn)
-        for row, message in zip(
-            rows,
-            render_covered_messages(select_public(turn.take.beats), head=head, most=len(rows)),
-            strict=True,
-        ):
+        head = "" if rows[0].webhook_id else format_head(turn)
+        beats = select_public(turn.take.beats)
+        messages = render_covered_messages(beats, head=head, count=len(rows))
+        for row, message in zip(rows, messages, strict=True):
             await self._posts.add_post(replace(row, take_id=None, controls=False))
-            await self._voice.edit(scene.place, row, message)
+            await self._messages.edit(scene.place, row, message)
 
-    async def hook(self, place: Place, persona: Persona) -> PersonaWebhook | None:
-        """Return the webhook for a persona, or None where there can be none; the channel is told why, once."""
+    async def get_hook(self, place: Place, persona: Persona) -> PersonaWebhook | None:
+        """Return the webhook for a persona, or None if there can't be one.
+
+        The channel is told the reason once. Raises PostingError.
+        """
         try:
-            return await self._voice.webhooks.of(place, persona)
+            return await self._messages.webhooks.get(place, persona)
         except (MissingPermission, WebhookLimitReached) as error:
-            if place.channel_id not in self._told:
-                await self._voice.channels.say(
-                    place,
-                    f"-# {escaping.format_sentence(str(error))} Until then, characters speak through me.",
-                )
-                self._told.add(place.channel_id)
+            if place.channel_id not in self._notified_channels:
+                text = f"-# {format_sentence(str(error))} Until then, characters speak through me."
+                await self._messages.channels.send(place, text)
+                self._notified_channels.add(place.channel_id)
             return None
 
-    async def _showing(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> _Showing:
-        hook = await self.hook(scene.place, persona)
-        messages = render_public_messages(
-            scene.reveal.shown(take.beats), head="" if hook else _head(turn)
-        )
+    async def _prepare(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> _Update:
+        hook = await self.get_hook(scene.place, persona)
+        head = "" if hook else format_head(turn)
+        messages = render_public_messages(scene.reveal.shown(take.beats), head=head)
         if not messages:
-            raise PostingError(
-                f"{turn.speaker} said and did nothing that could be shown. Try again."
-            )
-        lost = await self._lost(scene, turn, persona)
+            raise PostingError(f"{turn.speaker} said and did nothing visible. Try again.")
+        lost = await self._find_lost(scene, turn, persona)
         drafts = [message for message in lost if message.content.endswith(CURSOR)]
         rows = [
             *await self._rows(turn),
-            *(_draft_row(scene.place, turn, message) for message in drafts),
+            *(_create_draft_row(scene.place, turn, message) for message in drafts),
         ]
-        later = any(
-            row.turn_id > turn.id for row in await self._posts.controlled(scene.place.channel_id)
-        )
-        return _Showing(
+        controlled = await self._posts.controlled(scene.place.channel_id)
+        is_latest = not any(row.turn_id > turn.id for row in controlled)
+        return _Update(
             place=scene.place,
             turn=turn,
             take=take,
             persona=persona,
             hook=hook,
-            view=None if later or turn.kind is not TurnKind.REPLY else reply_view(turn, take),
+            view=reply_view(turn, take) if is_latest and turn.kind is TurnKind.REPLY else None,
             messages=messages,
             older=deque(sorted(rows, key=lambda row: row.message_id)),
             lost=[message for message in lost if message not in drafts],
         )
 
     async def _rows(self, turn: Turn) -> list[Post]:
-        return [
-            row for row in await self._posts.posts(turn.id) if row.purpose is PostPurpose.PERSONA
-        ]
+        rows = await self._posts.posts(turn.id)
+        return [row for row in rows if row.purpose is PostPurpose.PERSONA]
 
-    async def _place(self, showing: _Showing, part: int, message: Outgoing) -> int:
-        """Bring one part into the channel, the gentlest way there is, and remember it; return its message's id."""
-        view = showing.buttons(part)
-        posted = await self._changed(showing, message, view) or await self._found(
-            showing, message, view
-        )
-        if posted is None:
-            posted = await self._voice.send(
-                showing.turn.id, showing.place, showing.persona, showing.hook, message, view
+    async def _place(self, update: _Update, part: int, message: Outgoing) -> int:
+        """Show one part and store its post. Return its message's id.
+
+        Edit an older post if possible, else use a lost one, else post a new message.
+        """
+        view = update.buttons(part)
+        sent = await self._edit_older(update, message, view)
+        sent = sent or await self._reuse_lost(update, message, view)
+        if sent is None:
+            sent = await self._messages.send(
+                update.turn.id, update.place, update.persona, update.hook, message, view
             )
         post = Post(
-            message_id=posted.message_id,
-            channel_id=showing.place.channel_id,
-            turn_id=showing.turn.id,
-            take_id=showing.take.id,
+            message_id=sent.message_id,
+            channel_id=update.place.channel_id,
+            turn_id=update.turn.id,
+            take_id=update.take.id,
             part=part,
             purpose=PostPurpose.PERSONA,
-            webhook_id=posted.webhook_id,
+            webhook_id=sent.webhook_id,
             controls=view is not None,
         )
         await self._posts.add_post(post)
-        return posted.message_id
+        return sent.message_id
 
-    async def _changed(
-        self, showing: _Showing, message: Outgoing, view: discord.ui.View | None
-    ) -> Posted | None:
-        while showing.older:
-            row = showing.older[0]
-            same_speaker = (row.webhook_id is None) == (showing.hook is None)
-            changed = same_speaker and await self._voice.edit(showing.place, row, message, view)
-            showing.older.popleft()
-            if changed:
-                return Posted(row.message_id, row.webhook_id)
-            await self._drop(showing.place, row)
+    async def _edit_older(
+        self, update: _Update, message: Outgoing, view: discord.ui.View | None
+    ) -> SentMessage | None:
+        """Edit the first older post that allows it. Delete those that don't."""
+        while update.older:
+            row = update.older[0]
+            same_author = (row.webhook_id is None) == (update.hook is None)
+            edited = same_author and await self._messages.edit(update.place, row, message, view)
+            update.older.popleft()
+            if edited:
+                return SentMessage(row.message_id, row.webhook_id)
+            await self._delete(update.place, row)
         return None
 
-    async def _found(
-        self, showing: _Showing, message: Outgoing, view: discord.ui.View | None
-    ) -> Posted | None:
-        """Return the lost message that is this one, if it is there."""
-        for at, lost in enumerate(showing.lost):
+    async def _reuse_lost(
+        self, update: _Update, message: Outgoing, view: discord.ui.View | None
+    ) -> SentMessage | None:
+        """Return the lost post that shows this message, with its buttons added if it lacks them."""
+        for at, lost in enumerate(update.lost):
             if lost_posts.shows(lost, message):
-                del showing.lost[: at + 1]
+                del update.lost[: at + 1]
+                sent = SentMessage(lost.id, lost.webhook_id)
                 if view is not None and not lost.components:
-                    await self._voice.edit(
-                        showing.place, Posted(lost.id, lost.webhook_id), None, view
-                    )
-                return Posted(lost.id, lost.webhook_id)
+                    await self._messages.edit(update.place, sent, None, view)
+                return sent
         return None
 
-    async def _lost(self, scene: Scene, turn: Turn, persona: Persona) -> list[discord.Message]:
-        """Return what may have been posted of this turn and not remembered: before a crash, or in trouble."""
-        if turn.id > self._earlier and turn.id not in self._doubtful:
+    async def _find_lost(self, scene: Scene, turn: Turn, persona: Persona) -> list[discord.Message]:
+        """Return messages that may be unstored posts of this turn."""
+        if turn.id > self._last_earlier_turn and turn.id not in self._uncertain_turns:
             return []
-        return await self._voice.lost(turn.id, scene.place, persona)
+        return await self._messages.find_lost(turn.id, scene.place, persona)
 
-    async def _drop(self, place: Place, row: Post) -> None:
-        await take_away(self._voice, self._posts, place, row)
-
-
-def _head(turn: Turn) -> str:
-    """Return what begins a message in which the bot itself speaks for a character."""
-    return f"**{escape_name(turn.speaker)}**\n"
+    async def _delete(self, place: Place, row: Post) -> None:
+        await delete_post(self._messages, self._posts, place, row)
 
 
-def _draft_row(place: Place, turn: Turn, message: discord.Message) -> Post:
-    """Return an unfinished post that nobody remembered as the row it should have had."""
+def _is_current(update: _Update, row: Post) -> bool:
+    """Return whether a post already shows its part of the take, with the right buttons."""
+    if row.take_id != update.take.id or row.part >= len(update.messages):
+        return False
+    return row.controls == (update.buttons(row.part) is not None)
+
+
+def _create_draft_row(place: Place, turn: Turn, message: discord.Message) -> Post:
+    """Return the row of an unfinished post that was not stored."""
     return Post(
-        message.id, place.channel_id, turn.id, None, 0, PostPurpose.PERSONA, message.webhook_id
+        message_id=message.id,
+        channel_id=place.channel_id,
+        turn_id=turn.id,
+        take_id=None,
+        part=0,
+        purpose=PostPurpose.PERSONA,
+        webhook_id=message.webhook_id,
     )

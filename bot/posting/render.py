@@ -1,7 +1,7 @@
-"""How beats read on Discord: speech plain, actions in italics, thoughts in spoilers, and all of it in messages.
+"""Renders beats as Discord messages: speech plain, actions in italics, thoughts under spoilers.
 
-The types carry who may see what: a private beat is taken only together with the decision that frees it, and only
-by the function for that audience.
+The types enforce who may see what. A private beat is accepted only as a `Revealed`, together with
+the decision that releases it, and only by the function for that audience.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 EMBED_LIMIT = 4_096
-"""How wide an embed's description may be."""
+"""The length that Discord allows for an embed's description."""
 
 Shown: TypeAlias = PublicBeat | Revealed
 
 _LABELS = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
-TAKEN_OUT = "-# ✂️ not part of the story"
-"""What stands above a reply that was taken out of the story."""
+HIDDEN_LABEL = "-# ✂️ not part of the story"
+"""The first line of a reply that was taken out of the story."""
 
 _COVER = Markup("||", "||")
 _ITALICS = Markup("*", "*")
@@ -38,7 +38,7 @@ _JOINED = re.compile(r"[,;:!?)”]|\.(?!\.)")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SpoilerFile:
-    """A file that Discord covers until it is clicked, since its name says so."""
+    """A file whose name starts with SPOILER_, which Discord hides until it is clicked."""
 
     name: str
     content: bytes
@@ -46,7 +46,11 @@ class SpoilerFile:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Outgoing:
-    """One message, ready to be sent: its text, or the description of an embed by `author`. Its repr shows no text."""
+    """One message, ready to be sent.
+
+    `text` is the message's text, or the description of an embed if there is an `author`. The repr
+    does not contain the text.
+    """
 
     text: str
     files: tuple[SpoilerFile, ...] = ()
@@ -59,13 +63,13 @@ class Outgoing:
 def render_public_messages(
     shown: Sequence[Shown], *, head: str = "", spare: int = 0
 ) -> list[Outgoing]:
-    """Return a take as it stands in the channel: the planning first, then the rest in the order it happened.
+    """Return the channel's messages for a take: the planning, then everything else in order.
 
-    `shown` is what `RevealPolicy.shown` gives. Each message begins with `head`, and has room for `spare` more in width.
-    Planning too long for one message becomes a file. Raises TypeError for anything but public and revealed beats,
-    ValueError for what was revealed to somebody else.
+    `shown` comes from `RevealPolicy.shown`. Each message starts with `head` and leaves room for
+    `spare` UTF-16 units. Planning that is too long for one message becomes a file. Raises TypeError
+    if a beat is neither public nor revealed, and ValueError if it was revealed to another audience.
     """
-    plans = _freed(
+    plans = _select(
         [beat for beat in shown if not isinstance(beat, PublicBeat)],
         Audience.CHANNEL,
         BeatKind.PLANNING,
@@ -75,25 +79,26 @@ def render_public_messages(
         for beat in shown
         if isinstance(beat, PublicBeat) or beat.beat.kind is not BeatKind.PLANNING
     ]
-    planned = list(_flow(plans))
+    planned = list(_to_runs(plans))
     limit = MESSAGE_LIMIT - utf16_length(head) - spare
     files: tuple[SpoilerFile, ...] = ()
     if len(split_into_messages(planned, limit)) > 1:
         planned, files = [], (_planning_file(plans),)
-    texts = split_into_messages([*planned, FormattedRun("\n"), *_flow(rest)], limit)
+    texts = split_into_messages([*planned, FormattedRun("\n"), *_to_runs(rest)], limit)
     if files and not texts:
         texts = [_LABELS[BeatKind.PLANNING]]
     return [Outgoing(head + text, () if number else files) for number, text in enumerate(texts)]
 
 
 def render_gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoing]:
-    """Return what a game master reads of a take in private, as embeds by the character.
+    """Return the private beats of a take as embeds for a game master.
 
-    Raises TypeError for anything but revealed beats, ValueError for what was not revealed to game masters.
+    Raises TypeError if a beat is not revealed, and ValueError if it was revealed to another
+    audience.
     """
     beats = [
-        *_freed(freed, Audience.GM, BeatKind.PLANNING),
-        *_freed(freed, Audience.GM, BeatKind.THOUGHT),
+        *_select(freed, Audience.GM, BeatKind.PLANNING),
+        *_select(freed, Audience.GM, BeatKind.THOUGHT),
     ]
     runs = [
         FormattedRun(f"{_LABELS[one.beat.kind]} {escape_text(one.beat.text.strip())}\n\n")
@@ -103,39 +108,44 @@ def render_gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoi
 
 
 def render_covered_messages(
-    beats: Sequence[PublicBeat], *, head: str = "", most: int
+    beats: Sequence[PublicBeat], *, head: str = "", count: int
 ) -> list[Outgoing]:
-    """Return what is left to see of a reply that was taken out of the story, as exactly `most` messages: its public
-    text under a spoiler, as much of it as they hold."""
-    head += f"{TAKEN_OUT}\n"
-    runs = (FormattedRun(run.text, (_COVER, *run.marks)) for run in _flow(beats))
-    texts = split_into_messages(runs, MESSAGE_LIMIT - utf16_length(head))[:most]
-    return [Outgoing(head + text) for text in (*texts, *[""] * (most - len(texts)))]
+    """Return exactly `count` messages for a reply that was taken out of the story.
+
+    They contain its public text under spoilers, as much of it as fits.
+    """
+    head += f"{HIDDEN_LABEL}\n"
+    runs = (FormattedRun(run.text, (_COVER, *run.marks)) for run in _to_runs(beats))
+    texts = split_into_messages(runs, MESSAGE_LIMIT - utf16_length(head))[:count]
+    return [Outgoing(head + text) for text in (*texts, *[""] * (count - len(texts)))]
 
 
 def render_runs(beats: Iterable[PublicBeat]) -> list[FormattedRun]:
-    """Return public beats as runs, for what is read later: a history, say."""
-    return list(_flow(beats))
+    """Return public beats as runs, for texts such as a history."""
+    return list(_to_runs(beats))
 
 
 def plain_text(outgoing: Outgoing) -> str:
-    """Return a message as one text, for output that is no Discord: its files by name only."""
+    """Return a message as one text for output outside Discord, with the names of its files."""
     files = (f"[{file.name}]" for file in outgoing.files)
     return "\n".join(part for part in (outgoing.author, outgoing.text, *files) if part)
 
 
-def _freed(freed: Sequence[Revealed], audience: Audience, kind: BeatKind) -> list[Revealed]:
-    """Return the revealed beats of one kind that can be seen, once it is certain that this audience may see all."""
+def _select(freed: Sequence[Revealed], audience: Audience, kind: BeatKind) -> list[Revealed]:
+    """Return the revealed beats of one kind that are not blank.
+
+    Raises TypeError and ValueError if this audience may not see all of them.
+    """
     for one in freed:
         if not isinstance(one, Revealed):
-            raise TypeError(f"{type(one).__name__} is no beat that was revealed to anybody")
+            raise TypeError(f"{type(one).__name__} is not a revealed beat")
         if one.audience is not audience:
             raise ValueError(f"revealed to {one.audience}, not to {audience}")
     return [one for one in freed if one.beat.kind is kind and not is_blank(one.beat.text)]
 
 
-def _flow(shown: Iterable[Shown]) -> Iterator[FormattedRun]:
-    """Give beats as runs: speech and action side by side, each thought on a line of its own."""
+def _to_runs(shown: Iterable[Shown]) -> Iterator[FormattedRun]:
+    """Yield beats as runs: speech and actions side by side, each thought on its own line."""
     before: Shown | None = None
     for one in shown:
         text = _text(one)
@@ -143,11 +153,11 @@ def _flow(shown: Iterable[Shown]) -> Iterator[FormattedRun]:
             continue
         if before is not None:
             yield FormattedRun(_gap(before, one))
-        yield from _runs(one, text.strip())
+        yield from _beat_runs(one, text.strip())
         before = one
 
 
-def _runs(one: Shown, text: str) -> Iterable[FormattedRun]:
+def _beat_runs(one: Shown, text: str) -> Iterable[FormattedRun]:
     if isinstance(one, Revealed):
         return [FormattedRun(escape_text(text), (_SPOILERS[one.beat.kind],))]
     if one.kind is BeatKind.SPEECH:
@@ -165,13 +175,11 @@ def _action_runs(text: str) -> Iterator[FormattedRun]:
 
 
 def _gap(before: Shown, after: Shown) -> str:
-    """Return what stands between two beats: the line breaks that stood there, or a space where one is due."""
+    """Return the separator of two beats: their line breaks, a space, or an empty string."""
     if isinstance(before, Revealed) or isinstance(after, Revealed):
         return "\n"
-    ending, beginning = (
-        before.text[len(before.text.rstrip()) :],
-        after.text[: -len(after.text.lstrip())],
-    )
+    ending = before.text[len(before.text.rstrip()) :]
+    beginning = after.text[: -len(after.text.lstrip())]
     breaks = (ending + beginning).count("\n")
     if breaks or before.text.rstrip().endswith("```"):
         return "\n" * min(max(breaks, 1), 2)
@@ -185,7 +193,7 @@ def _text(one: Shown) -> str:
     if isinstance(one, Revealed):
         return one.beat.text
     if not isinstance(one, PublicBeat):
-        raise TypeError(f"{type(one).__name__} is no public beat")
+        raise TypeError(f"{type(one).__name__} is not a public beat")
     return one.text
 
 

@@ -1,4 +1,4 @@
-"""The posts of a reply while it is being written: they show what is public so far."""
+"""The posts of a reply while it is being generated."""
 
 from __future__ import annotations
 
@@ -21,79 +21,81 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 CURSOR: Final = " ▌"
-"""Ends a post that is still being written. After a crash it tells such a post from those that are finished."""
+"""The end of a post that is still growing. After a crash it identifies unfinished posts."""
 
 
 class ReplyDraft:
-    """A reply in the making, in as many posts as it takes. Every new post is stored as soon as it stands.
+    """The public part of a growing reply, in as many posts as it needs.
 
-    Posts of an earlier take, `rows`, are changed in place. `doubtful` is told the turn while one of its posts may stand
-    unremembered; `hook` is None where the bot speaks for the persona.
+    Each new post is stored as soon as Discord has it. The posts of an earlier take, `rows`, are
+    edited. `uncertain_turns` contains the turn while one of its posts may not be stored. `hook` is
+    None if the bot speaks for the persona.
     """
 
     def __init__(
         self,
-        voice: PersonaMessages,
+        *,
+        messages: PersonaMessages,
         posts: Posts,
-        doubtful: set[int],
+        uncertain_turns: set[int],
         place: Place,
         turn: Turn,
         persona: Persona,
         hook: PersonaWebhook | None,
         rows: Sequence[Post],
     ) -> None:
-        self._voice = voice
+        self._messages = messages
         self._posts = posts
-        self._doubtful = doubtful
+        self._uncertain_turns = uncertain_turns
         self._place = place
         self._turn = turn
         self._persona = persona
         self._hook = hook
-        self._head = "" if hook else f"**{escape_name(turn.speaker)}**\n"
+        self._head = "" if hook else format_head(turn)
         self._rows = list(rows)
-        self._earlier = len(self._rows)  # how many of them this reply did not begin
-        self._texts: dict[int, str] = {}  # what each post shows that was changed
+        self._earlier_count = len(self._rows)  # posts of an earlier take
+        self._texts: dict[int, str] = {}  # by message id, the text of each post changed here
 
-    def rendered(self, beats: tuple[PublicBeat, ...]) -> list[Outgoing]:
-        """Return what is public as the messages it makes, with room for the mark."""
+    def render(self, beats: tuple[PublicBeat, ...]) -> list[Outgoing]:
+        """Return the messages for the beats so far, each with room for the cursor."""
         return render_public_messages(beats, head=self._head, spare=utf16_length(CURSOR))
 
     async def show(self, messages: Sequence[Outgoing]) -> bool:
-        """Bring the channel in line with these messages; False where a post can't be changed any more.
+        """Make the channel show these messages.
 
-        Raises PostingError.
+        Return False if a post can't be edited any more. Raises PostingError.
         """
         for part, message in enumerate(messages):
             if part == len(self._rows):
-                await self._begin(part, message.text)
-            elif not await self._change(part, message.text, last=part == len(messages) - 1):
+                await self._add(part, message.text)
+            elif not await self._edit(part, message.text, last=part == len(messages) - 1):
                 return False
-        while messages and len(self._rows) > max(
-            self._earlier, len(messages)
-        ):  # it was begun anew, and is shorter
-            await take_away(self._voice, self._posts, self._place, self._rows.pop())
+        # A reply that started again may be shorter. Posts of an earlier take stay until the end.
+        while messages and len(self._rows) > max(self._earlier_count, len(messages)):
+            await delete_post(self._messages, self._posts, self._place, self._rows.pop())
         return True
 
-    async def _begin(self, part: int, text: str) -> None:
-        self._doubtful.add(self._turn.id)
-        posted = await self._voice.send(
-            *(self._turn.id, self._place, self._persona, self._hook, Outgoing(text + CURSOR))
+    async def _add(self, part: int, text: str) -> None:
+        self._uncertain_turns.add(self._turn.id)
+        outgoing = Outgoing(text + CURSOR)
+        sent = await self._messages.send(
+            self._turn.id, self._place, self._persona, self._hook, outgoing
         )
         row = Post(
-            message_id=posted.message_id,
+            message_id=sent.message_id,
             channel_id=self._place.channel_id,
             turn_id=self._turn.id,
             take_id=None,
             part=part,
             purpose=PostPurpose.PERSONA,
-            webhook_id=posted.webhook_id,
+            webhook_id=sent.webhook_id,
         )
         await self._posts.add_post(row)
-        self._doubtful.discard(self._turn.id)
+        self._uncertain_turns.discard(self._turn.id)
         self._rows.append(row)
-        self._texts[row.message_id] = text + CURSOR
+        self._texts[row.message_id] = outgoing.text
 
-    async def _change(self, part: int, text: str, *, last: bool) -> bool:
+    async def _edit(self, part: int, text: str, *, last: bool) -> bool:
         row = self._rows[part]
         shown = text + CURSOR if last else text
         if self._texts.get(row.message_id) == shown:
@@ -104,11 +106,16 @@ class ReplyDraft:
             row = self._rows[part] = replace(row, take_id=None, controls=False)
             await self._posts.add_post(row)
         self._texts[row.message_id] = shown
-        return await self._voice.edit(self._place, row, Outgoing(shown))
+        return await self._messages.edit(self._place, row, Outgoing(shown))
 
 
-async def take_away(voice: PersonaMessages, posts: Posts, place: Place, row: Post) -> None:
-    """Remove a post of ours, and forget it."""
+def format_head(turn: Turn) -> str:
+    """Return the first line of a message in which the bot itself speaks for a character."""
+    return f"**{escape_name(turn.speaker)}**\n"
+
+
+async def delete_post(messages: PersonaMessages, posts: Posts, place: Place, row: Post) -> None:
+    """Delete a post of Aside's own and forget it."""
     await posts.add_post(replace(row, purpose=PostPurpose.LEAVING))
-    await voice.remove(place, row)
+    await messages.delete(place, row)
     await posts.forget_post(row.message_id)

@@ -1,7 +1,8 @@
-"""A character's speech: it keeps the ordinary markdown that models write, but only what is whole.
+"""Parses the markdown in a character's speech.
 
-Emphasis and code that are opened and never closed would reach into what follows, an action or a spoiler; they are
-escaped. Bars never make a spoiler, headings and the like are left as text, and nothing mentions anybody.
+Complete emphasis, code, lists and quotations keep their meaning. An emphasis or code that is never
+closed would affect the action or spoiler after it, so it is escaped. Spoiler bars, headings and
+mentions become plain text.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _FENCE = re.compile(
 _PARAGRAPHS = re.compile(r"(\n\s*\n)")
 _TOKEN = re.compile(
     r"""
-    (?P<escape>\\[!-/:-@\[-`{-~])                              # a mark that is escaped already
+    (?P<escape>\\[!-/:-@\[-`{-~])                              # a character that is escaped already
   | (?P<backslash>\\)
   | (?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>(?=\s*[^`\s])[^`]++)(?P=ticks)(?!`)
   | (?P<tick>`+)
   | (?P<address>https?://[^\s<>\\`*]+)
-  | (?P<start>^[ \t]*(?:\#{1,3}|-\#|>>>)(?=\s))                # heading, small print, a quotation without an end
+  | (?P<start>^[ \t]*(?:\#{1,3}|-\#|>>>)(?=\s))                # heading, small print or an endless quotation
   | (?P<bullet>^[ \t]*\*(?=[ ]))
   | (?P<delimiter>\*+|_+|~~+)
     """,
@@ -41,45 +42,46 @@ _EMPHASIS = frozenset(("*", "**", "_", "__", "~~"))
 
 @dataclass(slots=True)
 class _Piece:
-    """Text, code, or a delimiter of emphasis that may open or close."""
+    """Text, code, or a delimiter that may open or close an emphasis."""
 
     text: str
-    code: str = ""  # the ticks around it
+    code: str = ""  # the backticks around it
     opens: bool = False
     closes: bool = False
     partner: int | None = None
 
 
 def parse_speech(text: str) -> list[FormattedRun]:
-    """Return speech as runs whose marks are its emphasis, its code and its fences."""
+    """Return speech as runs. Their markup is its emphasis, its code and its code blocks."""
     runs: list[FormattedRun] = []
-    text, at = disable_mentions(clean(text)), 0
+    text = disable_mentions(clean(text))
+    at = 0
     for fence in _FENCE.finditer(text):
         language, content = (fence[1], fence[2]) if fence[2] is not None else (fence[3], fence[4])
         if is_blank(content):
             continue
-        runs += _prose(text[at : fence.start()])
+        runs += _parse_prose(text[at : fence.start()])
         runs.append(
             FormattedRun(
                 content.strip("\n"), (Markup(f"```{language or ''}\n", "\n```", verbatim=True),)
             )
         )
         at = fence.end()
-    return runs + _prose(text[at:])
+    return runs + _parse_prose(text[at:])
 
 
-def _prose(text: str) -> list[FormattedRun]:
-    return [run for paragraph in _PARAGRAPHS.split(text) for run in _paragraph(paragraph)]
+def _parse_prose(text: str) -> list[FormattedRun]:
+    return [run for paragraph in _PARAGRAPHS.split(text) for run in _parse_paragraph(paragraph)]
 
 
-def _paragraph(text: str) -> Iterator[FormattedRun]:
-    """Give the runs of a paragraph, within which emphasis must end."""
+def _parse_paragraph(text: str) -> Iterator[FormattedRun]:
+    """Yield the runs of a paragraph. Emphasis must end within it."""
     pieces = list(_pieces(text))
-    _pair(pieces)
+    _match_pairs(pieces)
     marks: tuple[Markup, ...] = ()
     for at, piece in enumerate(pieces):
         if piece.partner is None:
-            shown = _escaped(piece.text) if piece.opens or piece.closes else piece.text
+            shown = _escape_each(piece.text) if piece.opens or piece.closes else piece.text
             code = (Markup(piece.code, piece.code),) if piece.code else ()
             yield FormattedRun(separate_bars(shown), marks + code)
         elif piece.partner > at:
@@ -96,11 +98,11 @@ def _pieces(text: str) -> Iterator[_Piece]:
         at = found.end()
         kind, whole = found.lastgroup, found[0]
         if kind == "delimiter":
-            yield from _delimiters(whole, text[: found.start()][-1:], text[at : at + 1])
+            yield from _split_delimiters(whole, text[: found.start()][-1:], text[at : at + 1])
         elif found["code"]:
             yield _Piece(found["code"], code=found["ticks"])
         elif kind in ("backslash", "tick"):
-            yield _Piece(_escaped(whole))
+            yield _Piece(_escape_each(whole))
         elif kind == "start":
             indent = len(whole) - len(whole.lstrip())
             yield _Piece(f"{whole[:indent]}\\{whole[indent:]}")
@@ -110,12 +112,12 @@ def _pieces(text: str) -> Iterator[_Piece]:
         yield _Piece(text[at:])
 
 
-def _delimiters(run: str, before: str, after: str) -> Iterator[_Piece]:
-    """Give what a run of asterisks, underscores or tildes may be: `***` is `**` and `*`."""
-    opens, closes = _leads(before, after), _leads(after, before)
+def _split_delimiters(run: str, before: str, after: str) -> Iterator[_Piece]:
+    """Yield the delimiters in a run of asterisks, underscores or tildes: `***` is `**` and `*`."""
+    opens, closes = _attaches_to(before, after), _attaches_to(after, before)
     if run == "_":
         if before.isalnum() and after.isalnum():
-            yield _Piece(run)  # within a word it means nothing
+            yield _Piece(run)  # it has no meaning within a word
             return
         opens, closes = opens and not before.isalnum(), closes and not after.isalnum()
     parts = (run[:2], run[2:]) if run in ("***", "___") else (run,)
@@ -125,31 +127,37 @@ def _delimiters(run: str, before: str, after: str) -> Iterator[_Piece]:
         if part in _EMPHASIS and (opens or closes):
             yield _Piece(part, opens=opens, closes=closes)
         else:
-            yield _Piece(_escaped(part))
+            yield _Piece(_escape_each(part))
 
 
-def _leads(behind: str, ahead: str) -> bool:
-    """Whether a delimiter between these letters belongs to the one ahead: marks cling to words, not to spaces."""
+def _attaches_to(behind: str, ahead: str) -> bool:
+    """Return whether a delimiter between these letters belongs to the one ahead.
+
+    A delimiter belongs to a word, not to a space.
+    """
     return bool(ahead.strip()) and (ahead.isalnum() or not behind.isalnum())
 
 
-def _pair(pieces: Sequence[_Piece]) -> None:
-    """Give each delimiter that closes an open one its partner; those in between that are open stay without."""
+def _match_pairs(pieces: Sequence[_Piece]) -> None:
+    """Give each delimiter and the one that closes it the other's index.
+
+    Open delimiters in between stay without a partner.
+    """
     open_at: list[int] = []
     for at, piece in enumerate(pieces):
-        if piece.closes and (opener := _opener(pieces, open_at, at)) is not None:
+        if piece.closes and (opener := _find_opener(pieces, open_at, at)) is not None:
             del open_at[open_at.index(opener) :]
             pieces[opener].partner, piece.partner = at, opener
-        elif piece.opens:  # of two that are open, the later one is meant
+        elif piece.opens:  # if two are open, the later one counts
             open_at[:] = [*(other for other in open_at if pieces[other].text != piece.text), at]
 
 
-def _opener(pieces: Sequence[_Piece], open_at: Sequence[int], at: int) -> int | None:
+def _find_opener(pieces: Sequence[_Piece], open_at: Sequence[int], at: int) -> int | None:
     for opener in reversed(open_at):
         if pieces[opener].text == pieces[at].text and opener < at - 1:
             return opener
     return None
 
 
-def _escaped(marks: str) -> str:
+def _escape_each(marks: str) -> str:
     return "".join(f"\\{mark}" for mark in marks)

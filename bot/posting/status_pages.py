@@ -1,4 +1,7 @@
-"""What people ask to see of a scene: how it stands, who plays whom, what was said. Only public beats are in it."""
+"""Pages about a scene: its status, its cast, its notes and its history.
+
+They contain public beats only.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +25,20 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
-MOST_PAGES: Final = 10
-"""How many messages a history may fill; the latest are shown."""
+MAX_PAGES: Final = 10
+"""The number of messages in a history. If there are more, the latest are shown."""
 
 _CAST_LIMIT = 1_200  # leaves room for the rest of a status
 _STATES = {SceneState.PLAYING: "playing", SceneState.PAUSED: "paused", SceneState.ENDED: "ended"}
 _PLACES = {
     Destination.SPOILER: "to everyone, as spoilers",
-    Destination.GM: "to the game master, in private",
-    Destination.OFF: "to nobody; it is kept",
+    Destination.GM: "to the game master in private",
+    Destination.OFF: "to no one, but is stored",
 }
 
 
 def format_status(scene: Scene, turns: int) -> str:
-    """Return how a scene stands, `turns` being how many turns its story has, as one message."""
+    """Return the status of a scene as one message. `turns` is the length of its story."""
     cast = join_lines([format_part(part) for part in scene.parts], _CAST_LIMIT, 1)
     return "\n".join(
         (
@@ -49,27 +52,30 @@ def format_status(scene: Scene, turns: int) -> str:
 
 
 def count_turns(number: int) -> str:
-    """Return so many turns, in words."""
+    """Return a number of turns in words."""
     return "one turn" if number == 1 else f"{number} turns"
 
 
 def format_reveal(scene: Scene) -> str:
-    """Return where thoughts and planning of a scene go, in words."""
+    """Return where a scene's thoughts and planning go, as sentences."""
     thoughts, planning = scene.reveal.thoughts, scene.reveal.planning
-    return f"💭 What characters think goes {_PLACES[thoughts]}.\n📝 How they are planned goes {_PLACES[planning]}."
+    return (
+        f"💭 The characters' thinking goes {_PLACES[thoughts]}.\n"
+        f"📝 The model's planning goes {_PLACES[planning]}."
+    )
 
 
 def format_mode(scene: Scene) -> str:
-    """Return who answers in a scene, in words."""
+    """Return who answers in a scene, as a sentence."""
     if scene.mode is Mode.ADDRESSED:
-        return "🎭 Characters answer when they are spoken to."
-    return f"🎭 Characters speak unasked too, at most {count_turns(scene.budget)} after a person's."
+        return "🎭 Characters answer when they are addressed."
+    return f"🎭 Characters also speak without being addressed, at most {count_turns(scene.budget)} after a person's."
 
 
 def format_notes(standing: Sequence[Note]) -> list[str]:
-    """Return a game master's standing notes with their numbers, as messages."""
+    """Return the standing notes of a scene with their numbers, as messages."""
     if not standing:
-        return ["There are no standing notes: `/gm note` makes one."]
+        return ["There are no standing notes. `/gm note` adds one."]
     lines = [
         FormattedRun(
             f"{number}. {escape_name(note.character) if note.character else 'All'}: {escape_text(note.text)}\n"
@@ -80,31 +86,34 @@ def format_notes(standing: Sequence[Note]) -> list[str]:
 
 
 def format_cast(scene: Scene) -> list[str]:
-    """Return who plays whom, as messages."""
+    """Return the cast as messages."""
     return join_lines([format_part(part) for part in scene.parts], MESSAGE_LIMIT, len(scene.parts))
 
 
-def format_history(turns: Sequence[Turn], most: int = MOST_PAGES) -> list[str]:
-    """Return what was said and done in public, in order, as at most `most` messages, the latest ones."""
-    latest = list(_latest(turns, most * MESSAGE_LIMIT))
-    pages = split_into_messages(run for told_runs in reversed(latest) for run in told_runs)
+def format_history(turns: Sequence[Turn], max_pages: int = MAX_PAGES) -> list[str]:
+    """Return the public story in order, as at most `max_pages` messages.
+
+    If the story is longer, its latest part is shown.
+    """
+    latest = list(_latest(turns, max_pages * MESSAGE_LIMIT))
+    pages = split_into_messages(run for runs in reversed(latest) for run in runs)
     if not pages:
-        return ["Nothing has been said here yet."]
-    if len(latest) == len(turns) and len(pages) <= most:
+        return ["No one has spoken in this scene yet."]
+    if len(latest) == len(turns) and len(pages) <= max_pages:
         return pages
     return [
-        "-# The story is longer than this; what follows is its latest part.",
-        *pages[1 - most :],
+        "-# This is the latest part of the story.",
+        *pages[1 - max_pages :],
     ]
 
 
 def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[FormattedRun]]:
-    """Give the turns as runs, the latest first, until there is more text than `enough`."""
+    """Yield the runs of each turn, the latest first, until the text is longer than `enough`."""
     length = 0
     for turn in reversed(turns):
         if length > enough:
             return
-        runs = render_runs(_read(turn)) if turn.take else []
+        runs = render_runs(_public_beats(turn)) if turn.take else []
         length += sum(len(run.text) for run in runs)
         yield (
             [FormattedRun(f"**{escape_name(turn.speaker)}** "), *runs, FormattedRun("\n\n")]
@@ -113,8 +122,8 @@ def _latest(turns: Sequence[Turn], enough: int) -> Iterator[list[FormattedRun]]:
         )
 
 
-def _read(turn: Turn) -> list[PublicBeat]:
-    """Return what is public of a turn as it is read: what the environment does in italics, and to the letter."""
+def _public_beats(turn: Turn) -> list[PublicBeat]:
+    """Return the public beats of a turn. Those of a narration are actions, which read verbatim."""
     beats = select_public(turn.take.beats) if turn.take else ()
-    tells = turn.kind in (TurnKind.NARRATION, TurnKind.SETTING)
-    return [action(beat.text) if tells else beat for beat in beats]
+    narrated = turn.kind in (TurnKind.NARRATION, TurnKind.SETTING)
+    return [action(beat.text) if narrated else beat for beat in beats]

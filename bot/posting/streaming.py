@@ -1,9 +1,9 @@
-"""Streaming: a reply is shown while it is being written, at the pace at which Discord takes it.
+"""Shows replies while they are generated, at the rate that Discord accepts.
 
-There is never more than one request under way for a reply; what settles meanwhile goes with the next. discord.py holds
-a request back where Discord's answers say that the limit is reached, so nothing here knows of seconds. However many
-replies are being written, showing them takes no more than a fixed share of the program's time: they grow in larger
-steps then, and nobody waits for an answer.
+A reply has at most one request in progress. Beats that settle meanwhile go into the next request.
+discord.py delays a request if the rate limit is reached, so no code here counts seconds. Rendering
+all growing replies takes at most a fixed share of the program's time. If many replies grow at once,
+each grows in larger steps.
 """
 
 from __future__ import annotations
@@ -24,77 +24,79 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
-SHARE: Final = 0.2
-"""The most of the program's time that rendering growing replies may take, all of them together."""
+MAX_TIME_SHARE: Final = 0.2
+"""The share of the program's time, 0 to 1, that rendering all growing replies may take."""
 
 
-class Pace:
-    """Gives out the time that all streams have together, to one at a time."""
+class RenderQueue:
+    """Runs the rendering of all streams one at a time, with pauses that keep to the share."""
 
     def __init__(self) -> None:
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
-    async def __call__(self, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` gives, after as much rest as its share asks for."""
-        async with self._turn:
-            began = time.perf_counter()
+    async def run(self, work: Callable[[], _Result]) -> _Result:
+        """Return the result of `work` after the pause that it costs."""
+        async with self._lock:
+            started = time.perf_counter()
             result = work()
-            await asyncio.sleep((time.perf_counter() - began) * (1 / SHARE - 1))
+            await asyncio.sleep((time.perf_counter() - started) * (1 / MAX_TIME_SHARE - 1))
             return result
 
 
-class LiveReply:
-    """Shows one reply as it grows, in a draft that `begin` opens once there is something to show.
+class ReplyStream:
+    """Shows one reply while it grows. Its draft is opened with the first beats.
 
-    The owner awaits `end`. Where a draft can't be shown, the reply comes when it is whole.
+    The owner awaits `close`. If the draft can't be shown, the reply appears when it is finished.
     """
 
-    def __init__(self, pace: Pace, begin: Callable[[], Awaitable[ReplyDraft]], name: str) -> None:
-        self._pace = pace
-        self._begin = begin
+    def __init__(
+        self, queue: RenderQueue, start_draft: Callable[[], Awaitable[ReplyDraft]], name: str
+    ) -> None:
+        self._queue = queue
+        self._start_draft = start_draft
         self._name = name
         self._draft: ReplyDraft | None = None
         self._beats: tuple[PublicBeat, ...] = ()
         self._shown: tuple[PublicBeat, ...] = ()
-        self._over = False
-        self._asking = False  # whether a request is under way, which must not be broken off: it may have been granted
+        self._closed = False
+        self._is_requesting = False  # a request must not be cancelled: Discord may have accepted it
         self._task: asyncio.Task[None] | None = None
 
-    def tell(self, beats: tuple[PublicBeat, ...]) -> None:
-        """Say what has settled so far. Costs next to nothing."""
+    def update(self, beats: tuple[PublicBeat, ...]) -> None:
+        """Set the beats that have settled so far. This is cheap."""
         self._beats = beats
-        if not self._over and (self._task is None or self._task.done()):
+        if not self._closed and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._run(), name=self._name)
 
-    async def end(self, patience: float | None = None) -> None:
-        """Show nothing more; wait for the request that is under way, no longer than so many seconds."""
-        self._over = True
+    async def close(self, max_wait: float | None = None) -> None:
+        """Stop showing beats. Wait up to `max_wait` seconds for the request in progress."""
+        self._closed = True
         if self._task is not None:
-            if not self._asking:
+            if not self._is_requesting:
                 self._task.cancel()
-            await asyncio.wait((self._task,), timeout=patience)
+            await asyncio.wait((self._task,), timeout=max_wait)
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         try:
-            while not self._over and self._beats != self._shown:
-                self._draft = self._draft or await self._begin()
+            while not self._closed and self._beats != self._shown:
+                self._draft = self._draft or await self._start_draft()
                 self._shown = self._beats
                 await self._show(self._draft, self._beats)
         except AsideError as error:
-            self._over = True
-            _log.warning("%s broke off: %s", self._name, error)
+            self._closed = True
+            _log.warning("%s stopped: %s", self._name, error)
         except Exception:
-            self._over = True
-            _log.exception("%s broke off", self._name)
+            self._closed = True
+            _log.exception("%s stopped", self._name)
 
     async def _show(self, draft: ReplyDraft, beats: tuple[PublicBeat, ...]) -> None:
-        messages = await self._pace(lambda: draft.rendered(beats))
-        if self._over:
+        messages = await self._queue.run(lambda: draft.render(beats))
+        if self._closed:
             return
-        self._asking = True
+        self._is_requesting = True
         try:
-            self._over |= not await draft.show(messages)
+            self._closed |= not await draft.show(messages)
         finally:
-            self._asking = False
+            self._is_requesting = False

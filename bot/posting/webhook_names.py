@@ -1,4 +1,4 @@
-"""The names that persona posts go out under."""
+"""The names that personas post under."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_NAME_LENGTH = 80
-"""How wide the name of a webhook or of its post may be."""
+"""The length that Discord allows for the name of a webhook and of its posts."""
 
 _HAIR_SPACE = "\u200a"
 _REFUSED = re.compile("(c)(lyde)|(d)(iscord)", re.IGNORECASE | re.ASCII)
@@ -21,20 +21,24 @@ _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u206
 
 
 def format_webhook_name(name: str) -> str:
-    """Return the name Discord accepts that looks most like this one: 1 to 80 wide, on one line, and neither "clyde"
-    nor "discord" in it, in any case: there a hair space stands after the first letter.
+    """Return the name that looks most like this one and that Discord accepts.
 
-    What turns the direction of writing or can't be seen is left out; a name of nothing else becomes NOBODY.
+    It has 1 to 80 UTF-16 units on one line. "clyde" and "discord", in any case, get a hair space
+    after their first letter. Invisible characters and those that change the writing direction are
+    removed. A name without visible characters becomes UNNAMED.
     """
     visible = " ".join(_INVISIBLE.sub("", clean(name)).split())
     if is_blank(visible):
         return UNNAMED
-    return shorten(_REFUSED.sub(_parted, visible), MAX_NAME_LENGTH)
+    return shorten(_REFUSED.sub(_insert_hair_space, visible), MAX_NAME_LENGTH)
 
 
 def assign_webhook_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a webhook name for each of these names, no two alike: later ones of the same look are numbered."""
-    given: dict[str, str] = {}
+    """Return a different webhook name for each of these names.
+
+    If several names would get the same one, the later ones are numbered.
+    """
+    assigned: dict[str, str] = {}
     taken: set[str] = set()
     for name in dict.fromkeys(names):
         base = chosen = format_webhook_name(name)
@@ -44,10 +48,10 @@ def assign_webhook_names(names: Iterable[str]) -> dict[str, str]:
             chosen = shorten(base, MAX_NAME_LENGTH - utf16_length(ending)) + ending
             number += 1
         taken.add(chosen.casefold())
-        given[name] = chosen
-    return given
+        assigned[name] = chosen
+    return assigned
 
 
-def _parted(found: re.Match[str]) -> str:
-    first, rest = (part for part in found.groups() if part)
+def _insert_hair_space(match: re.Match[str]) -> str:
+    first, rest = (part for part in match.groups() if part)
     return f"{first}{_HAIR_SPACE}{rest}"

@@ -95,7 +95,7 @@ async def test_a_reply_that_a_moderator_deleted_is_out_of_the_story(evening: Eve
         menu = await evening.gm.press(post, "More…")
         evening.discord.person("Hill", evening.guild, permissions="manage_messages").delete(post)
         await evening.discord.quiet()
-        for button in ("Retry", "Continue", "Edit", "Rewind to here", "Branch", "Hide"):
+        for button in ("Retry", "Write more", "Edit", "Rewind to here", "Branch", "Hide"):
             outcome = await evening.gm.press(menu.message, button)
             await refused(evening, outcome, "part of the story")
         assert personas(evening.stage) == []

@@ -23,7 +23,7 @@ async def test_words_that_a_gm_put_into_a_reply_leave_the_channel_when_they_are_
         deleted = await evening.gm.slash(evening.stage, "mydata delete", sure=True)
         assert "One line is deleted" in deleted.text
         await reads(evening, post, "*smiles* You refuse him?")
-        assert post.labels == ["Retry", "Continue", "More…"]
+        assert post.labels == ["Retry", "Write more", "More…"]
 
 
 async def test_what_the_bot_has_told_for_somebody_is_gone_when_they_have_it_deleted(

@@ -44,7 +44,7 @@ async def test_a_scene_is_played_in_a_channel_and_a_thread_over_a_restart(
         assert "||" not in post.content
 
         before = post.content
-        await evening.lizzy.press(post, "Continue")
+        await evening.lizzy.press(post, "Write more")
         await evening.discord.until(lambda: "2/2 ▶" in post.labels, PATIENCE)
         assert post.content.startswith(before)
         assert len(post.content) > len(before)

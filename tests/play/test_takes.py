@@ -18,10 +18,10 @@ async def test_retry_makes_another_take_and_arrows_go_through_them(evening: Even
     async with evening.online(engine):
         await evening.begin()
         post = await asked(evening)
-        assert post.labels == ["Retry", "Continue", "More…"]
+        assert post.labels == ["Retry", "Write more", "More…"]
         await evening.lizzy.press(post, "Retry")
         await reads(evening, post, "*frowns* You take him?")
-        assert post.labels == ["◀", "2/2 ▶", "Retry", "Continue", "More…"]
+        assert post.labels == ["◀", "2/2 ▶", "Retry", "Write more", "More…"]
         with pytest.raises(NotOffered, match="disabled"):
             await evening.lizzy.press(post, "2/2 ▶")
         await evening.lizzy.press(post, "◀")
@@ -63,7 +63,7 @@ async def test_continue_lengthens_a_reply(evening: Evening) -> None:
     async with evening.online(engine):
         await evening.begin()
         post = await asked(evening)
-        await evening.lizzy.press(post, "Continue")
+        await evening.lizzy.press(post, "Write more")
         await reads(evening, post, "*smiles* You refuse him? And why? *waits*")
         text = engine.requests[1].prompt.text
         assert text.endswith("<role_action>smiles</role_action>You refuse him?")
@@ -88,7 +88,7 @@ async def test_of_a_reply_that_goes_on_the_gm_is_written_only_what_was_thought_s
             "And why? *waits* Well?",
             "And why? *waits* Well? And why? *waits*",
         ):
-            await evening.lizzy.press(post, "Continue")
+            await evening.lizzy.press(post, "Write more")
             await reads(evening, post, f"*smiles* You refuse him? {text}")
         first, *later = ["\n".join(message.now.texts()) for message in evening.gm.dms[1:]]
         assert "SECRET one." in first
@@ -103,13 +103,13 @@ async def test_a_reply_with_nothing_to_add_stays_as_it_is_and_says_so(evening: E
     async with evening.online(await ready(FIRST, "")):
         await evening.begin()
         post = await asked(evening)
-        await evening.lizzy.press(post, "Continue")
+        await evening.lizzy.press(post, "Write more")
         said = await evening.discord.until(
             lambda: [m for m in evening.stage.messages if "nothing to add" in m.content]
         )
         assert "said before stands" in said[0].content
         assert post.content == "*smiles* You refuse him?"
-        assert post.labels == ["Retry", "Continue", "More…"]
+        assert post.labels == ["Retry", "Write more", "More…"]
 
 
 async def test_edit_rewrites_what_is_public_and_keeps_the_thoughts(evening: Evening) -> None:
@@ -187,7 +187,7 @@ async def test_where_discord_refuses_the_change_the_take_that_shows_is_what_is_r
         await evening.lizzy.press(post, "Retry")
         await reads(evening, post, "*frowns* You take him?")
         evening.discord.faults.drop("edit_webhook_message")
-        await refused(evening, await evening.lizzy.press(post, "◀"), "Discord did not answer")
+        await refused(evening, await evening.lizzy.press(post, "◀"), "Discord did not respond")
         assert post.content == "*frowns* You take him?"
         await asked(evening, "@Mrs Bennet Mama?", count=2)
         assert "You take him?" in engine.requests[-1].prompt.text

@@ -35,7 +35,7 @@ async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_bac
         assert any("taken back" in message.content for message in evening.stage.messages)
         prompt = await evening.gm.slash(evening.stage, "scene history")
         assert "MARMALADE" not in prompt.text
-        await evening.gm.press(done.message, "Restore")
+        await evening.gm.press(done.message, "Unhide")
         await reads(evening, later, "*sobs* My nerves!")
         assert later.labels
         assert not post.labels
@@ -119,7 +119,7 @@ async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message
         prompt = engine.requests[-1].prompt.text
         assert "PICKLES" not in prompt
         assert "You refuse him?" not in prompt
-        await evening.gm.press(hidden.message, "Restore")
+        await evening.gm.press(hidden.message, "Unhide")
         await reads(evening, post, "*smiles* You refuse him?")
 
 

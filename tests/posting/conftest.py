@@ -1,4 +1,4 @@
-"""A server with a stage on it, a game master, and a real client that is ready."""
+"""A server with a channel, a game master, and a connected client that delivers to them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from PIL import Image
 
 from bot.her.beats import Beat, speech
 from bot.library.scenario import Character, Scenario
+from bot.posting.delivery import DiscordDelivery
 from bot.posting.permissions import INVITE_PERMISSIONS
-from bot.posting.reply_poster import ReplyPoster
 from bot.scenes.reveal import RevealPolicy
 from bot.scenes.scene import Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
+from cogs.remedy_texts import describe_notice
 from tests.loopback.fixtures import loopback
 from tests.posting.memory_posts import MemoryPosts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
+    import discord
+
+    from bot.posting.direct_messages import NotifyUnreachable
+    from bot.posting.render import Outgoing
     from tests.loopback import Channel, Guild, LoopbackDiscord, Message, Person
 
 __all__ = ["loopback"]
@@ -43,11 +48,10 @@ SCENARIO = Scenario(
     ),
 )
 
-
 INVITED = " ".join(name for name, granted in INVITE_PERMISSIONS if granted)
 
 
-def portrait() -> bytes:
+def draw_portrait() -> bytes:
     """Return a small picture as a file's bytes."""
     file = io.BytesIO()
     Image.new("RGB", (8, 8), "tan").save(file, "PNG")
@@ -56,7 +60,7 @@ def portrait() -> bytes:
 
 @dataclass
 class Portraits:
-    """Who looks like what."""
+    """The pictures of characters, by name."""
 
     faces: dict[str, str | bytes] = field(default_factory=dict)
 
@@ -65,30 +69,51 @@ class Portraits:
 
 
 @dataclass
-class House:
-    """Everything a test of the stage needs."""
+class PrivateAnswersFake:
+    """Private answers to people with a recent interaction, by user id."""
+
+    answered: dict[int, list[str]] = field(default_factory=dict)
+
+    async def confide(
+        self,
+        _channel_id: int,
+        user_id: int,
+        messages: Sequence[Outgoing],
+        _view: discord.ui.View | None,
+    ) -> list[int] | None:
+        if user_id not in self.answered:
+            return None
+        self.answered[user_id] += [message.text for message in messages]
+        return [7_000 + number for number in range(len(messages))]
+
+
+@dataclass
+class PostingSetup:
+    """Everything that a test of posting needs."""
 
     discord: LoopbackDiscord
     guild: Guild
-    room: Channel
+    channel: Channel
     gm: Person
     client: Client
     posts: MemoryPosts
     portraits: Portraits
-    stage: ReplyPoster
+    private_answers: PrivateAnswersFake
+    delivery: DiscordDelivery
     numbers: Iterator[int]
 
     def scene(
         self,
-        place: Channel | None = None,
+        channel: Channel | None = None,
         *,
         reveal: RevealPolicy | None = None,
         gms: tuple[Person, ...] = (),
     ) -> Scene:
-        there = place or self.room
+        """Return a scene in this channel or thread, by default in the server's channel."""
+        chosen = channel or self.channel
         return Scene(
             id=1,
-            place=Place(self.guild.id, there.id, there.parent.id if there.parent else None),
+            place=Place(self.guild.id, chosen.id, chosen.parent.id if chosen.parent else None),
             scenario=SCENARIO,
             gm_ids=tuple(each.id for each in gms or (self.gm,)),
             parts=tuple(Part(character.name) for character in SCENARIO.characters),
@@ -96,16 +121,16 @@ class House:
             reveal=reveal or RevealPolicy(),
         )
 
-    def turn(self, *, by: str = "Mr Bennet") -> Turn:
-        return Turn(
-            next(self.numbers), 1, TurnKind.REPLY, by, TurnState.THINKING, datetime.now(UTC)
-        )
+    def turn(self, *, by: str = "Mr Bennet", kind: TurnKind = TurnKind.REPLY) -> Turn:
+        """Return a new turn that is being generated."""
+        return Turn(next(self.numbers), 1, kind, by, TurnState.THINKING, datetime.now(UTC))
 
-    def turn_with(self, turn: Turn, take: Take, state: TurnState = TurnState.DONE) -> Turn:
-        """Return the turn as it is with that take."""
+    def with_take(self, turn: Turn, take: Take, state: TurnState = TurnState.DONE) -> Turn:
+        """Return the turn with this take as its only one."""
         return replace(turn, take=take, takes=(take.id,), state=state)
 
     def take(self, *beats: Beat | str) -> Take:
+        """Return a new take. A string is a speech."""
         number = next(self.numbers)
         return Take(
             number,
@@ -115,24 +140,48 @@ class House:
             7,
         )
 
-    def restarted(self) -> ReplyPoster:
-        """Return a stage as after a restart: it knows nothing but what is stored."""
-        return ReplyPoster(self.client, self.posts, self.portraits, earlier=next(self.numbers))
+    def create_delivery(
+        self,
+        *,
+        streaming: bool = True,
+        notify_unreachable: NotifyUnreachable | None = None,
+        last_earlier_turn: int = 0,
+    ) -> DiscordDelivery:
+        """Return another delivery for the same client and store."""
+        return DiscordDelivery(
+            client=self.client,
+            posts=self.posts,
+            faces=self.portraits,
+            private_answers=self.private_answers,
+            describe_notice=describe_notice,
+            notify_unreachable=notify_unreachable,
+            streaming=streaming,
+            last_earlier_turn=last_earlier_turn,
+        )
 
-    def told(self, channel: Channel | None = None) -> list[tuple[str, str]]:
-        """Return who says what in a channel."""
-        return [(message.name, message.content) for message in (channel or self.room).messages]
+    def restart(self) -> DiscordDelivery:
+        """Return a delivery that knows only what is stored, as after a restart."""
+        return self.create_delivery(last_earlier_turn=next(self.numbers))
 
-    def webhooks(self) -> list[str]:
-        """Return the names of all webhooks there are."""
+    def read(self, channel: Channel | None = None) -> list[tuple[str, str]]:
+        """Return the author and text of each message in a channel."""
+        return [(message.name, message.content) for message in (channel or self.channel).messages]
+
+    def texts(self, channel: Channel | None = None) -> list[str]:
+        """Return the text of each message in a channel."""
+        return [text for _, text in self.read(channel)]
+
+    def webhook_names(self) -> list[str]:
+        """Return the names of all webhooks."""
         return [webhook.name for webhook in self.discord.world.webhooks.values()]
 
-    def thread(self, name: str = "Act one") -> Channel:
-        return self.gm.start_thread(self.room, name)
+    def start_thread(self, name: str = "Act one") -> Channel:
+        """Have the game master start a thread in the channel."""
+        return self.gm.start_thread(self.channel, name)
 
     @property
     def thoughts(self) -> list[Message]:
-        """What stands in the game master's direct messages."""
+        """The game master's direct messages."""
         return self.gm.dms
 
 
@@ -143,16 +192,33 @@ def description(message: Message) -> str:
 
 
 @pytest.fixture
-async def house(loopback: LoopbackDiscord) -> AsyncIterator[House]:
+async def setup(loopback: LoopbackDiscord) -> AsyncIterator[PostingSetup]:
     guild = loopback.guild("Longbourn", bot_permissions=INVITED)
-    room = loopback.text_channel(guild, "study")
+    channel = loopback.text_channel(guild, "study")
     gm = loopback.person("Jane", guild)
     intents = Intents(guilds=True, guild_messages=True, message_content=True)
     client = Client(intents=intents, connector=loopback.connector(), guild_ready_timeout=0.05)
-    posts, portraits = MemoryPosts(), Portraits()
-    stage = ReplyPoster(client, posts, portraits)
+    posts = MemoryPosts()
+    portraits = Portraits()
+    private_answers = PrivateAnswersFake()
+    delivery = DiscordDelivery(
+        client=client,
+        posts=posts,
+        faces=portraits,
+        private_answers=private_answers,
+        describe_notice=describe_notice,
+    )
     async with loopback.running(client):
-        yield House(
-            loopback, guild, room, gm, client, posts, portraits, stage, iter(range(1, 10_000))
+        yield PostingSetup(
+            discord=loopback,
+            guild=guild,
+            channel=channel,
+            gm=gm,
+            client=client,
+            posts=posts,
+            portraits=portraits,
+            private_answers=private_answers,
+            delivery=delivery,
+            numbers=iter(range(1, 10_000)),
         )
-        await stage.close()
+        await delivery.close()

@@ -44,12 +44,13 @@ def test_nothing_is_mentioned_and_it_looks_the_same(mention: str, harmless: obje
 
 def unescaped(text: str) -> str:
     """Return text with the marks in its addresses as they were."""
-    return text.replace("%2A", "*").replace("%60", "`")
+    return text.replace("%2A", "*").replace("%60", "`").replace("%5C", "\\")
 
 
 @some
 @given(marked)
 @example("<https://a.example)>*")
+@example("](https://a.example)\\")
 def test_literal_text_has_no_format_and_reads_as_it_was_written(text: str) -> None:
     written = escape_text(text)
     assert kinds(written) == set()

@@ -12,49 +12,49 @@ from bot.posting.permissions import join_names, missing_permissions, require_pla
 
 if TYPE_CHECKING:
     from tests.loopback import Channel
-    from tests.posting.conftest import House
+    from tests.posting.conftest import PostingSetup
 
 
 async def denied(
-    house: House, *names: str, place: Channel | None = None
+    setup: PostingSetup, *names: str, place: Channel | None = None
 ) -> discord.TextChannel | discord.Thread:
     """Return the room, or a thread in it, as the client knows it once the bot is denied something there."""
-    own = next(role for role in house.guild.roles.values() if role.managed_by)
-    house.discord.world.overwrite(house.room, own, deny=" ".join(names))
-    room = house.client.get_channel(house.room.id)
+    own = next(role for role in setup.guild.roles.values() if role.managed_by)
+    setup.discord.world.overwrite(setup.channel, own, deny=" ".join(names))
+    room = setup.client.get_channel(setup.channel.id)
     assert isinstance(room, discord.TextChannel)
-    await house.discord.until(
+    await setup.discord.until(
         lambda: not names or not getattr(room.permissions_for(room.guild.me), names[0])
     )
     if place is None:
         return room
-    thread = await house.client.fetch_channel(place.id)
+    thread = await setup.client.fetch_channel(place.id)
     assert isinstance(thread, discord.Thread)
     return thread
 
 
-async def test_with_the_invitations_permissions_nothing_is_missing(house: House) -> None:
-    room = await denied(house)
+async def test_with_the_invitations_permissions_nothing_is_missing(setup: PostingSetup) -> None:
+    room = await denied(setup)
     assert missing_permissions(room, room.guild.me) == []
     require_playable(room, room.guild.me)
 
 
-async def test_what_a_channel_denies_is_missing_there(house: House) -> None:
-    room = await denied(house, "manage_webhooks", "send_messages")
+async def test_what_a_channel_denies_is_missing_there(setup: PostingSetup) -> None:
+    room = await denied(setup, "manage_webhooks", "send_messages")
     assert missing_permissions(room, room.guild.me) == ["Send Messages", "Manage Webhooks"]
     with pytest.raises(
-        MissingPermission, match="I lack a permission in #study: allow me Send Messages there"
+        MissingPermission, match=r"I lack a permission in #study\. Allow me Send Messages there"
     ):
         require_playable(room, room.guild.me)
 
 
-async def test_where_nothing_can_be_seen_that_is_what_is_missing(house: House) -> None:
-    room = await denied(house, "view_channel")
+async def test_where_nothing_can_be_seen_that_is_what_is_missing(setup: PostingSetup) -> None:
+    room = await denied(setup, "view_channel")
     assert missing_permissions(room, room.guild.me) == ["View Channel"]
 
 
-async def test_a_scene_can_be_played_without_webhooks(house: House) -> None:
-    room = await denied(house, "manage_webhooks", "attach_files", "read_message_history")
+async def test_a_scene_can_be_played_without_webhooks(setup: PostingSetup) -> None:
+    room = await denied(setup, "manage_webhooks", "attach_files", "read_message_history")
     assert missing_permissions(room, room.guild.me) == [
         "Attach Files",
         "Read Message History",
@@ -63,11 +63,11 @@ async def test_a_scene_can_be_played_without_webhooks(house: House) -> None:
     require_playable(room, room.guild.me)
 
 
-async def test_a_thread_needs_its_own_permission_to_send(house: House) -> None:
-    thread = await denied(house, "send_messages_in_threads", place=house.thread())
+async def test_a_thread_needs_its_own_permission_to_send(setup: PostingSetup) -> None:
+    thread = await denied(setup, "send_messages_in_threads", place=setup.start_thread())
     assert missing_permissions(thread, thread.guild.me) == ["Send Messages in Threads"]
     with pytest.raises(
-        MissingPermission, match="in #Act one: allow me Send Messages in Threads there"
+        MissingPermission, match=r"in #Act one\. Allow me Send Messages in Threads there"
     ):
         require_playable(thread, thread.guild.me)
 

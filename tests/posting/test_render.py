@@ -152,11 +152,11 @@ def test_long_planning_for_a_game_master_is_several_embeds() -> None:
 
 def test_a_private_beat_without_a_decision_is_posted_nowhere() -> None:
     secret: Any = thought("secret")
-    with pytest.raises(TypeError, match="no beat that was revealed"):
+    with pytest.raises(TypeError, match="not a revealed beat"):
         render_public_messages([secret])
-    with pytest.raises(TypeError, match="no beat that was revealed"):
+    with pytest.raises(TypeError, match="not a revealed beat"):
         render_gm_messages("Mr Bennet", [secret])
-    with pytest.raises(TypeError, match="no public beat"):
+    with pytest.raises(TypeError, match="not a public beat"):
         render_runs([secret])
 
 

@@ -90,8 +90,8 @@ def test_a_status_tells_how_the_scene_stands() -> None:
         scene(state=SceneState.PAUSED, reveal=RevealPolicy(Destination.SPOILER, Destination.OFF)), 1
     )
     assert text.startswith("**The Study** · paused, one turn\nDirected by <@7>")
-    assert "What characters think goes to everyone, as spoilers." in text
-    assert "How they are planned goes to nobody; it is kept." in text
+    assert "The characters' thinking goes to everyone, as spoilers." in text
+    assert "The model's planning goes to no one, but is stored." in text
     assert "**Mr Bennet**" in text
 
 
@@ -116,7 +116,7 @@ def test_a_history_has_public_beats_and_nothing_private() -> None:
 def test_a_turn_without_words_is_in_no_history() -> None:
     assert status_pages.format_history(
         [turn("Mr Bennet", thought("Hm.")), replace(turn("Elizabeth"), take=None)]
-    ) == ["Nothing has been said here yet."]
+    ) == ["No one has spoken in this scene yet."]
 
 
 def test_a_long_history_shows_its_latest_part_and_says_so() -> None:
@@ -125,7 +125,7 @@ def test_a_long_history_shows_its_latest_part_and_says_so() -> None:
         for number in range(60)
     ]
     shown = status_pages.format_history(story)
-    assert len(shown) == status_pages.MOST_PAGES
+    assert len(shown) == status_pages.MAX_PAGES
     assert "latest part" in shown[0]
     assert "Number 59." in shown[-1]
     assert all(utf16_length(page) <= MESSAGE_LIMIT for page in shown)

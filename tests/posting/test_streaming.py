@@ -10,7 +10,6 @@ import pytest
 
 from bot.her.beats import action, planning, select_public, speech, thought
 from bot.posting.reply_draft import CURSOR
-from bot.posting.reply_poster import ReplyPoster
 from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.turn import TurnState
 
@@ -18,17 +17,19 @@ if TYPE_CHECKING:
     from bot.her.beats import Beat, PublicBeat
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.posting.conftest import House
+    from tests.posting.conftest import PostingSetup
 
 LONG = "I have not the pleasure of understanding you. " * 100
 WELL = (action("smiles"), speech("Well, well."))
 
 
-async def told(house: House, scene: Scene, turn: Turn, *steps: tuple[PublicBeat, ...]) -> None:
+async def told(
+    setup: PostingSetup, scene: Scene, turn: Turn, *steps: tuple[PublicBeat, ...]
+) -> None:
     """Tell the stage how far a reply has come, each step once the one before is seen."""
     for beats in steps:
-        await house.stage.progress(scene, turn, beats)
-        await house.discord.until(lambda: not streaming())
+        await setup.delivery.progress(scene, turn, beats)
+        await setup.discord.until(lambda: not streaming())
 
 
 def streaming() -> list[str]:
@@ -38,27 +39,27 @@ def streaming() -> list[str]:
     ]
 
 
-def states(house: House) -> list[str]:
+def states(setup: PostingSetup) -> list[str]:
     """Every text that the only post ever had."""
-    (post,) = house.room.messages
+    (post,) = setup.channel.messages
     return [state.content for state in post.states]
 
 
-async def test_a_post_appears_with_the_first_words_and_grows(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (), (action("smi"),), (action("smiles"), speech("Well")))
-    await house.stage.deliver(scene, turn, house.take(*WELL))
-    assert states(house) == [f"*smi*{CURSOR}", f"*smiles* Well{CURSOR}", "*smiles* Well, well."]
-    (row,) = await house.posts.posts(turn.id)
+async def test_a_post_appears_with_the_first_words_and_grows(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (), (action("smi"),), (action("smiles"), speech("Well")))
+    await setup.delivery.deliver(scene, turn, setup.take(*WELL))
+    assert states(setup) == [f"*smi*{CURSOR}", f"*smiles* Well{CURSOR}", "*smiles* Well, well."]
+    (row,) = await setup.posts.posts(turn.id)
     assert row.take_id is not None
 
 
-async def test_nothing_is_posted_while_nothing_is_public(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (), (speech("  "),), (speech("\u200b"),))
-    assert house.room.messages == []
+async def test_nothing_is_posted_while_nothing_is_public(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (), (speech("  "),), (speech("\u200b"),))
+    assert setup.channel.messages == []
 
 
 @pytest.mark.parametrize("where", [Destination.SPOILER, Destination.GM])
@@ -77,228 +78,234 @@ async def test_nothing_is_posted_while_nothing_is_public(house: House) -> None:
     ],
 )
 async def test_the_end_is_the_same_as_without_streaming_and_spoilers_come_only_then(
-    house: House, beats: tuple[Beat, ...], where: Destination
+    setup: PostingSetup, beats: tuple[Beat, ...], where: Destination
 ) -> None:
-    scene = house.scene(reveal=RevealPolicy(thoughts=where, planning=where))
-    plain, streamed = house.turn(), house.turn()
-    await house.stage.deliver(scene, plain, house.take(*beats))
-    before = [(message.content, len(message.now.attachments)) for message in house.room.messages]
+    scene = setup.scene(reveal=RevealPolicy(thoughts=where, planning=where))
+    plain, streamed = setup.turn(), setup.turn()
+    await setup.delivery.deliver(scene, plain, setup.take(*beats))
+    before = [(message.content, len(message.now.attachments)) for message in setup.channel.messages]
     seen = len(before)
-    async with house.stage.thinking(scene, streamed):
+    async with setup.delivery.thinking(scene, streamed):
         heard = select_public(beats)
         for count in range(len(heard)):
             half = heard[count].text[: len(heard[count].text) // 2]
             await told(
-                house,
+                setup,
                 scene,
                 streamed,
                 (*heard[:count], type(heard[count])(heard[count].kind, half)),
             )
-            await told(house, scene, streamed, heard[: count + 1])
-        for message in house.room.messages[seen:]:
+            await told(setup, scene, streamed, heard[: count + 1])
+        for message in setup.channel.messages[seen:]:
             assert not any("Lizzy" in text or "dry" in text for text in message.ever())
-    await house.stage.deliver(scene, streamed, house.take(*beats))
+    await setup.delivery.deliver(scene, streamed, setup.take(*beats))
     after = [
-        (message.content, len(message.now.attachments)) for message in house.room.messages[seen:]
+        (message.content, len(message.now.attachments)) for message in setup.channel.messages[seen:]
     ]
     assert after == before
     assert CURSOR not in "".join(text for text, _ in after)
 
 
-async def test_over_2000_characters_it_goes_on_in_another_post(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
+async def test_over_2000_characters_it_goes_on_in_another_post(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
         for length in range(500, len(LONG), 500):
-            await told(house, scene, turn, (speech(LONG[:length]),))
-        first, *_, last = house.room.messages
+            await told(setup, scene, turn, (speech(LONG[:length]),))
+        first, *_, last = setup.channel.messages
         assert CURSOR not in first.content
         assert last.content.endswith(CURSOR)
-    await house.stage.deliver(scene, turn, house.take(LONG))
-    assert " ".join(text for _, text in house.told()) == LONG.strip()
+    await setup.delivery.deliver(scene, turn, setup.take(LONG))
+    assert " ".join(text for _, text in setup.read()) == LONG.strip()
 
 
-async def test_what_settles_while_a_request_is_under_way_goes_with_the_next(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
+async def test_what_settles_while_a_request_is_under_way_goes_with_the_next(
+    setup: PostingSetup,
+) -> None:
+    scene, turn = setup.scene(), setup.turn()
     under_way = 0.1
-    house.discord.faults.slow("execute_webhook", under_way)
-    house.discord.faults.slow("edit_webhook_message", under_way, times=1000)
+    setup.discord.faults.slow("execute_webhook", under_way)
+    setup.discord.faults.slow("edit_webhook_message", under_way, times=1000)
     began = time.monotonic()
-    async with house.stage.thinking(scene, turn):
+    async with setup.delivery.thinking(scene, turn):
         for length in range(1, 60):
-            await house.stage.progress(scene, turn, (speech(LONG[:length]),))
+            await setup.delivery.progress(scene, turn, (speech(LONG[:length]),))
             await asyncio.sleep(0.01)
-    asked = len(house.discord.asked("execute_webhook")) + len(
-        house.discord.asked("edit_webhook_message")
+    asked = len(setup.discord.asked("execute_webhook")) + len(
+        setup.discord.asked("edit_webhook_message")
     )
     assert 2 <= asked <= (time.monotonic() - began) / under_way + 1
 
 
-async def test_switched_off_it_shows_whole_replies_only(house: House) -> None:
+async def test_switched_off_it_shows_whole_replies_only(setup: PostingSetup) -> None:
     stage, scene, turn = (
-        ReplyPoster(house.client, house.posts, house.portraits, streaming=False),
-        *_two(house),
+        setup.create_delivery(streaming=False),
+        *_two(setup),
     )
     async with stage.thinking(scene, turn):
         await stage.progress(scene, turn, WELL)
-    await stage.deliver(scene, turn, house.take(*WELL))
-    assert states(house) == ["*smiles* Well, well."]
+    await stage.deliver(scene, turn, setup.take(*WELL))
+    assert states(setup) == ["*smiles* Well, well."]
 
 
-def _two(house: House) -> tuple[Scene, Turn]:
-    return house.scene(), house.turn()
+def _two(setup: PostingSetup) -> tuple[Scene, Turn]:
+    return setup.scene(), setup.turn()
 
 
-async def test_a_reply_begun_anew_changes_its_posts_and_never_doubles(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech(LONG),), (), (speech("Sit."),))
-        assert house.told() == [("Mr Bennet", f"Sit.{CURSOR}")]
-    await house.stage.deliver(scene, turn, house.take("Sit down."))
-    assert house.told() == [("Mr Bennet", "Sit down.")]
+async def test_a_reply_begun_anew_changes_its_posts_and_never_doubles(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech(LONG),), (), (speech("Sit."),))
+        assert setup.read() == [("Mr Bennet", f"Sit.{CURSOR}")]
+    await setup.delivery.deliver(scene, turn, setup.take("Sit down."))
+    assert setup.read() == [("Mr Bennet", "Sit down.")]
 
 
-async def test_half_a_reply_goes_when_the_reply_fails(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech(LONG),))
-    await house.stage.fail(scene, turn, "Lost.")
-    assert [text for _, text in house.told()] == ["⚠️ Lost."]
-    await house.stage.deliver(scene, turn, house.take("Here."))
-    assert [text for _, text in house.told()] == ["Here."]
+async def test_half_a_reply_goes_when_the_reply_fails(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech(LONG),))
+    await setup.delivery.fail(scene, turn, "Lost.")
+    assert setup.texts() == ["⚠️ Lost."]
+    await setup.delivery.deliver(scene, turn, setup.take("Here."))
+    assert setup.texts() == ["Here."]
 
 
-async def test_half_a_reply_goes_when_nobody_waits_for_it_any_more(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech(LONG),))
-    await house.stage.withdraw(scene, turn)
-    assert house.room.messages == []
-    assert await house.posts.posts(turn.id) == []
+async def test_half_a_reply_goes_when_nobody_waits_for_it_any_more(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech(LONG),))
+    await setup.delivery.withdraw(scene, turn)
+    assert setup.channel.messages == []
+    assert await setup.posts.posts(turn.id) == []
 
 
 async def test_after_a_crash_the_post_that_was_begun_is_the_one_that_is_finished(
-    house: House,
+    setup: PostingSetup,
 ) -> None:
-    scene, turn = house.scene(), house.turn()
-    thinking = asyncio.create_task(_told_for_ever(house, scene, turn))
-    await house.discord.until(lambda: len(house.room.messages) == 3)
-    await house.discord.quiet()
+    scene, turn = setup.scene(), setup.turn()
+    thinking = asyncio.create_task(_told_for_ever(setup, scene, turn))
+    await setup.discord.until(lambda: len(setup.channel.messages) == 3)
+    await setup.discord.quiet()
     thinking.cancel()
     await asyncio.gather(thinking, return_exceptions=True)
-    begun = list(house.room.messages)
-    stage = house.restarted()
+    begun = list(setup.channel.messages)
+    stage = setup.restart()
     async with stage.thinking(scene, turn):
         await stage.progress(scene, turn, (speech("Sit"),))
-    await stage.deliver(scene, turn, house.take("Sit."))
-    assert house.told() == [("Mr Bennet", "Sit.")]
-    assert house.room.messages[0] is begun[0]
+    await stage.deliver(scene, turn, setup.take("Sit."))
+    assert setup.read() == [("Mr Bennet", "Sit.")]
+    assert setup.channel.messages[0] is begun[0]
 
 
-async def _told_for_ever(house: House, scene: Scene, turn: Turn) -> None:
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech(LONG),))
+async def _told_for_ever(setup: PostingSetup, scene: Scene, turn: Turn) -> None:
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech(LONG),))
         await asyncio.Event().wait()
 
 
 async def test_a_post_begun_just_before_a_crash_and_not_remembered_is_found_again(
-    house: House,
+    setup: PostingSetup,
 ) -> None:
-    scene, turn = house.scene(), house.turn()
-    house.posts.forgetful = True
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech("Sit"),))
-    house.posts.forgetful = False
-    assert house.told() == [("Mr Bennet", f"Sit{CURSOR}")]
-    assert await house.posts.posts(turn.id) == []
-    for stage in (house.restarted(), house.stage):
-        await stage.deliver(scene, turn, house.take("Sit down."))
-        assert house.told() == [("Mr Bennet", "Sit down.")]
+    scene, turn = setup.scene(), setup.turn()
+    setup.posts.forgetful = True
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech("Sit"),))
+    setup.posts.forgetful = False
+    assert setup.read() == [("Mr Bennet", f"Sit{CURSOR}")]
+    assert await setup.posts.posts(turn.id) == []
+    for stage in (setup.restart(), setup.delivery):
+        await stage.deliver(scene, turn, setup.take("Sit down."))
+        assert setup.read() == [("Mr Bennet", "Sit down.")]
 
 
-async def test_a_post_not_remembered_goes_too_when_its_reply_fails(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    house.posts.forgetful = True
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech("Sit"),))
-    house.posts.forgetful = False
-    await house.restarted().fail(scene, turn, "Lost.")
-    assert [text for _, text in house.told()] == ["⚠️ Lost."]
+async def test_a_post_not_remembered_goes_too_when_its_reply_fails(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    setup.posts.forgetful = True
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech("Sit"),))
+    setup.posts.forgetful = False
+    await setup.restart().fail(scene, turn, "Lost.")
+    assert setup.texts() == ["⚠️ Lost."]
 
 
-async def test_a_post_that_somebody_deletes_meanwhile_is_not_posted_again(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech("Sit"),))
-        house.room.messages[0].deleted = True
-        await told(house, scene, turn, (speech("Sit down"),), (speech("Sit down, child"),))
-    assert house.room.messages == []
+async def test_a_post_that_somebody_deletes_meanwhile_is_not_posted_again(
+    setup: PostingSetup,
+) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech("Sit"),))
+        setup.channel.messages[0].deleted = True
+        await told(setup, scene, turn, (speech("Sit down"),), (speech("Sit down, child"),))
+    assert setup.channel.messages == []
 
 
 async def test_where_posts_are_refused_the_stream_gives_up_and_the_delivery_tells(
-    house: House,
+    setup: PostingSetup,
 ) -> None:
-    scene, turn = house.scene(), house.turn()
-    house.discord.faults.refuse("execute_webhook", 50013)
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech("Sit"),), (speech("Sit down"),))
-    assert len(house.discord.asked("execute_webhook")) == 1
-    await house.stage.deliver(scene, turn, house.take("Sit down."))
-    assert house.told() == [("Mr Bennet", "Sit down.")]
+    scene, turn = setup.scene(), setup.turn()
+    setup.discord.faults.refuse("execute_webhook", 50013)
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech("Sit"),), (speech("Sit down"),))
+    assert len(setup.discord.asked("execute_webhook")) == 1
+    await setup.delivery.deliver(scene, turn, setup.take("Sit down."))
+    assert setup.read() == [("Mr Bennet", "Sit down.")]
 
 
-async def test_a_new_take_streams_into_the_posts_of_the_old_one(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    await house.stage.deliver(scene, turn, house.take("Old. " * 500))
-    first, second = house.room.messages
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech("New"),))
+async def test_a_new_take_streams_into_the_posts_of_the_old_one(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    await setup.delivery.deliver(scene, turn, setup.take("Old. " * 500))
+    first, second = setup.channel.messages
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech("New"),))
         assert first.content == f"New{CURSOR}"
         assert not first.labels
         assert not second.deleted
-    await house.stage.deliver(scene, turn, house.take("New."))
-    assert house.told() == [("Mr Bennet", "New.")]
+    await setup.delivery.deliver(scene, turn, setup.take("New."))
+    assert setup.read() == [("Mr Bennet", "New.")]
 
 
-async def test_where_no_new_take_comes_the_old_one_stands_again(house: House) -> None:
-    scene, turn, old = house.scene(), house.turn(), house.take("Old. " * 500)
-    await house.stage.deliver(scene, turn, old)
-    before = house.told()
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech("New"),))
-    await house.stage.withdraw(scene, house.turn_with(turn, old))
-    assert house.told() == before
-    assert house.room.messages[-1].labels[-1] == "More…"
+async def test_where_no_new_take_comes_the_old_one_stands_again(setup: PostingSetup) -> None:
+    scene, turn, old = setup.scene(), setup.turn(), setup.take("Old. " * 500)
+    await setup.delivery.deliver(scene, turn, old)
+    before = setup.read()
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech("New"),))
+    await setup.delivery.withdraw(scene, setup.with_take(turn, old))
+    assert setup.read() == before
+    assert setup.channel.messages[-1].labels[-1] == "More…"
 
 
-async def test_a_covered_turn_stays_covered_where_its_new_take_breaks_off(house: House) -> None:
-    scene, turn, old = house.scene(), house.turn(), house.take("Old.")
-    await house.stage.deliver(scene, turn, old)
-    async with house.stage.thinking(scene, turn):
-        await told(house, scene, turn, (speech("New"),))
-    await house.stage.withdraw(scene, house.turn_with(turn, old, TurnState.HIDDEN))
-    assert house.told() == [("Mr Bennet", "-# ✂️ not part of the story\n||Old.||")]
+async def test_a_covered_turn_stays_covered_where_its_new_take_breaks_off(
+    setup: PostingSetup,
+) -> None:
+    scene, turn, old = setup.scene(), setup.turn(), setup.take("Old.")
+    await setup.delivery.deliver(scene, turn, old)
+    async with setup.delivery.thinking(scene, turn):
+        await told(setup, scene, turn, (speech("New"),))
+    await setup.delivery.withdraw(scene, setup.with_take(turn, old, TurnState.HIDDEN))
+    assert setup.read() == [("Mr Bennet", "-# ✂️ not part of the story\n||Old.||")]
 
 
 async def test_in_a_thread_and_where_the_bot_speaks_for_characters_it_streams_too(
-    house: House,
+    setup: PostingSetup,
 ) -> None:
     for number in range(15):
-        house.discord.world.webhook(house.room, f"Other {number}", house.gm.user)
-    for place in (house.thread(), house.room):
-        scene, turn = house.scene(place), house.turn()
-        async with house.stage.thinking(scene, turn):
-            await told(house, scene, turn, (speech("Sit"),), (speech("Sit down"),))
-            assert house.told(place)[-1][1] == f"**Mr Bennet**\nSit down{CURSOR}"
-        await house.stage.deliver(scene, turn, house.take("Sit down."))
-        assert house.told(place)[-1][1] == "**Mr Bennet**\nSit down."
+        setup.discord.world.webhook(setup.channel, f"Other {number}", setup.gm.user)
+    for place in (setup.start_thread(), setup.channel):
+        scene, turn = setup.scene(place), setup.turn()
+        async with setup.delivery.thinking(scene, turn):
+            await told(setup, scene, turn, (speech("Sit"),), (speech("Sit down"),))
+            assert setup.read(place)[-1][1] == f"**Mr Bennet**\nSit down{CURSOR}"
+        await setup.delivery.deliver(scene, turn, setup.take("Sit down."))
+        assert setup.read(place)[-1][1] == "**Mr Bennet**\nSit down."
 
 
-async def test_nothing_of_a_stream_lives_on(house: House) -> None:
-    scene, turn = house.scene(), house.turn()
-    async with house.stage.thinking(scene, turn):
-        await house.stage.progress(scene, turn, WELL)
+async def test_nothing_of_a_stream_lives_on(setup: PostingSetup) -> None:
+    scene, turn = setup.scene(), setup.turn()
+    async with setup.delivery.thinking(scene, turn):
+        await setup.delivery.progress(scene, turn, WELL)
     assert not streaming()
-    await house.stage.progress(scene, turn, (speech("Too late."),))
+    await setup.delivery.progress(scene, turn, (speech("Too late."),))
     assert not streaming()
-    await house.discord.quiet(0.05)
-    assert not any("Too late" in text for text in house.gm.ever_saw().splitlines())
+    await setup.discord.quiet(0.05)
+    assert not any("Too late" in text for text in setup.gm.ever_saw().splitlines())

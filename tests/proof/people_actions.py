@@ -36,9 +36,9 @@ async def try_again(act: Act) -> bool:
 
 
 async def go_on(_evening: Evening, act: Act, post: Message) -> bool:
-    if "Continue" not in post.labels:
+    if "Write more" not in post.labels:
         return False
-    await act.player.press(post, "Continue")
+    await act.player.press(post, "Write more")
     return True
 
 

@@ -1,0 +1,69 @@
+"""The cogs of the bot: its commands, context menus, buttons and event listeners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cogs.cast import CastCommands
+from cogs.gm import GmCommands
+from cogs.listener import Listener
+from cogs.mydata import MyDataCommands
+from cogs.play import PlayCommands
+from cogs.reply_actions import ReplyActions
+from cogs.reveal import RevealCommands
+from cogs.scene import SceneCommands
+from cogs.story_actions import StoryActions
+from cogs.undelivered import Undelivered
+
+if TYPE_CHECKING:
+    from discord.ext import commands
+
+    from bot.services import Services
+    from cogs.scene import OwnerSettings
+
+
+def create_cogs(
+    bot: commands.Bot, services: Services, owner_settings: OwnerSettings
+) -> tuple[commands.Cog, ...]:
+    """Return every cog of the bot."""
+    theatre = services.theatre
+    store = services.store
+    delivery = services.delivery
+    story_actions = StoryActions(
+        bot=bot,
+        theatre=theatre,
+        takes=services.takes,
+        undoing=services.undo,
+        branching=services.branching,
+        posts=store,
+    )
+    return (
+        SceneCommands(
+            theatre=theatre,
+            direction=services.gm_actions,
+            story=story_actions,
+            library=services.library,
+            delivery=delivery,
+            rules=owner_settings,
+        ),
+        CastCommands(theatre=theatre, direction=services.gm_actions),
+        GmCommands(
+            theatre=theatre,
+            direction=services.gm_actions,
+            telling=services.story_events,
+            prompter=services.gm_notes,
+            delivery=delivery,
+        ),
+        PlayCommands(
+            theatre=theatre,
+            telling=services.story_events,
+            confidences=services.ephemeral_answers,
+            posts=store,
+        ),
+        RevealCommands(theatre=theatre, delivery=delivery),
+        MyDataCommands(people=store, forgetting=services.data_deletion),
+        ReplyActions(bot=bot, theatre=theatre, takes=services.takes, posts=store),
+        story_actions,
+        Undelivered(theatre=theatre, pop_undelivered=delivery.pop_undelivered),
+        Listener(bot=bot, theatre=theatre, hearing=services.player_lines),
+    )

@@ -1,0 +1,121 @@
+"""The long-lived objects behind the Discord commands."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot.library.library import Library
+from bot.package_data import shipped_folder
+from bot.posting.delivery import DiscordDelivery
+from bot.scenes.branching import Branching
+from bot.scenes.data_deletion import DataDeletion
+from bot.scenes.gm_actions import GmActions
+from bot.scenes.gm_notes import GmNotes
+from bot.scenes.player_lines import PlayerLines
+from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
+from bot.scenes.story_events import StoryEvents
+from bot.scenes.takes import Takes
+from bot.scenes.theatre import Theatre
+from bot.scenes.undo import Undo
+from cogs import remedy_texts
+from cogs.ephemeral import EphemeralAnswers
+
+if TYPE_CHECKING:
+    import discord
+
+    from bot.engine.protocol import Engine
+    from bot.posting.direct_messages import NotifyUnreachable
+    from bot.settings import Settings
+    from bot.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The objects that the cogs share. The owner awaits `close`.
+
+    The engine and the store belong to the bot, which closes them afterwards.
+    """
+
+    store: Store
+    library: Library
+    delivery: DiscordDelivery
+    ephemeral_answers: EphemeralAnswers
+    theatre: Theatre
+    gm_actions: GmActions
+    gm_notes: GmNotes
+    story_events: StoryEvents
+    player_lines: PlayerLines
+    takes: Takes
+    undo: Undo
+    branching: Branching
+    data_deletion: DataDeletion
+
+    async def close(self) -> None:
+        """Stop all scenes and end the requests in progress."""
+        await self.theatre.close()
+        await self.delivery.close()
+
+
+async def create_services(
+    settings: Settings,
+    *,
+    client: discord.Client,
+    engine: Engine,
+    store: Store,
+    notify_unreachable: NotifyUnreachable,
+) -> Services:
+    """Return the services for a client, an engine and an open store.
+
+    `notify_unreachable` is called if a game master can't be reached by direct message.
+    """
+    folders = [*settings.library.folders, shipped_folder("personas")]
+    library = await asyncio.to_thread(Library, folders)
+    ephemeral_answers = EphemeralAnswers()
+    delivery = DiscordDelivery(
+        client=client,
+        posts=store,
+        faces=library,
+        private_answers=ephemeral_answers,
+        describe_notice=remedy_texts.describe_notice,
+        notify_unreachable=notify_unreachable,
+        streaming=settings.play.streaming,
+        last_earlier_turn=await store.newest_turn(),
+    )
+    generator = ReplyGenerator(
+        engine=engine, limits=ReplyLimits(**settings.play.limits()), new_seed=_draw_seed
+    )
+    theatre = Theatre(store=store, stage=delivery, performance=generator, now=_now)
+    takes = Takes(theatre=theatre, store=store, stage=delivery)
+    return Services(
+        store=store,
+        library=library,
+        delivery=delivery,
+        ephemeral_answers=ephemeral_answers,
+        theatre=theatre,
+        gm_actions=GmActions(theatre=theatre, store=store),
+        gm_notes=GmNotes(theatre=theatre, store=store, performance=generator, now=_now),
+        story_events=StoryEvents(
+            theatre=theatre, store=store, stage=delivery, now=_now, chance=_roll
+        ),
+        player_lines=PlayerLines(theatre=theatre, store=store, posts=store, now=_now),
+        takes=takes,
+        undo=Undo(theatre=theatre, store=store, stage=delivery, takes=takes, now=_now),
+        branching=Branching(theatre=theatre, store=store, now=_now),
+        data_deletion=DataDeletion(store=store, eraser=delivery, takes=takes),
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _draw_seed() -> int:
+    return secrets.randbits(32)
+
+
+def _roll(sides: int) -> int:
+    return secrets.randbelow(sides) + 1
