@@ -1,4 +1,4 @@
-"""The command line: `aside COMMAND`. One module a command family; this one puts them together."""
+"""The command line: `aside COMMAND`. Each family of commands has its own module."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ app = typer.Typer(
 @app.callback()
 def aside(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback where a command fails.")
+        bool, typer.Option("--debug", help="Show the traceback if a command fails.")
     ] = False,
 ) -> None:
-    """HER characters on Discord: they speak in the channel and think where the game master decides."""
+    """Play HER characters on Discord. The game master decides who reads their thoughts."""
 
 
 for command in (setup, run, chat, doctor, render, prompt, lend, forget, version):

@@ -1,4 +1,4 @@
-"""`aside forget`: the stories of a server that needs them no more."""
+"""`aside forget`: delete the scenes of a server."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
 
 def forget(
     server: Annotated[
-        int, typer.Argument(metavar="SERVER", help="The server's id, as Discord's clients copy it.")
+        int, typer.Argument(metavar="SERVER", help="The server's id, as copied in Discord.")
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     config: Config = None,
 ) -> None:
-    """Delete every story of a server, such as one that has sent Aside away. Stop the bot before."""
+    """Delete every scene of a server, for example after Aside was removed. Stop the bot first."""
     path = read_settings(config).store.path
     if not path.is_file():
-        raise UserInputError(f"There is no {path}: nothing is stored here.")
+        raise UserInputError(
+            f"{path} does not exist. Run this in the bot's folder or set `store.path`."
+        )
     if not yes and not typer.confirm(
-        f"Delete every story of server {server} in {path}, for good?", err=True
+        f"Permanently delete every scene of server {server} in {path}?", err=True
     ):
         raise typer.Abort
     count = asyncio.run(_forget(path, server))
-    write(f"{count} {'story' if count == 1 else 'stories'} deleted.\n")
+    write(f"Deleted {count} {'scene' if count == 1 else 'scenes'}.\n")
 
 
 async def _forget(path: Path, server: int) -> int:

@@ -1,4 +1,4 @@
-"""From what a person typed to the scenario, character and dialect meant."""
+"""Find the scenario, character and dialect that a person named."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def find_scenario(name: str, library: Library) -> Scenario:
-    """Return the scenario of that id or title, or the one at that path.
+    """Return the scenario with this id or title, or the one at this path.
 
-    Raises UnknownName, naming the nearest, ScenarioError, and UserInputError where a file holds several.
+    Raises NameNotFound with the nearest names, ScenarioError, or UserInputError if a file has
+    several scenarios.
     """
     path = Path(name)
     if path.suffix or len(path.parts) > 1:
@@ -35,18 +36,19 @@ def find_scenario(name: str, library: Library) -> Scenario:
 
 
 def find_character(scenario: Scenario, name: str) -> str:
-    """Return the character's full name, whatever it was called by. Raises UnknownName, naming the nearest."""
+    """Return the full name of a character. Aliases and first names are accepted.
+
+    Raises NameNotFound with the nearest names.
+    """
     if character := spoken_names(scenario.characters).get(normal(name)):
         return character
     names = [character.name for character in scenario.characters]
     listed = ", ".join(nearest(name, names) or names)
-    raise NameNotFound(
-        f"Nobody in {scenario.title} is called “{name[:80]}”: choose one of {listed}."
-    )
+    raise NameNotFound(f"{scenario.title} has no character “{name[:80]}”. Choose one of {listed}.")
 
 
 def choose_dialect(settings: Settings) -> Dialect:
-    """Return how the model that the settings name is spoken to; HER's way where nobody named one."""
+    """Return the dialect of the model in the settings, or HER if the settings name no model."""
     engine = settings.engine
     if not settings.model_chosen:
         return Dialect.HER
@@ -71,10 +73,11 @@ def _scenario_at(path: Path) -> Scenario:
     )
     if len(scenarios) > 1:
         raise UserInputError(
-            f"{path} holds {len(scenarios)} scenes: put it into a folder of `library.folders`, and name one by its id."
+            f"{path} has {len(scenarios)} scenarios. Move it to a folder of `library.folders` and "
+            "choose one by its id."
         )
     for scenario in scenarios:
         if isinstance(scenario, ScenarioError):
             raise scenario
         return scenario
-    raise UserInputError(f"{path} holds no scenario: name a file with one.")
+    raise UserInputError(f"{path} has no scenario. Choose another file.")

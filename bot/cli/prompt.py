@@ -1,4 +1,4 @@
-"""`aside prompt`: what the engine gets."""
+"""`aside prompt`: print the prompt for a character's next turn."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from bot.engine.protocol import Dialect  # noqa: TC001 - typer needs it at run t
 
 
 def prompt(
-    scenario: Annotated[
-        str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")
-    ],
-    character: Annotated[str, typer.Argument(help="Whose turn it is.")],
+    scenario: Annotated[str, typer.Argument(help="The id, title or path of a scenario.")],
+    character: Annotated[str, typer.Argument(help="The character whose turn it is.")],
     turns: Annotated[
         Path | None,
         typer.Option(
@@ -25,13 +23,11 @@ def prompt(
     ] = None,
     dialect: Annotated[
         Dialect | None,
-        typer.Option(
-            help="How the model is spoken to; HER's own way, unless the settings name another kind of model."
-        ),
+        typer.Option(help="The prompt format (default: that of the model in the settings)."),
     ] = None,
     config: Config = None,
 ) -> None:
-    """Show the exact text the engine gets for a character's next turn."""
+    """Print the exact text that the engine receives for a character's next turn."""
     from bot.cli.lookup import choose_dialect, find_character, find_scenario
     from bot.cli.turns_file import read_turns
     from bot.scenes import prompt_builder
@@ -39,10 +35,10 @@ def prompt(
     settings = read_settings(config)
     played = find_scenario(scenario, open_library(settings))
     name = find_character(played, character)
-    told = read_turns(turns, played) if turns else ()
+    story = read_turns(turns, played) if turns else ()
     chosen = dialect or choose_dialect(settings)
     write(
         prompt_builder.build_prompt(
-            played, name, told, chosen, empty_think=settings.play.empty_think
+            played, name, story, chosen, empty_think=settings.play.empty_think
         ).text
     )

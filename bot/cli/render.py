@@ -1,4 +1,4 @@
-"""`aside render`: what becomes of a model's reply, for whom."""
+"""`aside render`: show how a raw reply is split into public and private parts."""
 
 from __future__ import annotations
 
@@ -17,20 +17,30 @@ _DEFAULT = RevealPolicy()
 
 
 def render(
-    character: Annotated[str, typer.Option(metavar="NAME", help="Who replies.")] = "Character",
-    cast: Annotated[str, typer.Option(metavar="NAME,NAME…", help="Who else is in the scene.")] = "",
+    character: Annotated[
+        str, typer.Option(metavar="NAME", help="The character who replies.")
+    ] = "Character",
+    cast: Annotated[
+        str, typer.Option(metavar="NAME,NAME…", help="The other characters of the scene.")
+    ] = "",
     thoughts: Annotated[
-        Destination, typer.Option(help="Where the character's thoughts go.")
+        Destination, typer.Option(help="Who sees the character's thoughts.")
     ] = _DEFAULT.thoughts,
     planning: Annotated[
-        Destination, typer.Option(help="Where the model's planning goes.")
+        Destination, typer.Option(help="Who sees the model's planning.")
     ] = _DEFAULT.planning,
     chunk: Annotated[
-        int | None, typer.Option(min=1, help="Characters fed to the parser at a time; all at once.")
+        int | None,
+        typer.Option(
+            min=1, help="Feed the parser this many characters at a time (default: all at once)."
+        ),
     ] = None,
 ) -> None:
-    """Show what becomes of a raw reply on standard input: what is posted in the channel, what the game master gets,
-    and what stands in the histories of the character and of the others. JSON."""
+    """Read a raw reply from standard input and print its parts as JSON.
+
+    The parts are the posts in the channel, the messages to the game master, and the reply in the
+    character's own history and in the others' histories.
+    """
     from bot.her.layout import format_others_history, format_own_history
     from bot.posting.render import plain_text, render_gm_messages, render_public_messages
 

@@ -1,4 +1,4 @@
-"""`aside scenarios`: what is in the library, and what is wrong with it."""
+"""`aside scenarios`: list, show and check scenarios."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from bot.library.scenario import Character, Scenario
 
 scenarios = typer.Typer(
-    help="Show the scenarios of the library, and check them.", no_args_is_help=True
+    help="List, show and check the scenarios of the library.", no_args_is_help=True
 )
 
 
 class ScenarioFaultsFound(UserInputError):
-    """Scenarios that were checked have faults, which have been told."""
+    """The checked scenarios have faults. They have been printed."""
 
 
 @scenarios.command("list")
 def list_(config: Config = None, as_json: AsJson = False) -> None:
-    """List the scenarios that can be played."""
+    """List the playable scenarios."""
     library = open_library(read_settings(config))
     summaries = library.summaries()
     if as_json:
@@ -38,20 +38,19 @@ def list_(config: Config = None, as_json: AsJson = False) -> None:
         _print_table(summaries)
     if faults := library.faults:
         typer.echo(
-            f"{_count(len(faults), 'fault')} in the library: `aside scenarios check` tells.",
+            f"The library has {_count(len(faults), 'fault')}. Run `aside scenarios check` to see "
+            "them.",
             err=True,
         )
 
 
 @scenarios.command()
 def show(
-    scenario: Annotated[
-        str, typer.Argument(help="Id or title, or the path of a scenario's file or folder.")
-    ],
+    scenario: Annotated[str, typer.Argument(help="The id, title or path of a scenario.")],
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one scenario with all that its characters know. Spoils it for players."""
+    """Show a scenario with the secrets of its characters. This spoils it for players."""
     from bot.cli.lookup import find_scenario
 
     chosen = find_scenario(scenario, open_library(read_settings(config)))
@@ -65,14 +64,12 @@ def show(
 def check(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
-            help="Scenario files or folders, or folders full of them; left out: the library."
-        ),
+        typer.Argument(help="Scenario files, or folders of them (default: the library)."),
     ] = None,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what is wrong with scenarios; status 2 where anything is."""
+    """Check scenarios and print every fault. The exit status is 2 if there are faults."""
     from bot.library.scenario_faults import faults_at
     from bot.package_data import shipped_folder
 
@@ -83,7 +80,7 @@ def check(
     for fault in () if as_json else faults:
         typer.echo(fault)
     if faults:
-        raise ScenarioFaultsFound(f"{_count(len(faults), 'fault')} found.")
+        raise ScenarioFaultsFound(f"Found {_count(len(faults), 'fault')}.")
     typer.echo("No faults.", err=True)
 
 
@@ -115,7 +112,7 @@ def _describe(scenario: Scenario) -> Iterator[str]:
 
 
 def _describe_character(character: Character) -> Iterator[str]:
-    notes = [*character.aliases, *(() if character.playable else ("not a part for players",))]
+    notes = [*character.aliases, *(() if character.playable else ("not playable",))]
     yield character.name + (f" ({', '.join(notes)})" if notes else "")
     for heading in ("profile", "known_as", "motivation", "face"):
         if text := getattr(character, heading):

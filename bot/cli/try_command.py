@@ -1,4 +1,4 @@
-"""`aside try`: the bot on a simulated Discord, in the browser."""
+"""`aside try`: run the bot on a simulated Discord in the browser."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ _NEEDED = ("simcord", "markdown_it", "linkify_it", "regex", "av")
 
 
 class TryExtraMissing(AsideError):
-    """What only this command needs isn't installed."""
+    """The packages of the extra `try` are not installed."""
 
 
 def try_(
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Port on loopback; left out, a free one.")
+        int | None,
+        typer.Option(min=1, max=65535, help="Port on loopback (default: any free port)."),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
@@ -40,19 +41,19 @@ def try_(
     model: Annotated[
         str | None,
         typer.Option(
-            help="A model's name, file or hf:… address; left out, the configured or the demo model."
+            help="Name, file or hf:… address of a model (default: the configured or demo model)."
         ),
     ] = None,
     scenario: Annotated[
-        str, typer.Option(help="Which scenario is suggested.")
+        str, typer.Option(help="The scenario that the page suggests.")
     ] = "pride-and-prejudice",
     config: Config = None,
 ) -> None:
-    """Try Aside in the browser: a simulated Discord on this machine, no token needed, nothing kept."""
+    """Try Aside in the browser on a simulated Discord. Needs no token and keeps no data."""
     if any(find_spec(name) is None for name in _NEEDED):
         raise TryExtraMissing(
-            "To try Aside its extra `try` must be installed: `pip install 'aside[try]'`, or `python3 dev.py aside try` "
-            "in a checkout."
+            "The extra `try` is not installed. Run `pip install 'aside[try]'`, or "
+            "`python3 dev.py aside try` in a checkout."
         )
     from bot import logs
     from bot.settings import load_settings
@@ -64,21 +65,20 @@ def try_(
     with tempfile.TemporaryDirectory(prefix="aside-try-") as folder, server:
         settings = _adapt_settings(settings, model, Path(folder))
         logs.set_up(settings)
-        logging.getLogger("discord").setLevel(
-            logging.ERROR
-        )  # simcord makes it warn of what is nobody's concern
+        # simcord causes warnings that don't matter here.
+        logging.getLogger("discord").setLevel(logging.ERROR)
         with contextlib.suppress(asyncio.CancelledError):
             asyncio.run(_serve(settings, chosen, server, browser=browser))
 
 
 def _adapt_settings(settings: Settings, model: str | None, folder: Path) -> Settings:
-    """Return settings that leave nothing behind and need no Discord."""
+    """Return settings that need no Discord and keep no files."""
     from bot.settings import DiscordSettings, LocalEngineSettings, LoggingSettings, StoreSettings
 
     changes: dict[str, object] = {
         "discord": DiscordSettings(),
         "store": StoreSettings(path=folder / "aside.db"),
-        "logging": LoggingSettings(level="ERROR"),  # what is to be known is told anyway
+        "logging": LoggingSettings(level="ERROR"),  # the console shows the rest
     }
     if model is not None:
         changes["engine"] = LocalEngineSettings(model=model)
@@ -96,9 +96,8 @@ async def _serve(
     engine = create_engine(settings)
     console.announce_loading()
     try:
-        await asyncio.gather(
-            engine.start(), asyncio.to_thread(import_module, "bot.tryout.session")
-        )  # both take long
+        # Both take long, so run them at the same time.
+        await asyncio.gather(engine.start(), asyncio.to_thread(import_module, "bot.tryout.session"))
         from bot.tryout.session import run_session
 
         async with run_session(

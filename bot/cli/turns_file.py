@@ -1,4 +1,7 @@
-"""A story in a YAML file: a list of `{speaker, text}` or `{speaker, raw}`, `raw` being a reply as a model wrote it."""
+"""Read the turns of a scene from a YAML list of `{speaker, text}` or `{speaker, raw}`.
+
+`raw` is a reply as the model wrote it.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +38,21 @@ _TURNS = "turns"
 
 
 class TurnEntry(BaseModel):
-    """One turn as it is written down."""
+    """One turn of the file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     speaker: str = Field(
-        min_length=1, max_length=200, description=f"who speaks; {NARRATOR} for what goes on around"
+        min_length=1, max_length=200, description=f"the speaker, or {NARRATOR} for narration"
     )
-    text: str | None = Field(default=None, description="what a person typed")
-    raw: str | None = Field(default=None, description="a reply as a model wrote it")
+    text: str | None = Field(default=None, description="a line as a person typed it")
+    raw: str | None = Field(default=None, description="a reply as the model wrote it")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> TurnEntry:
         if (self.text is None) == (self.raw is None):
             raise ValueError(
-                "a turn has either `text`, as a person typed it, or `raw`, as a model wrote it: keep one"
+                "a turn needs either `text` (a person's line) or `raw` (a model's reply). Keep one"
             )
         return self
 
@@ -59,9 +62,9 @@ class _File(BaseModel):
 
 
 def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
-    """Return the turns of the file at `path`, in order, as a scene of `scenario` has them.
+    """Return the turns of the file at `path`, in order, as turns of a scene of `scenario`.
 
-    Characters may be called as people call them. Raises DocumentError with file and line.
+    Aliases of characters are accepted. Raises DocumentError with file and line.
     """
     try:
         checked = validate(_as_group(parse(read_text(path), str(path))), _File)
@@ -76,9 +79,11 @@ def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
 
 
 def _as_group(tree: Tree) -> Tree:
-    """Return the file's list as the one key of a group: documents are groups of keys."""
+    """Wrap the file's list in a mapping, because documents are mappings."""
     if tree.data is not None and not isinstance(tree.data, list):
-        raise Fault(tree.position(()), "the file is no list: begin each turn with `- speaker: …`")
+        raise Fault(
+            tree.position(()), "the file is not a list. Start each turn with `- speaker: …`"
+        )
     positions = {(_TURNS, *path): position for path, position in tree.positions.items()}
     keys = {(_TURNS, *path): position for path, position in tree.keys.items()}
     return Tree({_TURNS: tree.data or []}, {(): tree.position(()), **positions}, keys)

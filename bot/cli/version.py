@@ -1,4 +1,4 @@
-"""`aside version`."""
+"""`aside version`: print the version."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import typer
 
 
 def version() -> None:
-    """Tell which Aside this is."""
+    """Print the version of Aside."""
     from importlib.metadata import version as installed
 
     typer.echo(f"aside {installed('aside')}")

@@ -1,4 +1,7 @@
-"""YAML files that people write: read, checked against a pydantic model, and complained about by file and line."""
+"""Read YAML files that people write and check them against a pydantic model.
+
+Every fault names its file, its line and its fix.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Environment variables laid over a document: `ASIDE_ENGINE__MODEL` stands for `model` in `engine`."""
+"""Set values of a document from environment variables.
+
+`ASIDE_ENGINE__MODEL` sets `model` in `engine`.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ def apply_environment(
     reserved: Mapping[str, SettingPath],
     ignored: Collection[str] = (),
 ) -> list[Fault]:
-    """Put the values of all variables of `environ` that begin with `prefix` into the tree, over what stands there.
+    """Set values of `tree` from the variables that begin with `prefix`.
 
-    A list is written with commas between its entries. `elsewhere` names variables that are read by somebody else,
-    with the places in the document that they alone may fill; `others` are no business of the document's at all.
-    Return what is wrong with the variables: a name that means nothing, or no value.
+    A variable overrides the file. Commas separate the entries of a list. `reserved` maps each
+    variable that other code reads to the path that only this variable may set. Variables in
+    `ignored` are skipped. Return one fault for each variable with an unknown name or no value.
     """
     shape = ModelShape(model)
     places = {prefix + _NESTING.join(path).upper(): path for path in shape.leaves()}
@@ -47,14 +50,14 @@ def apply_environment(
             faults.append(
                 Fault(
                     SourcePosition(name),
-                    f"this is read from {renamed[name]} only: call the variable that",
+                    f"this value is only read from {renamed[name]}. Rename the variable",
                 )
             )
         elif name not in places:
             faults.append(_unknown_variable(name, [*places, *reserved, *ignored]))
         elif not value:
             faults.append(
-                Fault(SourcePosition(name), "the variable is empty: give it a value, or unset it")
+                Fault(SourcePosition(name), "the variable is empty. Give it a value or unset it")
             )
         else:
             _put(tree, places[name], name, value, is_list=shape.takes_list(places[name]))
@@ -63,8 +66,10 @@ def apply_environment(
 
 def _unknown_variable(name: str, known: Iterable[str]) -> Fault:
     near = process.extract(name, sorted(known), scorer=fuzz.ratio, limit=2, score_cutoff=60)
-    remedy = f"write {' or '.join(found for found, _, _ in near)}" if near else "unset it"
-    return Fault(SourcePosition(name), f"no setting is called that: {remedy}")
+    if not near:
+        return Fault(SourcePosition(name), "no setting has this name. Unset the variable")
+    names = " or ".join(found for found, _, _ in near)
+    return Fault(SourcePosition(name), f"no setting has this name. Did you mean {names}?")
 
 
 def _put(tree: Tree, path: SettingPath, name: str, text: str, *, is_list: bool) -> None:
@@ -86,7 +91,10 @@ def _put(tree: Tree, path: SettingPath, name: str, text: str, *, is_list: bool) 
 
 
 def _group(tree: Tree, path: SettingPath, name: str) -> dict[str, Any] | None:
-    """Return the mapping at `path`, made where nothing stands; None where something else does, which is told later."""
+    """Return the mapping at `path` and create it if it is missing.
+
+    Return None if the file has another kind of value there. Validation reports that later.
+    """
     if tree.data is None:
         tree.data = {}
     group: Any = tree.data

@@ -1,4 +1,4 @@
-"""One thing wrong in a document, and the place where it stands."""
+"""A fault in a document and its position."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
-    """Where something was written: a file, perhaps a line and column in it (both from 1), or a variable."""
+    """A file with an optional line and column (both counted from 1), or a variable."""
 
     source: str
     line: int | None = None
     column: int | None = None
-    written: str | None = None  # a scalar's own spelling
+    written: str | None = None  # the scalar as the person spelled it
 
     def __str__(self) -> str:
         line = f", line {self.line}" if self.line else ""
@@ -22,9 +22,9 @@ class SourcePosition:
 
 
 class Fault(Exception):
-    """One thing wrong in a document. `str(fault)` names the place, what is wrong, and what to write."""
+    """One fault in a document. `str(fault)` names the position, the problem and the fix."""
 
     def __init__(self, position: SourcePosition, problem: str) -> None:
-        super().__init__(f"{position}: {problem}.")
+        super().__init__(f"{position}: {problem}" + ("" if problem.endswith("?") else "."))
         self.position = position
         self.problem = problem

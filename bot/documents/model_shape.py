@@ -1,4 +1,4 @@
-"""What a pydantic model allows at a place of a document, read from the model's JSON schema."""
+"""Look up the keys and types that a pydantic model allows at a path of a document."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ Schema: TypeAlias = dict[str, Any]
 
 
 class ModelShape:
-    """The places of a document of one model."""
+    """The JSON schema of a model, addressed by paths into a document."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._root = model.model_json_schema()
         self._named: dict[str, Schema] = self._root.get("$defs", {})
 
     def at(self, path: tuple[str | int, ...]) -> list[Schema]:
-        """Return the alternatives that the value at `path` may be. Steps that name a branch of a union choose it."""
+        """Return the schemas that the value at `path` may match.
+
+        A step may name a branch of a discriminated union.
+        """
         here = list(self._alternatives(self._root))
         for step in path:
             chosen = [branch for schema in here if (branch := self._branch(schema, step))]
@@ -31,7 +34,7 @@ class ModelShape:
         return here
 
     def keys(self, path: tuple[str | int, ...]) -> dict[str, str]:
-        """Return the keys that may stand in the mapping at `path`, each with its description; no secrets among them."""
+        """Return the description of each key allowed in the mapping at `path`, without secrets."""
         properties = [schema.get("properties", {}) for schema in self.at(path)]
         found = {key: schema for each in properties for key, schema in each.items()}
         return {
@@ -41,13 +44,13 @@ class ModelShape:
         }
 
     def leaves(self, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-        """Yield the path of every value that holds no keys of its own, those in lists left out."""
+        """Yield the path of every value without keys of its own. Entries of lists are left out."""
         for key in self.keys(path):
             inner = (*path, key)
             yield from self.leaves(inner) if self.keys(inner) else [inner]
 
     def takes_list(self, path: tuple[str | int, ...]) -> bool:
-        """Whether the value at `path` may be a list."""
+        """Return whether the value at `path` may be a list."""
         return any(schema.get("type") == "array" for schema in self.at(path))
 
     def _alternatives(self, schema: Schema) -> Iterator[Schema]:

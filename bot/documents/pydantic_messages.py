@@ -1,4 +1,4 @@
-"""Pydantic's complaints about a value, in words that say what to write instead."""
+"""Translate pydantic's errors into sentences that name the fix."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ if TYPE_CHECKING:
 
     from bot.documents.fault import SourcePosition
 
-_MAX_QUOTED = 24  # characters of a wrong value that are quoted; what is longer may be a secret in the wrong place
+# Characters of a wrong value that a message quotes. A longer value may be a misplaced secret.
+_MAX_QUOTED = 24
 
 _EXPECTED = {
     "string_type": "text",
-    "string_unicode": "text without half characters",
+    "string_unicode": "text without half of a surrogate pair",
     "tuple_type": "a list",
     "list_type": "a list",
     "model_type": "a group of keys",
@@ -43,18 +44,25 @@ _EXPECTED = {
 def describe_errors(
     place: tuple[str | int, ...], value: object, position: SourcePosition, errors: Sequence[Any]
 ) -> str:
-    """Return what is wrong with the value at `place`, and what to write; `errors` are pydantic's about it."""
+    """Return a sentence with the problem and the fix for the value at `place`.
+
+    `errors` are the errors that pydantic reports for this value.
+    """
     name = _name(place)
     for error in errors:
         if special := _special(name, value, error):
             return special
     expected = " or ".join(dict.fromkeys(filter(None, (_expected(error) for error in errors))))
     if not expected:
-        return f"{name} can't be used: {errors[0]['msg']}"
+        return f"{name} is not valid. {errors[0]['msg']}"
     if value is None:
-        return f"{name} is empty: write {expected}, or take the line out"
+        return f"{name} is empty. Write {expected} or delete the line"
     if expected == "text" and not isinstance(value, (list, dict)):
-        return f'{name} must be text, and YAML reads this as {describe_kind(value)}: put it in quotes, "{position.written}"'
+        kind = describe_kind(value)
+        return (
+            f"{name} must be text, but YAML reads this as {kind}. "
+            f'Put it in quotes: "{position.written}"'
+        )
     written = (
         " ".join(position.written.split())
         if position.written and len(position.written) <= _MAX_QUOTED
@@ -64,7 +72,7 @@ def describe_errors(
 
 
 def describe_kind(value: object) -> str:
-    """Return what a plain value is, in a person's words."""
+    """Return the kind of a plain value in everyday words."""
     kinds = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list"}
     if isinstance(value, datetime.date):
         return "a date"
@@ -88,19 +96,18 @@ def _special(name: str, value: object, error: Any) -> str | None:
     if kind == "value_error":
         return str(context["error"])
     if kind == "union_tag_invalid":
-        return f"{context['discriminator']} of {name} must be one of {context['expected_tags']}".replace(
-            "'", "`"
-        )
+        key, tags = (context[part].replace("'", "`") for part in ("discriminator", "expected_tags"))
+        return f"{key} of {name} must be one of {tags}"
     if kind == "string_too_long":
-        return f"{name} has {len(str(value))} characters: shorten it to {context['max_length']}"
+        return f"{name} has {len(str(value))} characters. Shorten it to {context['max_length']}"
     if kind == "string_too_short":
-        return f"{name} is empty: write something"
+        return f"{name} is empty. Write some text"
     if kind == "too_long":
         return (
-            f"{name} has {context['actual_length']} entries: leave at most {context['max_length']}"
+            f"{name} has {context['actual_length']} entries. Keep at most {context['max_length']}"
         )
     if kind == "too_short":
-        return f"{name} has too few entries: give at least {context['min_length']}"
+        return f"{name} has too few entries. Add entries until it has {context['min_length']}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""A document checked against a pydantic model; every complaint a sentence with file, line, fault and remedy."""
+"""Validate a document against a pydantic model and report faults with file, line and fix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Complaint = TypeVar("Complaint", bound="DocumentError")
 Steps = tuple[str | int, ...]
 
 MAX_FAULTS = 100
-"""How many faults of one document are told: whoever has mended these may ask again."""
+"""Faults that are reported for one document. Fix these to see the rest."""
 
 _MAX_POSITIONS = 10
 
@@ -36,9 +36,9 @@ def read_document(
     error: type[DocumentError],
     defaults: Mapping[str, object] | None = None,
 ) -> Model:
-    """Return what the YAML file at `path` says, as a `model`.
+    """Return the contents of the YAML file at `path` as a `model`.
 
-    `defaults` stand in for keys that the file leaves out. Raises `error`, its text one sentence for a person.
+    `defaults` supplies keys that the file leaves out. Raises `error`; its text is for a person.
     """
     try:
         tree = parse(read_text(path), str(path))
@@ -53,10 +53,12 @@ def read_document(
 
 
 def validate(tree: Tree, model: type[Model]) -> Model | list[Fault]:
-    """Return the tree as a `model`, or everything that is wrong with it, in the order it stands there."""
+    """Return the tree as a `model`, or its faults in the order of the file."""
     if not isinstance(tree.data, dict):
-        found = "empty" if tree.data is None else f"{describe_kind(tree.data)} and no group of keys"
-        return [Fault(tree.position(()), f"the file is {found}: write `key: value` lines")]
+        found = (
+            "is empty" if tree.data is None else f"contains {describe_kind(tree.data)}, not keys"
+        )
+        return [Fault(tree.position(()), f"the file {found}. Write `key: value` lines")]
     try:
         return model.model_validate(tree.data)
     except ValidationError as error:
@@ -75,7 +77,7 @@ def _fill(
 
 
 def combine_faults(faults: Sequence[Fault], error: type[Complaint]) -> Complaint:
-    """Return `error` with the first fault as its sentence, the number and lines of the others behind it."""
+    """Return an `error` that states the first fault, then the number and lines of the others."""
     others = faults[1:]
     texts = tuple(str(fault) for fault in faults)
     if not others:
@@ -87,11 +89,11 @@ def combine_faults(faults: Sequence[Fault], error: type[Complaint]) -> Complaint
     more = "1 more fault" if len(others) == 1 else f"{len(others)} more faults"
     named = list(dict.fromkeys(places))
     named[_MAX_POSITIONS:] = ["…"] if named[_MAX_POSITIONS:] else []
-    return error(f"{texts[0].removesuffix('.')} ({more}: {', '.join(named)}).", texts)
+    return error(f"{texts[0]} ({more}: {', '.join(named)}.)", texts)
 
 
 def _collect_faults(tree: Tree, shape: ModelShape, errors: Sequence[Any]) -> list[Fault]:
-    """One fault a place: the branches of a union that all refuse a value are told together."""
+    """Return one fault for each path, even if all branches of a union reject the value."""
     places: dict[Steps, list[Any]] = {}
     for error in errors:
         places.setdefault(_find_path(tree, error["loc"]), []).append(error)
@@ -102,7 +104,7 @@ def _collect_faults(tree: Tree, shape: ModelShape, errors: Sequence[Any]) -> lis
 
 
 def _find_path(tree: Tree, location: Steps) -> Steps:
-    """The path in the document of a location in the model, which names the branches of unions too."""
+    """Return the path in the document for a pydantic location, which also names union branches."""
     place: Steps = ()
     for step in location:
         if (*place, step) in tree.positions:
@@ -132,7 +134,10 @@ def _describe(tree: Tree, shape: ModelShape, place: Steps, errors: Sequence[Any]
 
 
 def _is_consequence(tree: Tree, place: Steps, error: Any) -> bool:
-    """Whether the list seems too short to pydantic only since entries of it are wrong, which is told of each."""
+    """Return whether a list is too short only because pydantic dropped its invalid entries.
+
+    Each invalid entry has a fault of its own.
+    """
     entries = tree.value(place)
     return (
         error["type"] == "too_short"
@@ -146,7 +151,7 @@ def _missing_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -
     description = shape.keys(location[:-1]).get(key)
     about = f" ({description})" if description else ""
     return Fault(
-        replace(tree.position(place), column=None), f"`{key}` is missing: add `{key}: …`{about}"
+        replace(tree.position(place), column=None), f"`{key}` is missing. Add `{key}: …`{about}"
     )
 
 
@@ -154,7 +159,7 @@ def _unknown_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -
     key = str(location[-1])
     known = list(shape.keys(location[:-1]))
     near = process.extractOne(key.casefold(), known, score_cutoff=70)
-    remedy = f"write `{near[0]}`" if near else f"take it out, or use one of {', '.join(known)}"
+    fix = f"Did you mean `{near[0]}`?" if near else f"Delete it or use one of {', '.join(known)}"
     return Fault(
-        tree.keys.get(place) or tree.position(place), f"`{key[:40]}` is no key here: {remedy}"
+        tree.keys.get(place) or tree.position(place), f"`{key[:40]}` is not a known key here. {fix}"
     )

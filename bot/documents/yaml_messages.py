@@ -1,4 +1,4 @@
-"""What YAML's own complaints mean, in words that say what to write instead."""
+"""Translate PyYAML's errors into sentences that name the fix."""
 
 from __future__ import annotations
 
@@ -13,64 +13,73 @@ if TYPE_CHECKING:
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TAB = re.compile(r"[ -]*\t")
 
-TOO_DEEP = "lists and keys lie too deep inside each other: write it flatter"
+TOO_DEEP = "lists and keys are nested too deeply. Flatten them"
 
-# In the words of either of PyYAML's two scanners. `{begun}` is the line where the thing complained about begins.
+# PyYAML's two scanners word errors differently. `{begun}` is the line of the enclosing construct.
 _MEANINGS = (
     (
         "mapping values are not allowed",
-        "a second `: ` stands in this line: put the text after the first one in quotes",
+        "this line has a second `: `. Put the text after the first one in quotes",
     ),
-    ("cannot start any token", "text that begins with `{letter}` must stand in quotes"),
-    ("alphabetic or numeric", "text that begins with `*` or `&` must stand in quotes"),
-    ("unexpected end of stream", "the quote opened in line {begun} is never closed: close it"),
+    ("cannot start any token", "text can't begin with `{letter}`. Put it in quotes"),
+    ("alphabetic or numeric", "text can't begin with `*` or `&`. Put it in quotes"),
+    ("unexpected end of stream", "the quote opened in line {begun} is never closed. Close it"),
     (
         "',' or ']'",
-        "the `[` of line {begun} is not closed, or a comma is missing: end the list with `]`",
+        "the `[` of line {begun} is not closed, or a comma is missing. End the list with `]`",
     ),
     (
         "',' or '}'",
-        "the `{{` of line {begun} is not closed, or a comma is missing: end the group with `}}`",
+        "the `{{` of line {begun} is not closed, or a comma is missing. End the group with `}}`",
     ),
     ("nesting depth", TOO_DEEP),
-    ("find expected ':'", "the key of line {begun} has no `: ` after it: write `key: value`"),
+    ("find expected ':'", "the key in line {begun} has no `: ` after it. Write `key: value`"),
     (
         "'-' indicator",
-        "this doesn't belong to the list begun in line {begun}: begin the line with `- `, or indent it",
+        (
+            "this is not part of the list that starts in line {begun}. "
+            "Start the line with `- ` or indent it"
+        ),
     ),
     (
         "block end",
-        "this doesn't fit what began in line {begun}: indent it as the lines before, or quote the text",
+        (
+            "this doesn't match the block that starts in line {begun}. "
+            "Indent it like the lines above or quote the text"
+        ),
     ),
     (
         "expected key",
-        "this doesn't fit what began in line {begun}: indent it as the lines before, or quote the text",
+        (
+            "this doesn't match the block that starts in line {begun}. "
+            "Indent it like the lines above or quote the text"
+        ),
     ),
 )
 
 
 def refuse_control_characters(text: str, source: str) -> None:
-    """Raise Fault where `text` holds a character that YAML does not allow."""
+    """Raise Fault if `text` contains a character that YAML does not allow."""
     if found := _CONTROL.search(text):
         line = text.count("\n", 0, found.start()) + 1
         column = found.start() - text.rfind("\n", 0, found.start())
         letter = f"U+{ord(found.group()):04X}"
         raise Fault(
             SourcePosition(source, line, column),
-            f"the control character {letter} is not allowed: delete it",
+            f"the control character {letter} is not allowed. Delete it",
         )
 
 
 def syntax_fault(error: yaml.YAMLError, text: str, source: str) -> Fault:
-    """Return what is wrong with the text that YAML refused with `error`."""
+    """Return the fault for a text that PyYAML rejected with `error`."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
-        return Fault(SourcePosition(source), "this is no YAML: write `key: value` lines")
+        return Fault(SourcePosition(source), "this is not YAML. Write `key: value` lines")
     position = SourcePosition(source, mark.line + 1, mark.column + 1)
     lines = text.splitlines()
     line = lines[mark.line] if mark.line < len(lines) else ""
     if _TAB.match(line):
-        return Fault(position, "the line is indented with a tab: use spaces")
+        return Fault(position, "the line is indented with a tab. Use spaces")
     begun = getattr(error, "context_mark", None) or mark
     problem = str(getattr(error, "problem", ""))
     for words, meaning in _MEANINGS:
@@ -79,6 +88,4 @@ def syntax_fault(error: yaml.YAMLError, text: str, source: str) -> Fault:
                 position,
                 meaning.format(begun=begun.line + 1, letter=line[mark.column : mark.column + 1]),
             )
-    return Fault(
-        position, f"YAML can't be read here ({problem}): if this is text, put it in quotes"
-    )
+    return Fault(position, f"this is not valid YAML ({problem}). If it is text, put it in quotes")

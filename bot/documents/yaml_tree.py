@@ -1,6 +1,7 @@
-"""YAML text as plain data that remembers which line each value stands in.
+"""Parse YAML into plain data and record the line of each value.
 
-Reads a careful subset: one document, keys that are text, no key twice, no tags, aliases only as far as they stay small.
+The subset is strict: one document, keys that are text, no duplicate keys, no tags. Aliases are
+allowed as long as their expansion stays small.
 """
 
 from __future__ import annotations
@@ -19,12 +20,10 @@ if TYPE_CHECKING:
 Path: TypeAlias = tuple[str | int, ...]
 
 MAX_DEPTH = 40
-MAX_WEIGHT = (
-    10 * 1024 * 1024
-)  # characters, and 16 for each value, once every alias has been written out
-MAX_NUMBER_LENGTH = (
-    64  # characters; what is longer is text, since base 60 would have Python reckon for hours
-)
+# Characters plus 16 for each value after all aliases are expanded.
+MAX_WEIGHT = 10 * 1024 * 1024
+# Longer scalars stay text, because YAML's base 60 numbers would take Python hours to compute.
+MAX_NUMBER_LENGTH = 64
 LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _CORE = "tag:yaml.org,2002:"
@@ -34,29 +33,28 @@ _PLAIN = frozenset({"str", "int", "float", "bool", "null", "timestamp"})
 
 @dataclass(slots=True)
 class Tree:
-    """Plain data (dict, list, str, int, float, bool, date, None) and the spot of each value, by its path."""
+    """Plain data (dict, list, str, int, float, bool, date, None) and the position of each value."""
 
     data: object
     positions: dict[Path, SourcePosition] = field(default_factory=dict)
-    keys: dict[Path, SourcePosition] = field(
-        default_factory=dict
-    )  # of the key, where the value is a mapping's
+    # The position of the key, for values of a mapping.
+    keys: dict[Path, SourcePosition] = field(default_factory=dict)
 
     @classmethod
     def from_data(cls, data: object, source: str) -> Tree:
-        """Return the tree of plain data that was not read from YAML; every value is said to stand in `source`."""
+        """Return a tree of data that is not from a file. Every value has the position `source`."""
         tree = cls(data)
         _record_positions(data, (), SourcePosition(source), tree.positions)
         return tree
 
     def position(self, path: Path) -> SourcePosition:
-        """Return the spot of the value at `path`, or of the nearest value around it."""
+        """Return the position of the value at `path`, or of the closest enclosing value."""
         while path and path not in self.positions:
             path = path[:-1]
         return self.positions[path]
 
     def remove(self, path: Path) -> None:
-        """Take the value at `path` out. Raises KeyError."""
+        """Remove the value at `path`. Raises KeyError."""
         group = self.value(path[:-1])
         if isinstance(group, dict):
             del group[path[-1]]
@@ -76,7 +74,7 @@ class Tree:
 
 @dataclass(slots=True)
 class _Node:
-    """A value as it is put together. An alias shares the node of its anchor, so nodes form no circles."""
+    """A value under construction. An alias shares its anchor's node, so nodes never form a cycle."""
 
     position: SourcePosition
     anchor: str | None = None
@@ -84,7 +82,7 @@ class _Node:
     items: list[_Node] | None = None
     entries: dict[str, _Node] | None = None
     keys: dict[str, SourcePosition] = field(default_factory=dict)
-    key: str | None = None  # of an entry whose value comes next
+    key: str | None = None  # the key whose value comes next
     weight: int = 16
     depth: int = 0  # of the values inside
 
@@ -92,7 +90,7 @@ class _Node:
 def parse(
     text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader] = LOADER
 ) -> Tree:
-    """Return the tree of a YAML text; its data is None where the text says nothing. Raises Fault."""
+    """Return the tree of a YAML text. Its data is None if the text is empty. Raises Fault."""
     refuse_control_characters(text, source)
     try:
         root = _Composer(text, source, loader).compose()
@@ -105,17 +103,16 @@ def parse(
 
 
 class _Composer:
-    """Puts nodes together from YAML's events, which come one at a time, however deep or long the text is."""
+    """Builds nodes from YAML events, one at a time, so that depth and size can be limited."""
 
     def __init__(
         self, text: str, source: str, loader: type[yaml.SafeLoader | yaml.CSafeLoader]
     ) -> None:
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
         self._source = source
-        self._constructor = (
-            yaml.constructor.SafeConstructor()
-        )  # one a text, since it keeps what it has made
-        self._anchors: dict[str, _Node | None] = {}  # None: still open
+        # One for each text, because a constructor keeps the objects that it made.
+        self._constructor = yaml.constructor.SafeConstructor()
+        self._anchors: dict[str, _Node | None] = {}  # None while the anchored value is open
         self._open: list[_Node] = []
         self._root: _Node | None = None
 
@@ -124,7 +121,7 @@ class _Composer:
             if isinstance(event, yaml.DocumentStartEvent) and self._root is not None:
                 raise Fault(
                     self._spot(event),
-                    "a second document begins: keep one, and take the line `---` out",
+                    "a second document starts here. Keep one document and delete the line `---`",
                 )
             if isinstance(event, yaml.CollectionStartEvent):
                 self._begin(event)
@@ -176,11 +173,13 @@ class _Composer:
         name = event.anchor
         if name not in self._anchors:
             raise Fault(
-                position, f"`*{name}` names nothing: text that begins with `*` must stand in quotes"
+                position,
+                f"`*{name}` refers to an anchor that does not exist. "
+                "Put text that begins with `*` in quotes",
             )
         node = self._anchors[name]
         if node is None:
-            raise Fault(position, f"`*{name}` stands inside what it names: write it out")
+            raise Fault(position, f"`*{name}` is inside the value that it names. Write it out")
         self._refuse_depth(position, node.depth)
         return node
 
@@ -196,7 +195,7 @@ class _Composer:
         if parent.weight > MAX_WEIGHT:
             raise Fault(
                 node.position,
-                "the aliases (`*name`) make this text explode: write out what is meant",
+                "the aliases (`*name`) expand to too much text. Write the values out",
             )
         if parent.items is not None:
             parent.items.append(node)
@@ -212,12 +211,12 @@ class _Composer:
         if key is None:
             raise Fault(
                 node.position,
-                "a list or a group of keys stands where a key must be text: put it in quotes",
+                "a key must be text, but this is a list or a group of keys. Put it in quotes",
             )
         if earlier := parent.keys.get(key):
             raise Fault(
                 node.position,
-                f"the key `{key[:40]}` stands here twice, first in line {earlier.line}: keep one",
+                f"the key `{key[:40]}` is already in line {earlier.line}. Keep one of them",
             )
         parent.keys[key] = node.position
         return key
@@ -237,7 +236,7 @@ def _construct_scalar(
     try:
         value: object = constructor.construct_object(yaml.ScalarNode(tag, event.value))
     except (ValueError, KeyError, yaml.YAMLError):
-        return event.value  # looks like a number or a date and is none
+        return event.value  # only looks like a number or a date
     return value
 
 
@@ -257,9 +256,7 @@ def _record_positions(
 
 
 def _unknown_tag(position: SourcePosition, tag: str) -> Fault:
-    return Fault(
-        position, f"the tag `{tag.replace(_CORE, '!!')[:40]}` has no meaning here: take it out"
-    )
+    return Fault(position, f"the tag `{tag.replace(_CORE, '!!')[:40]}` is not supported. Delete it")
 
 
 def _build_value(node: _Node, path: Path, tree: Tree) -> object:

@@ -1,7 +1,8 @@
-"""The settings: `aside.yaml` in the working folder, and `ASIDE_*` variables over it. Everything has a default.
+"""Settings from `aside.yaml` in the working folder, overridden by `ASIDE_*` variables.
 
-Relative paths are taken from the working folder. The two secrets, Discord's token and a remote engine's key, come from
-the variables `DISCORD_TOKEN` and `ASIDE_API_KEY` and from nowhere else; `.env` in the working folder may hold them.
+Every setting has a default. Relative paths start at the working folder. The two secrets, Discord's
+token and a remote engine's key, are only read from the variables `DISCORD_TOKEN` and
+`ASIDE_API_KEY`. The file `.env` in the working folder may set them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings from `aside.yaml`, `.env` and the environment, or one sentence on what is wrong with them."""
+"""Load the settings from `aside.yaml`, `.env` and the environment."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ _SECRETS = {TOKEN: ("discord", "token"), API_KEY: ("engine", "api_key")}
 def load_settings(
     path: Path | None = None, environ: Mapping[str, str] = os.environ, folder: Path | None = None
 ) -> Settings:
-    """Return the settings of the file at `path`, with variables over them. Reads files, so not for the event loop.
+    """Return the settings of the file at `path`, overridden by variables.
 
-    Without a path, `ASIDE_CONFIG` names the file; without that it is `aside.yaml` in `folder` (default: the working
-    folder), where there is one. Of variables, `environ` counts before `.env` in that folder.
-    Raises SettingsError, whose text never quotes a secret.
+    Without a path, `ASIDE_CONFIG` names the file. If it is unset too, the file is `aside.yaml` in
+    `folder` (default: the working folder), if it exists. `environ` overrides `.env` in that folder.
+    Reads files, so don't call this on the event loop. Raises SettingsError, which never quotes a
+    secret.
     """
     home = folder or Path()
     try:
@@ -75,7 +76,7 @@ def _find_file(path: Path | None, variables: Mapping[str, str], home: Path) -> P
     if not named.strip():
         raise Fault(
             SourcePosition(CONFIG),
-            "the variable is empty: give it the path of the settings file, or unset it",
+            "the variable is empty. Set it to the path of the settings file or unset it",
         )
     return Path(named.strip()).expanduser()
 
@@ -84,7 +85,7 @@ def _read_tree(path: Path | None) -> Tree:
     tree = parse(read_text(path), str(path)) if path else Tree.from_data(None, "the settings")
     if tree.data is None:
         tree.data = {}
-    if isinstance(tree.data, dict):  # a group whose lines are all commented out
+    if isinstance(tree.data, dict):  # ignore a group whose lines are all commented out
         tree.data = {
             key: value
             for key, value in tree.data.items()
@@ -94,7 +95,7 @@ def _read_tree(path: Path | None) -> Tree:
 
 
 def _remove_secrets(tree: Tree) -> list[Fault]:
-    """Take secrets out of the tree, wherever they are likely to be put, and tell where they belong."""
+    """Remove secrets from the tree. Return a fault for each that names the right variable."""
     faults = []
     for variable, (group, key) in _SECRETS.items():
         for place in ((group, key), (key,)):
@@ -103,7 +104,7 @@ def _remove_secrets(tree: Tree) -> list[Fault]:
                 faults.append(
                     Fault(
                         position,
-                        f"a secret must not stand in this file: put it into the variable {variable}",
+                        f"this file must not contain a secret. Put it in the variable {variable}",
                     )
                 )
     return faults

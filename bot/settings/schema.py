@@ -1,4 +1,4 @@
-"""What can be set, with defaults such that nothing needs to be."""
+"""The settings and their defaults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bot.settings.value_types import (
 
 
 class Group(BaseModel):
-    """Base of all settings: immutable, unknown keys refused."""
+    """Base of all groups of settings. Immutable; unknown keys are rejected."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True
@@ -31,32 +31,34 @@ class Group(BaseModel):
 
 
 class DiscordSettings(Group):
-    """How Aside goes to Discord, and where it may play."""
+    """The connection to Discord and the servers to play on."""
 
     token: Secret = Field(default=None, description=f"from {TOKEN} only")
     proxy: WebAddress | None = Field(
-        default=None, repr=False, description="proxy for everything that goes to Discord"
+        default=None, repr=False, description="proxy for all traffic to Discord"
     )
     mention_roles: bool = Field(
-        default=True, description="make a role for each character, so that `@` completes names"
+        default=True, description="create a role for each character, so that `@` completes names"
     )
     guilds: Guilds | None = Field(
         default=None,
-        description="ids of the servers to play on; left out: every server that invites the bot",
+        description="ids of the servers to play on (default: every server that invites the bot)",
     )
 
 
 class EngineSettings(Group):
-    """Base of the kinds of engines."""
+    """Base of the engine settings."""
 
     def options(self) -> dict[str, Any]:
-        """Return plain data with fields of that kind's own options (`LocalOptions`, `RemoteOptions`): those that hold
-        something, so that the engine's own default stands where nothing does."""
+        """Return the fields of `LocalOptions` or `RemoteOptions` that are set.
+
+        The engine's own default applies to each field that is left out.
+        """
         return self.model_dump(exclude={"kind"}, exclude_none=True)
 
 
 class SamplingSettings(Group):
-    """How tokens are drawn. What is left out stays as the model's makers recommend it."""
+    """How tokens are sampled. The model's recommended value applies if a field is left out."""
 
     temperature: float | None = Field(default=None, ge=0, le=5)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -64,57 +66,59 @@ class SamplingSettings(Group):
     min_p: float | None = Field(default=None, ge=0, lt=1)
     repeat_penalty: float | None = Field(default=None, gt=0, le=3)
     dry: float | None = Field(
-        default=None, ge=0, le=5, description="holds back phrases that repeat; 0.8 is usual"
+        default=None, ge=0, le=5, description="penalty for repeated phrases; 0.8 is usual"
     )
 
 
 class LocalEngineSettings(EngineSettings):
-    """A model on this machine, through llama.cpp."""
+    """A model on this machine, run by llama.cpp."""
 
     kind: Literal["local"] = "local"
     model: str = Field(
         default="demo", min_length=1, description="a name, a GGUF file, or hf:OWNER/REPO/FILE.gguf"
     )
     weights: UserPath | None = Field(
-        default=None, description="the folder weights are kept in; left out: Aside's own"
+        default=None, description="the folder for weights (default: Aside's own folder)"
     )
     dialect: Literal["her", "stand-in"] | None = Field(
-        default=None, description="how the model is spoken to"
+        default=None, description="the prompt format of the model"
     )
     sampling: SamplingSettings | None = None
     context: Annotated[int, Field(ge=512)] | None = Field(
         default=None,
-        description="tokens of one mind, prompt and reply together; left out: what memory allows",
+        description="tokens of one mind, prompt and reply together (default: as memory allows)",
     )
     minds: Annotated[int, Field(ge=1, le=256)] | None = Field(
-        default=None, description="replies generated at once; left out: what memory allows"
+        default=None, description="replies generated at once (default: as memory allows)"
     )
     gpu_layers: Annotated[int, Field(ge=0)] | Literal["auto", "all"] = Field(
         default="auto", description="layers on the GPU"
     )
     rpc: Texts = Field(
         default=(),
-        description="host:port of other machines whose devices are used, on a trusted network",
+        description="host:port of other machines that lend their devices, on a trusted network",
     )
     cache_type: Literal["f16", "q8_0", "q4_0"] | None = Field(
-        default=None, description="how keys and values are kept; left out: what memory allows"
+        default=None, description="the type of cached keys and values (default: as memory allows)"
     )
     host_memory: int = Field(
-        default=2 * 2**30, ge=0, description="bytes of main memory for minds that rest"
+        default=2 * 2**30, ge=0, description="bytes of main memory for idle minds"
     )
     flash_attention: Switch = "auto"
-    threads: PositiveInt | None = Field(default=None, description="left out: one for each core")
-    queue: PositiveInt = Field(default=64, description="replies that may wait for their turn")
+    threads: PositiveInt | None = Field(
+        default=None, description="threads of the CPU (default: one for each core)"
+    )
+    queue: PositiveInt = Field(default=64, description="replies that may wait in the queue")
     hung_after: float = Field(
-        default=20.0, gt=0, description="seconds without a sign of life until a restart"
+        default=20.0, gt=0, description="seconds without a heartbeat before a restart"
     )
     step_limit: float = Field(
         default=300.0, gt=0, description="seconds that one step of the model may take"
     )
     ready_within: float = Field(
-        default=60.0, gt=0, description="seconds a reply waits for a restart"
+        default=60.0, gt=0, description="seconds that a reply waits for a restart"
     )
-    check_memory: bool = Field(default=True, description="refuse to load what can't fit")
+    check_memory: bool = Field(default=True, description="refuse to load a model that can't fit")
 
 
 class RemoteEngineSettings(EngineSettings):
@@ -122,80 +126,82 @@ class RemoteEngineSettings(EngineSettings):
 
     kind: Literal["remote"] = "remote"
     base_url: Addresses = Field(
-        min_length=1, description="the server's address up to and with /v1, or a list of them"
+        min_length=1, description="the server's address including /v1, or a list of addresses"
     )
     model: str | None = Field(
-        default=None, min_length=1, description="left out: the only one that server has"
+        default=None,
+        min_length=1,
+        description="the model's name (default: the server's only model)",
     )
     api_key: Secret = Field(default=None, description=f"from {API_KEY} only")
     dialect: Literal["her", "stand-in"] = Field(
-        default="her", description="how the model is spoken to"
+        default="her", description="the prompt format of the model"
     )
     sampling: SamplingSettings | None = None
     context: Annotated[int, Field(ge=512)] | None = Field(
         default=None,
-        description="tokens of one mind, prompt and reply together; left out: what the server says",
+        description="tokens of one mind, prompt and reply together (default: the server's)",
     )
-    connect_timeout: float = Field(default=10.0, gt=0, description="seconds")
+    connect_timeout: float = Field(default=10.0, gt=0, description="seconds for a connection")
     silence_timeout: float = Field(
         default=300.0, gt=0, description="seconds without a token, the first one included"
     )
     check_every: float = Field(
-        default=15.0, gt=0, description="seconds between two looks at a server that failed"
+        default=15.0, gt=0, description="seconds between two checks of a failed server"
     )
     retry_pause: float = Field(
-        default=0.5, gt=0, description="seconds before the second try, then twice that"
+        default=0.5, gt=0, description="seconds before the first retry, then doubled"
     )
-    grammar: bool = Field(
-        default=False, description="send grammars along, as llama-server takes them"
-    )
+    grammar: bool = Field(default=False, description="send grammars in llama-server's format")
 
 
 class PlaySettings(Group):
-    """How replies are made."""
+    """How replies are generated."""
 
     max_tokens: int = Field(
         default=2048, ge=32, le=32768, description="the longest reply, planning included"
     )
     planning_tokens: int = Field(
-        default=1024, ge=0, le=32768, description="planning is closed by force after these"
+        default=1024, ge=0, le=32768, description="tokens after which planning is cut off"
     )
-    guided: bool = Field(default=True, description="hold replies to a grammar where the engine can")
+    guided: bool = Field(
+        default=True, description="constrain replies with a grammar if the engine can"
+    )
     empty_think: bool = Field(
         default=False, description="put Qwen3's empty <think> block before each reply"
     )
-    streaming: bool = Field(default=True, description="show a reply while it is being written")
+    streaming: bool = Field(default=True, description="show a reply while it is being generated")
 
     @model_validator(mode="after")
     def _require_room_for_speech(self) -> PlaySettings:
         if self.planning_tokens >= self.max_tokens:
             raise ValueError(
-                "`planning_tokens` must be smaller than `max_tokens`, or no room is left for words"
+                "`planning_tokens` must be smaller than `max_tokens`, or no room is left for speech"
             )
         return self
 
     def limits(self) -> dict[str, Any]:
-        """Return plain data with the fields of a performance's `Limits`."""
+        """Return the fields of `ReplyLimits`."""
         return self.model_dump(exclude={"streaming"})
 
 
 class LibrarySettings(Group):
-    """Where scenarios are looked for, besides those that ship."""
+    """Folders with scenarios, besides those that ship with Aside."""
 
     folders: Folders = Field(default=(), description="folders with scenarios of your own")
 
 
 class StoreSettings(Group):
-    """Where scenes are remembered."""
+    """Where scenes are stored."""
 
-    path: UserPath = Field(default=Path("aside.db"), description="the database's file")
+    path: UserPath = Field(default=Path("aside.db"), description="the database file")
 
 
 class LoggingSettings(Group):
-    """What is logged, where."""
+    """The level and the file of the log."""
 
     level: Level = "INFO"
-    file: UserPath | None = Field(default=None, description="a file that gets the log too")
+    file: UserPath | None = Field(default=None, description="a file that also receives the log")
 
 
 def _add_kind(engine: object) -> object:
@@ -205,7 +211,7 @@ def _add_kind(engine: object) -> object:
 
 
 class Settings(Group):
-    """Everything that can be set. `Settings()` is what holds where nobody set anything."""
+    """All settings. `Settings()` has every default."""
 
     discord: DiscordSettings = DiscordSettings()
     engine: Annotated[
@@ -220,5 +226,5 @@ class Settings(Group):
 
     @property
     def model_chosen(self) -> bool:
-        """Whether somebody chose the model, rather than taking the default."""
+        """Return whether a person chose the model."""
         return "model" in self.engine.model_fields_set

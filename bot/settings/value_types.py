@@ -1,4 +1,4 @@
-"""The kinds of values that settings have, and what may stand in each."""
+"""The types of the settings' values and their checks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ _QUOTES = "\"'`“”‘’«»"
 
 
 def clean_secret(text: str) -> str:
-    """Return a token or key as it was meant: without the quotes, spaces, line breaks, `Bot ` or `Bearer ` that were
-    pasted along with it. Empty where nothing else was there. Raises ValueError, which does not quote it."""
+    """Return a token or key without quotes, spaces, line breaks, `Bot ` or `Bearer ` around it.
+
+    Return an empty string if nothing else was there. Raises ValueError, which does not quote it.
+    """
     bare = re.sub(
         r"\A(bot|bearer)\s+", "", text.strip(_QUOTES + " \t\r\n\ufeff"), flags=re.IGNORECASE
     )
     bare = "".join(bare.split()).strip(_QUOTES)
     if not (bare.isascii() and bare.isprintable()):
-        raise ValueError("it holds characters that no token has: copy it again")
+        raise ValueError("this has characters that can't be in a token or key. Copy it again")
     return bare
 
 
@@ -39,7 +41,7 @@ def _require_web_address(address: str) -> str:
 def _require_no_credentials(address: str) -> str:
     if "@" in address.split("/", 3)[2]:
         raise ValueError(
-            f"a name or password must not stand in `base_url`: put the key into {API_KEY}"
+            f"`base_url` must not contain a user name or password. Put the key in {API_KEY}"
         )
     return address.rstrip("/")
 
@@ -47,7 +49,7 @@ def _require_no_credentials(address: str) -> str:
 def _require_guilds(ids: tuple[int, ...]) -> tuple[int, ...]:
     if not ids:
         raise ValueError(
-            "`guilds` names no server, so nobody could play: list ids, or take it out to allow every server"
+            "`guilds` is an empty list. List the ids of servers, or delete it to allow every server"
         )
     return ids
 

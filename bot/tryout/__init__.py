@@ -1,1 +1,1 @@
-"""`aside try`: the real bot against a simulated Discord that a person plays in the browser, on loopback only."""
+"""`aside try`: run the real bot on a simulated Discord in the browser, on loopback only."""

@@ -1,4 +1,4 @@
-"""Faces for people who have none: a disc with their initial."""
+"""Draw avatars with a person's initial."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SIZE = 96  # pixels
 
 
 def draw_initial(name: str, colour: str) -> bytes:
-    """Return a PNG with the first letter of `name` on a ground of `colour`."""
+    """Return a PNG with the first letter of `name` on a background of `colour`."""
     picture = Image.new("RGB", (_SIZE, _SIZE), colour)
     font = ImageFont.load_default(size=_SIZE * 0.55)
     ImageDraw.Draw(picture).text(

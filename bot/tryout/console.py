@@ -1,4 +1,4 @@
-"""What `aside try` says on the terminal, and the browser it opens."""
+"""Print the messages of `aside try` and open the browser."""
 
 from __future__ import annotations
 
@@ -19,30 +19,32 @@ _console = Console(highlight=False, soft_wrap=True)
 
 
 def announce_loading() -> None:
-    """Say that the model is being loaded."""
+    """Print that the model is loading."""
     _say("Loading the model …")
 
 
 def announce_site(address: str, info: EngineInfo) -> None:
-    """Say where the page is and what speaks there."""
+    """Print the link to the page and the model that plays there."""
     _say(f"{describe_engine(info)}.")
     if caution := engine_warning(info):
         _say(caution)
     if info.stand_in:
-        _say("On two cores a reply takes it 5 to 20 seconds.")
+        _say("A reply takes 5 to 20 seconds on two cores.")
     _say(f"\nOpen  {address}\n")
-    _say("The link is for you alone. Nothing is kept when you end it with Ctrl-C.")
+    _say("Keep this link to yourself. Ctrl-C ends the session and deletes all its data.")
 
 
 def open_browser(address: str) -> None:
-    """Open the page in the visitor's browser, or say that they must do it."""
+    """Open the page in the visitor's browser, or ask them to open it."""
     if not _has_display():
         port = address.split(":")[2].partition("/")[0]
         _say(
-            f"No display here: open the link yourself (from afar, after `ssh -L {port}:127.0.0.1:{port} …`)."
+            "This machine has no display. Open the link in a browser. From another machine, first "
+            "run "
+            f"`ssh -L {port}:127.0.0.1:{port} …`."
         )
         return
-    # A browser may take its time, or never return, and nobody waits for it.
+    # A browser may take long or never return, so don't wait for it.
     threading.Thread(target=_open, args=(address,), daemon=True).start()
 
 
@@ -52,7 +54,7 @@ def _open(address: str) -> None:
     except (webbrowser.Error, OSError):
         found = False
     if not found:
-        _say("No browser was found: open the link yourself.")
+        _say("No browser was found. Open the link yourself.")
 
 
 def _has_display() -> bool:

@@ -1,4 +1,4 @@
-"""The server one plays on: three people, two channels, a thread, and everyone's own talk with the bot."""
+"""The simulated server: three people, two channels, a thread, and direct messages with the bot."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
 _BOT = "Aside"
 _SERVER = "The Circulating Library"
 _BOT_COLOUR = "#5865f2"
-_MENU = 3  # Discord's type of a command in a message's menu
+_MENU = 3  # Discord's type for commands in a message's menu
 
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """Somebody on the server whose part the visitor can take."""
+    """A person on the server whom the visitor can play."""
 
     key: str
     name: str
-    part: str  # what they are here, for people
+    part: str  # their role on the server, for display
     member: MemberActor
 
     @property
     def id(self) -> int:
-        """Discord's id of them."""
+        """Return the person's Discord id."""
         return self.member.id
 
 
 @dataclass(frozen=True, slots=True)
 class DemoChannel:
-    """Somewhere a person can look: a channel, a thread, or their own talk with the bot."""
+    """A place that a person can open: a channel, a thread, or direct messages with the bot."""
 
     id: int
     name: str
     kind: str  # "channel", "thread" or "dm"
-    messages: int  # how many of them this person sees there
+    messages: int  # the number that this person sees there
 
 
 class DemoServer:
-    """The server and everyone on it. Make it before the bot logs in."""
+    """The server and its members. Create it before the bot logs in."""
 
     def __init__(self, discord: LiveDiscord, stage: str, topic: str) -> None:
         self._discord = discord
@@ -71,20 +71,23 @@ class DemoServer:
 
     @property
     def gm(self) -> DemoPerson:
-        """Who starts the scene and is its game master."""
+        """Return the person who starts the scene and becomes its game master."""
         return self.people[0]
 
     @property
     def player(self) -> DemoPerson:
-        """Who speaks first."""
+        """Return the person who speaks first."""
         return self.people[1]
 
     def person(self, key: str) -> DemoPerson:
-        """Return the person of that key. Raises KeyError."""
+        """Return the person with this key. Raises KeyError."""
         return {person.key: person for person in self.people}[key]
 
     def places(self, person: DemoPerson) -> list[DemoChannel]:
-        """Return where this person can look, as Discord lists it: threads under their channels, the bot last."""
+        """Return the places that this person can open, in Discord's order.
+
+        Threads follow their channels. The direct messages with the bot come last.
+        """
         channels = self._channels()
         found = []
         for channel in channels:
@@ -100,7 +103,7 @@ class DemoServer:
     def channel(
         self, person: DemoPerson, place_id: int
     ) -> tuple[ChannelHandle, MemberActor | UserHandle]:
-        """Return a place and who looks at it, as simcord takes them. Raises KeyError."""
+        """Return a place and its viewer as simcord's objects. Raises KeyError."""
         if place_id == self._talk(person).id:
             return self._talk(person), person.member.user
         place = self._backend.channels[place_id]
@@ -109,7 +112,7 @@ class DemoServer:
         return ChannelHandle(self._discord, self.guild, place), person.member
 
     def messages(self) -> list[Message]:
-        """Return what everyone on the server can read, in order."""
+        """Return the messages that everyone on the server can read, in order."""
         everywhere = (
             self._backend.messages.get(channel.id, {}).values() for channel in self._channels()
         )

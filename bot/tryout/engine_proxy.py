@@ -1,7 +1,7 @@
-"""The engine as the simulated Discord's bot gets it: its work is none of the bot's, so nobody waits for it.
+"""Keep the simulated Discord from waiting for the engine.
 
-simcord ends a step when the bot rests. A bot whose character thinks does not rest, unless it says that it waits for
-something outside, which is what this says for it.
+simcord ends a step when the bot is idle. A bot that waits for a reply is not idle, unless the wait
+is declared as external. This proxy declares it and runs the engine's work outside the bot's tasks.
 """
 
 from __future__ import annotations
@@ -23,24 +23,27 @@ if TYPE_CHECKING:
     from bot.her.prompt import Prompt
 
 T = TypeVar("T")
-_REASON = "the model thinks"
+_REASON = "the model is generating"
 
 
 @dataclass(frozen=True, slots=True)
 class RunningReply:
-    """A reply in the making."""
+    """A reply that is being generated."""
 
     mind: str  # as the request names it
     began: float  # by `perf_counter`
 
     @property
     def seconds(self) -> float:
-        """For how long it has been in the making."""
+        """Return the seconds since generation started."""
         return perf_counter() - self.began
 
 
 class EngineProxy:
-    """An Engine in front of another, which stays its owner's. Make it before the bot and outside its tasks."""
+    """An Engine that forwards to another one without owning it.
+
+    Create it before the bot and outside the bot's tasks.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -48,28 +51,28 @@ class EngineProxy:
         self._numbers = itertools.count()
         self._thinking: dict[int, RunningReply] = {}
         self.external_wait: Callable[..., Awaitable[Any]] = _await_directly
-        """simcord's `external_wait`, once there is a Discord."""
+        """simcord's `external_wait`, set once the simulated Discord exists."""
         self.last_took: float | None = None
-        """Seconds that the last reply took."""
+        """The seconds that the last reply took."""
 
     @property
     def info(self) -> EngineInfo:
-        """What runs, where."""
+        """Return the model and the device of the engine."""
         return self._engine.info
 
     @property
     def thinking(self) -> tuple[RunningReply, ...]:
-        """The replies in the making, oldest first."""
+        """Return the replies that are being generated, oldest first."""
         return tuple(self._thinking.values())
 
     async def start(self) -> None:
-        """Leave the engine to its owner."""
+        """Do not act: the engine's owner starts it."""
 
     async def close(self) -> None:
-        """Leave the engine to its owner."""
+        """Do not act: the engine's owner closes it."""
 
     async def count(self, prompt: Prompt) -> int:
-        """Return how many tokens `prompt` has."""
+        """Return the number of tokens in `prompt`."""
         counting = self._run_outside_bot(self._engine.count(prompt))
         try:
             tokens: int = await self.external_wait(counting, reason=_REASON)
@@ -94,7 +97,7 @@ class EngineProxy:
             await _cancel(writing)
 
     def prefetch(self, mind: str, prompt: Prompt) -> None:
-        """Hand on what the mind's next prompt will be, where the engine makes use of it."""
+        """Forward the expected next prompt of a mind if the engine prefetches."""
         if isinstance(self._engine, PrefetchingEngine):
             self._outside.run(self._engine.prefetch, mind, prompt)
 
@@ -105,13 +108,13 @@ class EngineProxy:
             async with aclosing(self._engine.generate(request)) as chunks:
                 async for chunk in chunks:
                     pieces.put_nowait(chunk)
-        except Exception as error:  # it is the bot's to handle
+        except Exception as error:  # the bot handles it
             pieces.put_nowait(error)
         else:
             pieces.put_nowait(None)
 
     def _run_outside_bot(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run `work` in a task that is not the bot's."""
+        """Run `work` in a task outside the bot's."""
         return self._outside.run(asyncio.create_task, work)
 
 

@@ -1,4 +1,4 @@
-"""The guided path: what the page suggests to do first, and whether it has been done."""
+"""The guided tour: the steps that the page suggests, and those already completed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KNOWN = {"pride-and-prejudice": ("Mr Bennet", "Elizabeth Bennet", "You sent for
 
 @dataclass(frozen=True, slots=True)
 class GuidedTour:
-    """What is suggested: a scenario to start, a part to take, and a first line."""
+    """The suggested scenario, part and first line."""
 
     scenario: str  # its id
     title: str
@@ -27,7 +27,7 @@ class GuidedTour:
 
     @classmethod
     def for_scenario(cls, scenario: Scenario) -> GuidedTour:
-        """Return the path through a scenario."""
+        """Return the tour for a scenario."""
         names = [character.name for character in scenario.characters]
         addressed, part, words = _KNOWN.get(
             scenario.id, (names[0], names[-1], "Good evening. May I join you?")
@@ -36,13 +36,13 @@ class GuidedTour:
 
     @property
     def channel(self) -> str:
-        """The name of the channel to play in."""
+        """Return the name of the channel to play in."""
         plain = self.title.lower().replace("'", "").replace("’", "")
         return re.sub(r"\W+", "-", plain).strip("-")[:100] or "stage"
 
 
 async def take_step(step: str, path: GuidedTour, demo: DemoServer) -> None:
-    """Take one step for the visitor, as the person who would. Raises KeyError where there is no such step."""
+    """Do one step for the visitor, as the person in question. Raises KeyError if it is unknown."""
     gm, player, stage = demo.gm.member, demo.player.member, demo.stage
     steps: dict[str, Callable[[], Awaitable[object]]] = {
         "start": lambda: gm.slash(stage, "scene start", scenario=path.scenario),
@@ -54,7 +54,7 @@ async def take_step(step: str, path: GuidedTour, demo: DemoServer) -> None:
 
 
 def completed_steps(discord: LiveDiscord, demo: DemoServer) -> list[str]:
-    """Return the steps that have been taken, by whoever and however."""
+    """Return the steps that have been completed in any way."""
     messages = demo.messages()
     people = {person.id for person in demo.people}
     commands = {one.command_name for one in discord.backend.interactions.values() if one.responded}

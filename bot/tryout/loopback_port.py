@@ -1,4 +1,4 @@
-"""The port that the site is served at. Apart, since it is tried before what takes long to import is imported."""
+"""Bind the port of the site. This module is separate because it runs before slow imports."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ from typing import Final
 from bot.errors import UserInputError
 
 HOST: Final = "127.0.0.1"
-"""Loopback: nobody from outside gets in."""
+"""Loopback, so that other machines have no access."""
 
 
 def listen(port: int | None) -> socket.socket:
-    """Return a socket on loopback, at this port or a free one. Raises UserInputError where the port can't be had."""
+    """Return a socket on loopback at this port, or at a free one.
+
+    Raises UserInputError if the port can't be used.
+    """
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name == "posix":  # elsewhere it would share the port with whoever has it
+    if os.name == "posix":  # on Windows this would share a port that is in use
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         server.bind((HOST, port or 0))
     except OSError as error:
         server.close()
         raise UserInputError(
-            f"Port {port} can't be used ({error.strerror}): choose another with `--port`, or leave it out."
+            f"Port {port} can't be used ({error.strerror}). Choose another with `--port`, or "
+            "leave it "
+            "out to use any free port."
         ) from error
     return server

@@ -1,4 +1,4 @@
-"""One play: what a visitor's page can see of the town, and do in it."""
+"""Answer the requests of a visitor's page about the simulated server."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from bot.tryout.site import Answer, Site
 
 _log = logging.getLogger(__name__)
-_POLL_INTERVAL = 0.25  # seconds between two looks at whether anything happened
+_POLL_INTERVAL = 0.25  # seconds between two checks for changes
 
 
 class PageSession:
-    """A town, its windows, and the guided path through it."""
+    """A simulated server, its windows and its guided tour."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class PageSession:
         self._opening = asyncio.Lock()
 
     async def watch(self) -> None:
-        """Repaint the windows whenever anything has happened. Runs until it is cancelled."""
+        """Repaint the windows after every change. Runs until it is cancelled."""
         seen = 0
         while True:
             self._discord.fire_due_timers()
@@ -54,11 +54,11 @@ class PageSession:
             await asyncio.sleep(_POLL_INTERVAL)
 
     def answers(self) -> dict[str, Answer]:
-        """Return what a page can ask for."""
+        """Return the handlers of the page's requests."""
         return {"news": self.news, "window": self.window, "menu": self.menu, "step": self.step}
 
     async def news(self, asked: dict[str, str]) -> dict[str, Any]:
-        """Return all that the page shows around the windows, for one person."""
+        """Return the data that the page shows around the windows, for one person."""
         person = self._demo.person(asked["person"])
         info = self._engine.info
         return {
@@ -86,7 +86,7 @@ class PageSession:
         }
 
     async def window(self, asked: dict[str, str]) -> dict[str, str]:
-        """Return the address of a person's window onto a place."""
+        """Return the address of a person's window for a place."""
         return {
             "address": (
                 await self._window(asked["person"], int(asked["place"]), asked.get("zone", ""))
@@ -94,12 +94,12 @@ class PageSession:
         }
 
     async def menu(self, asked: dict[str, str]) -> dict[str, bool]:
-        """Have a person choose a command in a message's menu."""
+        """Run a command from a message's menu as a person."""
         person = self._demo.person(asked["person"])
         channel, _ = self._demo.channel(person, int(asked["place"]))
         if channel.guild is None:
             raise Refused(
-                "The menu of a message works in the channels of the server, not in direct messages."
+                "A message's menu works in the server's channels, not in direct messages."
             )
         message = self._discord.backend.get_message(channel.id, int(asked["message"]))
         async with self._discord.step:
@@ -111,7 +111,7 @@ class PageSession:
         return {"done": True}
 
     async def step(self, asked: dict[str, str]) -> dict[str, bool]:
-        """Take one step of the guided path for the visitor."""
+        """Do one step of the guided tour for the visitor."""
         async with self._discord.step:
             await guided_tour.take_step(asked["step"], self._path, self._demo)
         return {"done": True}
@@ -120,7 +120,7 @@ class PageSession:
         for window in self._site.windows:
             try:
                 window.repaint()
-            except Exception:  # one window that can't be shown leaves the others alone
+            except Exception:  # a broken window must not stop the others
                 _log.exception("A window could not be repainted")
 
     async def _window(self, key: str, place_id: int, zone: str = "") -> ChannelWindow:

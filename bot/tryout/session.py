@@ -1,4 +1,4 @@
-"""Starts everything that a play needs, in order, and ends it in the opposite one."""
+"""Start everything that a session needs, and close it in reverse order."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ async def run_session(
     server: socket.socket,
     scenario: Scenario,
 ) -> AsyncIterator[Site]:
-    """Have a bot on a simulated Discord for as long as the context lasts, its site served on `server`.
+    """Run a bot on a simulated Discord and serve its site on `server` while the context lasts.
 
-    The engine must have been started, and stays its owner's; `make_bot` makes the bot for the engine it is given.
+    Start the engine before and close it afterwards. `make_bot` creates the bot for a given engine.
     """
     proxy = EngineProxy(engine)
     bot = make_bot(proxy)

@@ -1,4 +1,4 @@
-"""The site on loopback: our page around simcord's windows, and what it asks for."""
+"""The site on loopback: our page around simcord's windows, and the requests of that page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PAGE = Path(__file__).with_name("page")
-_HEAD = '<link rel="stylesheet" href="/aside/window.css"><script type="module" src="/aside/window.js"></script>'
+_HEAD = (
+    '<link rel="stylesheet" href="/aside/window.css">'
+    '<script type="module" src="/aside/window.js"></script>'
+)
 _FILES = {"/": "index.html"} | {
     f"/aside/{name}": name for name in ("page.css", "page.js", "window.css", "window.js")
 }
@@ -29,15 +32,20 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+    ),
 }
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Answer: TypeAlias = Callable[[dict[str, str]], Awaitable[object]]
-"""Takes what a page asked as JSON and gives what it gets. KeyError, ValueError and TypeError mean: nonsense."""
+"""Handles the JSON of a request and returns the JSON of the response.
+
+KeyError, ValueError and TypeError mean a malformed request.
+"""
 
 
 class Site:
-    """Serves one play, to whoever holds the key that is in the address."""
+    """Serves one session to everyone who has the key in the address."""
 
     def __init__(self, server: socket.socket) -> None:
         self.port: int = server.getsockname()[1]
@@ -48,11 +56,11 @@ class Site:
 
     @property
     def address(self) -> str:
-        """The link to open; whoever has it can play."""
+        """Return the link to the page. Everyone who has it can play."""
         return f"http://{HOST}:{self.port}/#{self._key}"
 
     async def start(self, answers: Mapping[str, Answer]) -> None:
-        """Serve the page, and what it asks for: `answers` by the last part of the path."""
+        """Serve the page and its requests. `answers` maps the end of a path to its handler."""
         app = web.Application(middlewares=[self._require_key])
         app.add_routes([web.get(path, _file) for path in _FILES])
         app.add_routes(
@@ -64,14 +72,14 @@ class Site:
         await web.SockSite(self._runner, self._server).start()
 
     async def close(self) -> None:
-        """Stop serving. Pages that are open say so."""
+        """Stop serving. Open pages show that Aside has stopped."""
         if self._runner is not None:
             await self._runner.cleanup()
         self._server.close()
 
     @web.middleware
     async def _require_key(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse other sites that ask through the visitor's browser, and what asks us without the key."""
+        """Reject requests without the key, and those of other sites in the visitor's browser."""
         if request.host not in (f"{HOST}:{self.port}", f"localhost:{self.port}"):
             raise web.HTTPForbidden
         ours = request.path.startswith("/aside/") and request.path not in _FILES
@@ -92,7 +100,7 @@ def _json_handler(answer: Answer) -> Handler:
         try:
             return web.json_response(await answer(await request.json()), headers=_HEADERS)
         except (KeyError, ValueError, TypeError) as error:
-            return _refusal(f"That can't be asked for: {error}.", 400)
+            return _refusal(f"The request is malformed ({error}). Reload the page.", 400)
         except (AsideError, SetupError, BackendError) as error:
             return _refusal(str(error), 409)
 

@@ -34,7 +34,7 @@ characters:
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder of its own, with a library of one scenario, and no settings from outside."""
+    """Run in an empty working folder with a library of one scenario and no outside settings."""
     for name in [
         name for name in os.environ if name.startswith("ASIDE_") or name == "DISCORD_TOKEN"
     ]:
@@ -48,7 +48,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def aside() -> Aside:
-    """Runs `aside` with these arguments."""
+    """Return a function that runs `aside` with arguments."""
 
     def run(*arguments: str, given: str | bytes = b"") -> Result:
         return CliRunner().invoke(app, list(arguments), input=given)
@@ -69,7 +69,7 @@ def data(result: Result) -> Any:
 
 
 def complaint(result: Result, status: int = 2) -> str:
-    """What a person is told when a command fails: one line, and nothing on standard output."""
+    """Return the message of a failed command: one line, and an empty standard output."""
     assert result.exit_code == status, result.output
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""`aside chat` without a terminal: what is told where nobody can be asked, and a play from a pipe."""
+"""`aside chat` without a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CALL = ("--scenario", "morning-call", "--character", "Mr Bennet")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "--scenario"),
         (("--scenario", "morning-call"), "--character"),
@@ -30,19 +30,19 @@ CALL = ("--scenario", "morning-call", "--character", "Mr Bennet")
         (("--scenario", "99"), "99"),
         (("--scenario", "morning-call", "--character", "Wickham"), "Mr Darcy"),
         ((*CALL, "--as", "papa"), "Mr Bennet answers you"),
-        ((*CALL, "--as", "Mr Darcy"), "not a part for players"),
-        ((*CALL, "--as", "Elizabet Benett"), "did you mean Elizabeth Bennet?"),
+        ((*CALL, "--as", "Mr Darcy"), "can't be played by people"),
+        ((*CALL, "--as", "Elizabet Benett"), "Did you mean Elizabeth Bennet?"),
         (("--continue", "3", "--scenario", "morning-call"), "--continue"),
         (("--continue", "3"), "Scene 3 does not exist here. No scene is stored."),
     ],
 )
-def test_what_can_not_be_played_is_said_in_a_sentence(
-    aside: Aside, arguments: tuple[str, ...], told: str
+def test_invalid_options_are_explained_in_one_sentence(
+    aside: Aside, arguments: tuple[str, ...], message: str
 ) -> None:
-    assert told in complaint(aside("chat", *arguments))
+    assert message in complaint(aside("chat", *arguments))
 
 
-def test_a_database_that_can_not_be_opened_is_said_to_be_so(aside: Aside, elsewhere: Path) -> None:
+def test_an_invalid_database_is_reported(aside: Aside, elsewhere: Path) -> None:
     (elsewhere / "poem.db").write_text(
         "Shall I compare thee to a summer's day? Thou art more lovely. " * 20
     )
@@ -51,9 +51,12 @@ def test_a_database_that_can_not_be_opened_is_said_to_be_so(aside: Aside, elsewh
     )
 
 
-async def test_a_play_from_a_pipe_is_plain_text_and_ends_with_it(elsewhere: Path) -> None:
+async def test_a_chat_from_a_pipe_is_plain_text_and_ends_at_the_end_of_input(
+    elsewhere: Path,
+) -> None:
     async with CompletionsServer([reply("Mr Bennet", thinks="SECRET", says="A letter?")]) as server:
-        settings = f"library: {{folders: [books]}}\nengine: {{kind: remote, base_url: '{server.url}', model: HER-32B}}\n"
+        engine = f"engine: {{kind: remote, base_url: '{server.url}', model: HER-32B}}\n"
+        settings = "library: {folders: [books]}\n" + engine
         (elsewhere / "aside.yaml").write_text(settings)
         chat = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bot", "chat", *CALL, "--as", "Anne"),

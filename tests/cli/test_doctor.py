@@ -1,4 +1,4 @@
-"""`aside doctor`, as somebody sees it who is setting the bot up."""
+"""`aside doctor`, as seen by a person who is setting up the bot."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def discord() -> AsyncIterator[LoopbackDiscord]:
 async def doctor(
     folder: Path, *options: str, environ: dict[str, str] | None = None
 ) -> tuple[int, str, str]:
-    """Run it in `folder`; return its exit status, what it printed, and what it complained of."""
+    """Run it in `folder`. Return the exit status, standard output and standard error."""
     clean = {
         key: value
         for key, value in os.environ.items()
@@ -52,17 +52,17 @@ def login(discord: LoopbackDiscord, folder: Path) -> dict[str, str]:
     return discord.environment() | {"DISCORD_TOKEN": discord.token}
 
 
-async def test_on_a_new_machine_it_tells_what_is_there_without_asking_discord(
+async def test_a_new_installation_passes_the_offline_checks(
     tmp_path: Path,
 ) -> None:
     status, output, complaints = await doctor(tmp_path, "--offline", "--json")
     assert (status, complaints) == (0, "")
-    assert found(output, "Library")[0]["found"].endswith("scenarios can be played")
+    assert found(output, "Library")[0]["found"].endswith("playable scenarios")
     assert any("CPU" in check["found"] for check in found(output, "Device"))
     assert any("stand-in" in check["found"] for check in found(output, "Model"))
 
 
-async def test_a_model_file_that_is_none_is_bad_and_says_so(tmp_path: Path) -> None:
+async def test_an_invalid_model_file_fails_the_check(tmp_path: Path) -> None:
     (tmp_path / "her.gguf").write_text("<html>404</html>")
     (tmp_path / "aside.yaml").write_text("engine: {model: her.gguf}\n")
     status, output, complaints = await doctor(tmp_path, "--offline", "--json")
@@ -71,13 +71,13 @@ async def test_a_model_file_that_is_none_is_bad_and_says_so(tmp_path: Path) -> N
     assert "Traceback" not in complaints
 
 
-async def test_without_a_token_it_says_how_to_get_one(tmp_path: Path) -> None:
+async def test_a_missing_token_fails_with_the_way_to_get_one(tmp_path: Path) -> None:
     status, output, _ = await doctor(tmp_path, "--json")
     assert status == 1
     assert "https://discord.com/developers/applications" in found(output, "Discord")[0]["remedy"]
 
 
-async def test_with_everything_in_place_it_prints_the_invitation(
+async def test_a_complete_setup_passes_and_shows_the_invite_link(
     discord: LoopbackDiscord, tmp_path: Path
 ) -> None:
     guild = discord.guild("Longbourn", bot_permissions="manage_webhooks manage_roles")
@@ -88,19 +88,19 @@ async def test_with_everything_in_place_it_prints_the_invitation(
     assert found(output, "Server Longbourn")[0]["state"] == "good"
 
 
-async def test_a_permission_missing_in_one_channel_is_named_with_it(
+async def test_a_missing_permission_is_reported_with_its_channel(
     discord: LoopbackDiscord, tmp_path: Path
 ) -> None:
     guild = discord.guild("Longbourn")
     channel = discord.text_channel(guild, "study")
     discord.world.overwrite(channel, guild.everyone, deny="manage_webhooks")
     _, output, _ = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
-    told = " ".join(check["found"] for check in found(output, "Server Longbourn"))
-    assert "#study lacks Manage Webhooks" in told
-    assert "without Manage Roles" in told
+    findings = " ".join(check["found"] for check in found(output, "Server Longbourn"))
+    assert "#study lacks Manage Webhooks" in findings
+    assert "without Manage Roles" in findings
 
 
-async def test_an_intent_that_is_off_is_bad_and_says_how_to_switch_it_on(
+async def test_a_missing_intent_fails_with_the_way_to_switch_it_on(
     discord: LoopbackDiscord, tmp_path: Path
 ) -> None:
     discord.world.portal.clear()
@@ -110,11 +110,11 @@ async def test_an_intent_that_is_off_is_bad_and_says_how_to_switch_it_on(
     assert "Traceback" not in complaints
 
 
-async def test_a_wrong_token_is_said_and_never_printed(
+async def test_a_wrong_token_is_reported_but_never_printed(
     discord: LoopbackDiscord, tmp_path: Path
 ) -> None:
-    environ = login(discord, tmp_path) | {"DISCORD_TOKEN": "MTIz.wrong.token-nobody-knows"}
+    environ = login(discord, tmp_path) | {"DISCORD_TOKEN": "MTIz.wrong.token-never-issued"}
     status, output, complaints = await doctor(tmp_path, "--json", environ=environ)
     assert status == 1
     assert "not accepted" in found(output, "Discord")[0]["found"]
-    assert "nobody-knows" not in output + complaints
+    assert "never-issued" not in output + complaints

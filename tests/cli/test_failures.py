@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 failing = typer.Typer(cls=SentencesGroup)
 ERRORS = {
-    "input": NameNotFound("Nobody is called that: choose one of A, B."),
-    "own": EngineBusy("Too many wait: ask again later."),
+    "input": NameNotFound("X has no character “C”. Choose one of A, B."),
+    "own": EngineBusy("The queue is full. Try again later."),
     "unexpected": KeyError("secret words"),
     "interrupt": KeyboardInterrupt(),
     "exit": typer.Exit(5),
@@ -47,29 +47,29 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(failing, list(arguments))
 
 
-def test_what_the_person_got_wrong_is_one_sentence_and_status_2() -> None:
-    assert complaint(run("fail", "input"), 2) == "Nobody is called that: choose one of A, B."
+def test_a_user_error_is_one_sentence_and_status_2() -> None:
+    assert complaint(run("fail", "input"), 2) == "X has no character “C”. Choose one of A, B."
 
 
-def test_what_aside_got_wrong_is_one_sentence_and_status_1() -> None:
-    assert complaint(run("fail", "own"), 1) == "Too many wait: ask again later."
+def test_a_failure_of_aside_is_one_sentence_and_status_1() -> None:
+    assert complaint(run("fail", "own"), 1) == "The queue is full. Try again later."
 
 
-def test_the_unexpected_is_told_without_a_traceback_and_recorded(tmp_path: Path) -> None:
-    told = complaint(run("fail", "unexpected"), 1)
-    assert "something went wrong inside Aside (KeyError)" in told
-    assert "secret words" not in told
+def test_an_unexpected_error_is_logged_and_shows_no_traceback(tmp_path: Path) -> None:
+    message = complaint(run("fail", "unexpected"), 1)
+    assert "Internal error (KeyError)" in message
+    assert "secret words" not in message
     (log,) = (tmp_path / "state").rglob("failures.log")
-    assert str(log) in told
+    assert str(log) in message
     assert "KeyError: 'secret words'" in log.read_text()
 
 
-def test_where_nothing_can_be_recorded_the_way_to_the_details_is_told(tmp_path: Path) -> None:
+def test_without_a_log_the_message_suggests_debug(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("no folder")
     assert "--debug" in complaint(run("fail", "unexpected"), 1)
 
 
-def test_no_secret_gets_into_the_record(tmp_path: Path) -> None:
+def test_the_failure_log_has_no_secrets(tmp_path: Path) -> None:
     run("fail", "token")
     (log,) = (tmp_path / "state").rglob("failures.log")
     assert "RuntimeError" in log.read_text()
@@ -78,26 +78,26 @@ def test_no_secret_gets_into_the_record(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["own", "unexpected"])
 def test_debug_shows_the_traceback_and_the_sentence(kind: str) -> None:
-    told = run("--debug", "fail", kind)
-    assert told.exit_code == 1
-    assert "Traceback (most recent call last)" in told.stderr
-    assert told.stderr.splitlines()[-1].startswith("aside: ")
+    result = run("--debug", "fail", kind)
+    assert result.exit_code == 1
+    assert "Traceback (most recent call last)" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("aside: ")
 
 
-def test_a_wrong_option_is_the_persons() -> None:
+def test_a_wrong_option_is_a_user_error() -> None:
     assert run("fail", "--loud", "own").exit_code == 2
     assert run("sing").exit_code == 2
 
 
-def test_an_interruption_is_130() -> None:
+def test_an_interruption_exits_with_130() -> None:
     assert run("fail", "interrupt").exit_code == 130
 
 
-def test_a_command_may_choose_its_status() -> None:
+def test_a_command_may_choose_its_exit_status() -> None:
     assert run("fail", "exit").exit_code == 5
 
 
-def test_the_program_starts_without_what_only_some_commands_need() -> None:
+def test_the_command_line_starts_without_heavy_imports() -> None:
     heavy = ("discord", "llama_cpp", "numpy", "PIL", "pydantic", "aiosqlite")
     seen = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
     assert (
@@ -108,7 +108,7 @@ def test_the_program_starts_without_what_only_some_commands_need() -> None:
     )
 
 
-async def test_an_interrupted_program_says_nothing_and_ends_with_130() -> None:
+async def test_an_interrupted_program_is_silent_and_exits_with_130() -> None:
     program = await asyncio.create_subprocess_exec(
         *(
             sys.executable,

@@ -1,4 +1,4 @@
-"""`aside forget`: a server's stories are deleted, and no other's."""
+"""`aside forget` deletes the scenes of one server."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ async def servers(path: Path) -> list[int]:
         return [scene.place.guild_id for scene in await store.open_scenes()]
 
 
-def test_a_servers_stories_are_deleted_and_no_others(aside: Aside, tmp_path: Path) -> None:
+def test_forget_deletes_only_the_scenes_of_one_server(aside: Aside, tmp_path: Path) -> None:
     path = tmp_path / "aside.db"
     asyncio.run(two_servers(path))
     assert aside("forget", str(LONGBOURN), given="n\n").exit_code != 0
     assert asyncio.run(servers(path)) == [LONGBOURN, PEMBERLEY]
     result = aside("forget", str(LONGBOURN), given="y\n")
-    assert result.stdout.endswith("1 story deleted.\n")
-    assert aside("forget", str(LONGBOURN), "--yes").stdout == "0 stories deleted.\n"
+    assert result.stdout.endswith("Deleted 1 scene.\n")
+    assert aside("forget", str(LONGBOURN), "--yes").stdout == "Deleted 0 scenes.\n"
     assert asyncio.run(servers(path)) == [PEMBERLEY]
 
 
-def test_where_nothing_is_stored_nothing_is_made(aside: Aside, tmp_path: Path) -> None:
+def test_forget_creates_no_database(aside: Aside, tmp_path: Path) -> None:
     result = aside("forget", "1", "--yes")
     assert result.exit_code == 2
-    assert "nothing is stored here" in result.output
+    assert "aside.db does not exist" in result.output
     assert not (tmp_path / "aside.db").exists()

@@ -36,7 +36,7 @@ GGUF, SAFETENSORS = "Qwen/Qwen3-0.6B-GGUF", "Qwen/Qwen3-0.6B"
 
 @pytest.fixture(autouse=True)
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Weights of the test's own, and no hub to be reached."""
+    """Use an empty folder for weights and an unreachable hub."""
     for name in [name for name in os.environ if name.startswith("HF_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
@@ -64,7 +64,7 @@ def publish(hub: LoopbackHub, folder: Path) -> None:
         hub.put(SAFETENSORS, file.name, file.read_bytes())
 
 
-def told(result: Result) -> str:
+def output_of(result: Result) -> str:
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -73,8 +73,8 @@ def named(listed: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return next(one for one in listed if one["name"] == name)
 
 
-def test_the_list_tells_what_is_here_and_what_fits(aside: Aside) -> None:
-    shown = told(aside("models", "list", "--vram", "24GiB"))
+def test_the_list_shows_installed_models_and_fits(aside: Aside) -> None:
+    shown = output_of(aside("models", "list", "--vram", "24GiB"))
     for words in ("HER-32B", "Qwen3-8B", "a stand-in", "(a judge)", "Apache-2.0"):
         assert words in shown
     listed = data(aside("models", "list", "--vram", "24GiB", "--json"))
@@ -85,8 +85,8 @@ def test_the_list_tells_what_is_here_and_what_fits(aside: Aside) -> None:
     assert (best["quantisation"], best["on_gpu"], best["plan"]["minds"]) == ("Q4_K_M", True, 4)
 
 
-def test_one_model_is_shown_with_source_licence_dialect_sampling_and_sizes(aside: Aside) -> None:
-    shown = told(aside("models", "show", "her-32b"))
+def test_show_prints_source_licence_sampling_and_sizes(aside: Aside) -> None:
+    shown = output_of(aside("models", "show", "her-32b"))
     for words in (
         "hf:ChengyuDu0123/HER-32B",
         "Apache-2.0",
@@ -98,8 +98,8 @@ def test_one_model_is_shown_with_source_licence_dialect_sampling_and_sizes(aside
     assert "HER-32B" in complaint(aside("models", "show", "her-23b"))
 
 
-def test_fit_tells_what_is_taken_what_is_left_and_what_is_best(aside: Aside) -> None:
-    shown = told(aside("models", "fit", "HER-32B", "--vram", "24GiB"))
+def test_fit_shows_used_and_free_memory_and_the_best_quantisation(aside: Aside) -> None:
+    shown = output_of(aside("models", "fit", "HER-32B", "--vram", "24GiB"))
     assert "the hub can't be asked" in shown
     (best,) = [line for line in shown.splitlines() if "→" in line]
     assert best.split()[1:] == [
@@ -134,35 +134,35 @@ def test_fit_tells_what_is_taken_what_is_left_and_what_is_best(aside: Aside) -> 
     assert {(plan["context"], plan["minds"]) for plan in plans} == {(4096, 1)}
 
 
-def test_fit_measures_a_file_and_needs_no_name_where_one_is_configured(
+def test_fit_measures_a_file_and_defaults_to_the_configured_model(
     aside: Aside, tmp_path: Path
 ) -> None:
     path = make_gguf(tmp_path / "mine-Q4_0.gguf")
-    assert "Q4_0" in told(aside("models", "fit", str(path)))
+    assert "Q4_0" in output_of(aside("models", "fit", str(path)))
     put("aside.yaml", "engine:\n  model: demo\n")
-    assert told(aside("models", "fit")).startswith("demo, measured by the file's header")
+    assert output_of(aside("models", "fit")).startswith("demo, measured by the file's header")
 
 
 @pytest.mark.parametrize("size", ["much", "24 furlongs", "-3GiB"])
-def test_a_size_that_is_none_is_told(aside: Aside, size: str) -> None:
-    assert "write it like 24GiB" in complaint(aside("models", "fit", "HER-32B", f"--vram={size}"))
+def test_an_invalid_size_is_rejected(aside: Aside, size: str) -> None:
+    assert "Write it like 24GiB" in complaint(aside("models", "fit", "HER-32B", f"--vram={size}"))
 
 
-def test_a_model_is_fetched_by_its_name_and_then_found_by_it(
+def test_a_model_is_downloaded_and_found_by_its_name(
     aside: Aside, hub: LoopbackHub, weights: Path
 ) -> None:
     pulled = aside("models", "pull", "qwen3-0.6b")
     path = weights / "Qwen--Qwen3-0.6B-GGUF" / FILE
-    assert told(pulled) == f"{path.relative_to(weights.parent)}\n"
+    assert output_of(pulled) == f"{path.relative_to(weights.parent)}\n"
     assert "model: Qwen3-0.6B}" in pulled.stderr
     found = resolve("qwen3-0.6b", folder=weights, fetching=False)
     assert (found.path, found.stand_in, found.dialect) == (path, True, "stand-in")
-    assert "Q8_0" in told(aside("models", "list"))
+    assert "Q8_0" in output_of(aside("models", "list"))
     hub.close()
     assert resolve("Qwen3-0.6B:q8_0", folder=weights).path == path
 
 
-def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
+def test_an_unavailable_quantisation_lists_the_available_ones(
     aside: Aside, hub: LoopbackHub
 ) -> None:
     del hub
@@ -173,9 +173,9 @@ def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
     assert "Q4_K_M" in complaint(aside("models", "pull", "Qwen3-0.6B", "--quant", "Q4KM"))
 
 
-def test_a_file_is_fetched_by_its_address(aside: Aside, hub: LoopbackHub, weights: Path) -> None:
-    told(aside("models", "pull", f"hf:{GGUF}/{FILE}"))
-    told(aside("models", "pull", f"hf:{GGUF}", "--quant", "Q8_0"))
+def test_a_file_is_downloaded_by_its_address(aside: Aside, hub: LoopbackHub, weights: Path) -> None:
+    output_of(aside("models", "pull", f"hf:{GGUF}/{FILE}"))
+    output_of(aside("models", "pull", f"hf:{GGUF}", "--quant", "Q8_0"))
     assert len(hub.ranges) == 1
     assert resolve(f"hf:{GGUF}/{FILE}", folder=weights, fetching=False).path.is_file()
 
@@ -185,21 +185,21 @@ def complaint_after_bars(result: Result, status: int) -> str:
     return result.stderr.splitlines()[-1]
 
 
-def test_what_cannot_be_fetched_is_told_with_what_to_do(aside: Aside, hub: LoopbackHub) -> None:
+def test_a_model_without_a_download_is_explained(aside: Aside, hub: LoopbackHub) -> None:
     del hub
     assert "aside models build HER-32B" in complaint(aside("models", "pull", "HER-32B"))
     assert "extra `try`" in complaint(aside("models", "pull", "demo"))
     assert "no repository" in complaint(aside("models", "pull", "hf:a/b/c.gguf"), 1)
-    assert "write hf:OWNER/REPO/FILE.gguf" in complaint(aside("models", "pull", "hf:a/b/c/d"))
+    assert "Write hf:OWNER/REPO/FILE.gguf" in complaint(aside("models", "pull", "hf:a/b/c/d"))
 
 
-async def test_a_model_is_built_from_its_safetensors_and_plays(
+async def test_a_model_is_built_from_safetensors_and_generates(
     aside: Aside, hub: LoopbackHub, weights: Path, checkpoint: Path
 ) -> None:
     publish(hub, checkpoint)
     made = aside("models", "build", "Qwen3-0.6B", "--quant", "Q8_0")
-    assert told(made).endswith(f"Qwen--Qwen3-0.6B/{FILE}\n")
-    assert "of disk are needed" in made.stderr
+    assert output_of(made).endswith(f"Qwen--Qwen3-0.6B/{FILE}\n")
+    assert "of disk space" in made.stderr
     assert "model: Qwen3-0.6B}" in made.stderr
     assert {
         path.name
@@ -209,7 +209,7 @@ async def test_a_model_is_built_from_its_safetensors_and_plays(
         FILE,
         f"{FILE}.sha256",
     }
-    assert told(aside("models", "verify")).count(": whole") == 2  # and the demo's
+    assert output_of(aside("models", "verify")).count(": intact") == 2  # this one and the demo
     engine = LocalEngine(
         LocalOptions(model="Qwen3-0.6B", weights=weights, context=512, minds=1, threads=1)
     )
@@ -225,23 +225,21 @@ async def test_a_model_is_built_from_its_safetensors_and_plays(
     assert engine.info.model == "Qwen3-0.6B (a stand-in)"
 
 
-def test_a_folder_of_safetensors_is_built_too(aside: Aside, checkpoint: Path) -> None:
-    path = told(aside("models", "build", str(checkpoint), "--quant", "BF16")).strip()
-    assert told(aside("models", "fit", path)).startswith(path)
+def test_a_local_folder_of_safetensors_is_built(aside: Aside, checkpoint: Path) -> None:
+    path = output_of(aside("models", "build", str(checkpoint), "--quant", "BF16")).strip()
+    assert output_of(aside("models", "fit", path)).startswith(path)
     assert "no config.json" in complaint_after_bars(aside("models", "build", "books"), 1)
-    assert "no safetensors to build from" in complaint(aside("models", "build", "demo"))
+    assert "has no safetensors" in complaint(aside("models", "build", "demo"))
 
 
-def test_a_file_of_ones_own_gets_a_name_and_loses_it_again(
-    aside: Aside, tmp_path: Path, weights: Path
-) -> None:
+def test_an_own_file_can_be_added_and_removed(aside: Aside, tmp_path: Path, weights: Path) -> None:
     mine = make_gguf(tmp_path / "My model.gguf", name="My Own")
     assert (
         aside("models", "add", str(mine), "--name", "mine", "--dialect", "stand-in").exit_code == 0
     )
     found = resolve("Mine", folder=weights)
     assert (found.path, found.title, found.dialect) == (mine, "My Own", "stand-in")
-    assert "mine" in told(aside("models", "list"))
+    assert "mine" in output_of(aside("models", "list"))
     assert "already" in complaint(aside("models", "add", str(mine), "--name", "MINE"))
     assert "already" in complaint(aside("models", "add", str(mine), "--name", "her-32b"))
     mine.rename(tmp_path / "moved.gguf")
@@ -252,43 +250,43 @@ def test_a_file_of_ones_own_gets_a_name_and_loses_it_again(
     assert "No model is called" in complaint(aside("models", "show", "mine"))
 
 
-def test_what_is_no_model_gets_no_name(aside: Aside, tmp_path: Path) -> None:
+def test_an_invalid_file_is_not_added(aside: Aside, tmp_path: Path) -> None:
     page = tmp_path / "page.gguf"
     page.write_text("<html>")
     assert "web page" in complaint(aside("models", "add", str(page)), 1)
     mine = make_gguf(tmp_path / "mine.gguf")
     for options in (["--name", "../../evil"], ["--dialect", "klingon"]):
-        assert "can't be added" in complaint(aside("models", "add", str(mine), *options))
+        assert "is not a valid entry" in complaint(aside("models", "add", str(mine), *options))
     assert {path.name for path in tmp_path.rglob("*.yaml")} == {"scenario.yaml", "aside.yaml"}
 
 
-def test_a_model_is_removed_when_one_says_so(aside: Aside, hub: LoopbackHub, weights: Path) -> None:
+def test_a_model_is_removed_after_confirmation(
+    aside: Aside, hub: LoopbackHub, weights: Path
+) -> None:
     del hub
-    told(aside("models", "pull", "Qwen3-0.6B"))
+    output_of(aside("models", "pull", "Qwen3-0.6B"))
     path = weights / "Qwen--Qwen3-0.6B-GGUF" / FILE
     assert aside("models", "remove", "Qwen3-0.6B", given="n\n").exit_code == 1
     assert path.is_file()
     assert aside("models", "remove", "Qwen3-0.6B:Q8_0", given="y\n").exit_code == 0
     assert list(path.parent.iterdir()) == []
-    assert "Nothing of" in complaint(aside("models", "remove", "Qwen3-0.6B", "--yes"))
-    assert "Nothing of" in complaint(aside("models", "remove", "demo", "--yes"))
+    assert "no files to delete" in complaint(aside("models", "remove", "Qwen3-0.6B", "--yes"))
+    assert "no files to delete" in complaint(aside("models", "remove", "demo", "--yes"))
 
 
-def test_a_file_that_changed_since_it_came_is_found_out(
-    aside: Aside, hub: LoopbackHub, weights: Path
-) -> None:
+def test_verify_finds_a_changed_file(aside: Aside, hub: LoopbackHub, weights: Path) -> None:
     del hub
-    told(aside("models", "pull", "Qwen3-0.6B"))
-    assert told(aside("models", "verify", "Qwen3-0.6B")) == "Qwen3-0.6B Q8_0: whole\n"
+    output_of(aside("models", "pull", "Qwen3-0.6B"))
+    assert output_of(aside("models", "verify", "Qwen3-0.6B")) == "Qwen3-0.6B Q8_0: intact\n"
     path = weights / "Qwen--Qwen3-0.6B-GGUF" / FILE
     path.write_bytes(path.read_bytes()[:-1] + b"!")
     checked = aside("models", "verify")
     assert checked.exit_code == 1
-    assert "its hash is another" in checked.stdout
-    assert "1 of 2 models are spoilt" in checked.stderr
+    assert "the hash differs" in checked.stdout
+    assert "1 of 2 models are damaged" in checked.stderr
 
 
-def test_the_token_is_told_to_nobody(
+def test_the_hub_token_is_never_printed(
     aside: Aside, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_" + "t" * 30)
@@ -297,9 +295,7 @@ def test_the_token_is_told_to_nobody(
         assert "hf_t" not in aside("models", *arguments).output
 
 
-def test_ctrl_c_ends_a_pull_quietly_and_the_next_one_goes_on(
-    aside: Aside, hub: LoopbackHub
-) -> None:
+def test_an_interrupted_pull_is_resumed_by_the_next_one(aside: Aside, hub: LoopbackHub) -> None:
     hub.files[GGUF][FILE] += bytes(24_000_000)
     hub.before_sending = lambda: time.sleep(0.5)
     hub.breaks = [11_000_000, 11_000_000]
@@ -316,11 +312,11 @@ def test_ctrl_c_ends_a_pull_quietly_and_the_next_one_goes_on(
     assert (program.returncode, out) == (130, "")
     assert "Traceback" not in err
     hub.breaks, hub.before_sending = [], lambda: None
-    told(aside("models", "pull", "Qwen3-0.6B"))
+    output_of(aside("models", "pull", "Qwen3-0.6B"))
     assert hub.ranges[-1] not in ("", "bytes=0-")
 
 
-def test_added_models_are_plain_yaml(aside: Aside, tmp_path: Path, weights: Path) -> None:
+def test_added_models_are_stored_as_yaml(aside: Aside, tmp_path: Path, weights: Path) -> None:
     aside("models", "add", str(make_gguf(tmp_path / "mine.gguf")))
     (file,) = weights.rglob("mine.yaml")
     assert (

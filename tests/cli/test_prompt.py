@@ -15,9 +15,11 @@ STORY = """\
 - speaker: Elizabeth Bennet
   text: "*curtsies* You sent for me?"
 - speaker: papa
-  raw: "<system_thinking>Tease.</system_thinking>Mr Bennet: <role_thinking>She pales.</role_thinking>Lizzy!"
+  raw: "<system_thinking>Tease.</system_thinking>\\
+    Mr Bennet: <role_thinking>She pales.</role_thinking>Lizzy!"
 - speaker: Mr Darcy
-  raw: "<system_thinking>Hide.</system_thinking><role_thinking>She hates me.</role_thinking>Good day."
+  raw: "<system_thinking>Hide.</system_thinking>\\
+    <role_thinking>She hates me.</role_thinking>Good day."
 """
 OTHER_MODEL = "library:\n  folders: [books]\nengine:\n  model: demo\n"
 
@@ -29,7 +31,7 @@ def shown(aside: Aside, *arguments: str) -> str:
     return result.stdout
 
 
-def test_the_prompt_is_the_exact_text_up_to_the_open_planning(aside: Aside) -> None:
+def test_the_prompt_ends_with_the_open_planning_tag(aside: Aside) -> None:
     text = shown(aside, "morning-call", "Mr Bennet")
     assert text.startswith("<|im_start|>system\nYou are Mr Bennet from Pride and Prejudice.")
     assert text.endswith("<|im_start|>assistant\n<system_thinking>")
@@ -37,7 +39,7 @@ def test_the_prompt_is_the_exact_text_up_to_the_open_planning(aside: Aside) -> N
     assert "She fears the letter" not in text
 
 
-def test_a_mind_holds_its_own_thoughts_and_of_others_only_what_all_may_know(aside: Aside) -> None:
+def test_a_mind_has_its_own_thoughts_but_only_the_public_part_of_others(aside: Aside) -> None:
     put("story.yaml", STORY)
     bennet = shown(aside, "morning-call", "Mr Bennet", "--turns", "story.yaml")
     assert "Environment: The door opens." in bennet
@@ -53,21 +55,21 @@ def test_a_mind_holds_its_own_thoughts_and_of_others_only_what_all_may_know(asid
         assert "Hide." not in text
 
 
-def test_scenario_and_character_are_found_as_people_call_them(aside: Aside) -> None:
+def test_scenarios_and_characters_are_found_by_title_path_and_alias(aside: Aside) -> None:
     wanted = shown(aside, "morning-call", "Mr Bennet")
     assert shown(aside, "the morning call", "papa") == wanted
     assert shown(aside, "books/morning-call", "mr. bennet") == wanted
     assert shown(aside, "books/morning-call/scenario.yaml", "Mr Bennet") == wanted
 
 
-def test_an_empty_story_is_a_story(aside: Aside) -> None:
-    put("story.yaml", "# nothing yet\n")
+def test_a_turns_file_may_be_empty(aside: Aside) -> None:
+    put("story.yaml", "# empty\n")
     assert shown(aside, "morning-call", "papa", "--turns", "story.yaml") == shown(
         aside, "morning-call", "papa"
     )
 
 
-def test_tags_and_control_tokens_that_a_person_typed_stay_words(aside: Aside) -> None:
+def test_typed_tags_and_control_tokens_stay_plain_text(aside: Aside) -> None:
     plain = shown(aside, "morning-call", "papa")
     put(
         "story.yaml",
@@ -79,7 +81,7 @@ def test_tags_and_control_tokens_that_a_person_typed_stay_words(aside: Aside) ->
     assert "\nMr Darcy" not in text.partition("===Conversation Start===")[2]
 
 
-def test_a_stand_in_is_spoken_to_in_its_own_way(aside: Aside) -> None:
+def test_a_stand_in_has_its_own_dialect(aside: Aside) -> None:
     her = shown(aside, "morning-call", "papa")
     stand_in = shown(aside, "morning-call", "papa", "--dialect", "stand-in")
     assert stand_in != her
@@ -88,13 +90,13 @@ def test_a_stand_in_is_spoken_to_in_its_own_way(aside: Aside) -> None:
     assert shown(aside, "morning-call", "papa", "--dialect", "her") == her
 
 
-def test_a_model_that_nobody_knows_is_spoken_to_as_her(aside: Aside) -> None:
+def test_an_unknown_model_gets_the_dialect_of_her(aside: Aside) -> None:
     her = shown(aside, "morning-call", "papa")
     put("aside.yaml", OTHER_MODEL.replace("demo", "some/model.gguf"))
     assert shown(aside, "morning-call", "papa") == her
 
 
-def test_names_that_nobody_has_are_answered_with_the_nearest(aside: Aside) -> None:
+def test_an_unknown_name_suggests_the_nearest_one(aside: Aside) -> None:
     assert "Mr Bennet" in complaint(aside("prompt", "morning-call", "Mr Benet"))
     assert "morning-call" in complaint(aside("prompt", "morning-cal", "papa"))
     assert "nowhere.yaml" in complaint(aside("prompt", "nowhere.yaml", "papa"))
@@ -103,48 +105,53 @@ def test_names_that_nobody_has_are_answered_with_the_nearest(aside: Aside) -> No
 @pytest.mark.parametrize(
     ("story", "fault"),
     [
-        ("speaker: A\ntext: b\n", "no list"),
+        ("speaker: A\ntext: b\n", "not a list"),
         ("- speaker: A\n  text: b\n- speaker: A\n", "line 3"),
-        ("- speaker: A\n  text: b\n  raw: c\n", "keep one"),
+        ("- speaker: A\n  text: b\n  raw: c\n", "Keep one"),
         ("- text: b\n", "`speaker` is missing"),
-        ("- speaker: A\n  txt: b\n", "write `text`"),
+        ("- speaker: A\n  txt: b\n", "Did you mean `text`?"),
         ("- speaker: A\n  text: [b]\n", "`text` must be text"),
         ("- A\n", "line 1"),
         ("- speaker: A\n   text: b\n", "line 2"),
     ],
 )
-def test_a_wrong_story_is_told_with_its_line(aside: Aside, story: str, fault: str) -> None:
+def test_a_faulty_turns_file_is_reported_with_its_line(
+    aside: Aside, story: str, fault: str
+) -> None:
     put("story.yaml", story)
-    told = complaint(aside("prompt", "morning-call", "papa", "--turns", "story.yaml"))
-    assert told.startswith("story.yaml, line ")
-    assert fault in told
+    message = complaint(aside("prompt", "morning-call", "papa", "--turns", "story.yaml"))
+    assert message.startswith("story.yaml, line ")
+    assert fault in message
 
 
-def test_a_story_that_is_not_there_is_named(aside: Aside) -> None:
+def test_a_missing_turns_file_is_reported(aside: Aside) -> None:
     assert "story.yaml" in complaint(
         aside("prompt", "morning-call", "papa", "--turns", "story.yaml")
     )
 
 
-def test_broken_settings_are_told_before_anything_else(aside: Aside) -> None:
+def test_broken_settings_are_reported_first(aside: Aside) -> None:
     put("aside.yaml", "engin: {}\n")
     assert "aside.yaml, line 1" in complaint(aside("prompt", "morning-call", "papa"))
 
 
-def test_other_settings_can_be_named(aside: Aside) -> None:
+def test_another_settings_file_can_be_chosen(aside: Aside) -> None:
     put("aside.yaml", "engin: {}\n")
     put("mine.yaml", "library: {folders: [books]}\n")
     assert shown(aside, "morning-call", "papa", "--config", "mine.yaml")
 
 
-def test_a_file_with_many_scenes_is_not_guessed_at(aside: Aside) -> None:
-    scene = '{"book": "B", "topic": "T", "scenario": "S", "character_profiles": {}, "key_characters": [{"name": "Jo"}]}'
+def test_a_file_with_several_scenarios_is_rejected(aside: Aside) -> None:
+    scene = (
+        '{"book": "B", "topic": "T", "scenario": "S", "character_profiles": {}, '
+        '"key_characters": [{"name": "Jo"}]}'
+    )
     put("scenes.json", f"[{scene}, {scene}]")
-    assert "2 scenes" in complaint(aside("prompt", "scenes.json", "Jo"))
+    assert "2 scenarios" in complaint(aside("prompt", "scenes.json", "Jo"))
     put("scene.json", f"[{scene}]")
     assert "You are Jo from B." in shown(aside, "scene.json", "Jo")
 
 
-def test_a_scenario_that_is_wrong_is_told_with_its_line(aside: Aside) -> None:
+def test_a_faulty_scenario_is_reported_with_its_line(aside: Aside) -> None:
     put("odd.yaml", MORNING.replace("title:", "titel:"))
     assert complaint(aside("prompt", "odd.yaml", "papa")).startswith("odd.yaml, line 1")

@@ -1,4 +1,4 @@
-"""`aside setup`, from an empty folder to a bot that can be started."""
+"""`aside setup` in an empty folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def discord() -> AsyncIterator[LoopbackDiscord]:
 
 @pytest.fixture
 def nothing_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to begin in."""
+    """Run in an empty folder."""
     folder = tmp_path / "new"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -47,7 +47,7 @@ async def setup(
     discord: LoopbackDiscord | None = None,
     environ: dict[str, str] | None = None,
 ) -> tuple[int, str, str]:
-    """Run it in `folder`; return its exit status, what it printed, and what it asked or complained of."""
+    """Run it in `folder`. Return the exit status, standard output and standard error."""
     clean = {
         key: value
         for key, value in os.environ.items()
@@ -71,7 +71,7 @@ async def setup(
     return process.returncode or 0, output.decode(), complaints.decode()
 
 
-async def test_unattended_it_writes_both_files_and_prints_the_invitation(
+async def test_an_unattended_setup_writes_both_files_and_prints_the_invite_link(
     discord: LoopbackDiscord, nothing_yet: Path
 ) -> None:
     given = f'  "Bot {discord.token}"\n'
@@ -95,7 +95,7 @@ async def test_unattended_it_writes_both_files_and_prints_the_invitation(
     assert f"permissions={INVITE_PERMISSIONS.value}" in link
     assert "Message Content intent is on" in output
     assert "HER-32B, 18.4 GiB" in output
-    assert "`aside models build HER-32B` gets the model." in output
+    assert "Run `aside models build HER-32B` to get the model." in output
     settings = load_settings(environ={})
     assert settings.engine.model == "HER-32B"
     assert settings.discord.guilds == (12,)
@@ -105,7 +105,7 @@ async def test_unattended_it_writes_both_files_and_prints_the_invitation(
     assert discord.token not in output + complaints
 
 
-async def test_an_intent_that_is_off_is_told(nothing_yet: Path) -> None:
+async def test_setup_reports_a_missing_intent(nothing_yet: Path) -> None:
     async with LoopbackDiscord(portal=frozenset({Privileged.MEMBERS})) as discord:
         status, output, _ = await setup(
             nothing_yet, "--yes", "--token", discord.token, "--model", "none", discord=discord
@@ -115,7 +115,7 @@ async def test_an_intent_that_is_off_is_told(nothing_yet: Path) -> None:
     assert load_settings(environ={}).engine.model == "demo"
 
 
-async def test_a_wrong_token_is_stored_nowhere_and_shown_nowhere(
+async def test_a_wrong_token_is_neither_stored_nor_shown(
     discord: LoopbackDiscord, nothing_yet: Path
 ) -> None:
     status, output, complaints = await setup(
@@ -127,7 +127,7 @@ async def test_a_wrong_token_is_stored_nowhere_and_shown_nowhere(
     assert written(nothing_yet) == set()
 
 
-async def test_without_a_token_or_without_discord_it_says_what_to_do(nothing_yet: Path) -> None:
+async def test_a_missing_token_or_network_is_explained(nothing_yet: Path) -> None:
     status, _, complaints = await setup(nothing_yet, "--yes")
     assert (status, complaints.count("\n")) == (2, 1)
     assert "--token -" in complaints
@@ -139,7 +139,7 @@ async def test_without_a_token_or_without_discord_it_says_what_to_do(nothing_yet
     assert written(nothing_yet) == set()
 
 
-async def test_what_stands_in_the_files_already_is_kept(nothing_yet: Path) -> None:
+async def test_setup_keeps_the_contents_of_existing_files(nothing_yet: Path) -> None:
     env, yaml = nothing_yet / ".env", nothing_yet / "aside.yaml"
     env.write_text("ASIDE_API_KEY=k\nexport DISCORD_TOKEN=old\n")
     yaml.write_text("logging: {level: DEBUG}\n")
@@ -154,19 +154,19 @@ async def test_what_stands_in_the_files_already_is_kept(nothing_yet: Path) -> No
     assert load_settings(environ={}).engine.model == "Qwen3-8B"
 
 
-async def test_asked_it_takes_answers_and_proposals(nothing_yet: Path) -> None:
+async def test_setup_asks_and_offers_defaults(nothing_yet: Path) -> None:
     answers = "Qwen3-0.6B\nn\n"
     status, output, asked = await setup(
         nothing_yet, "--offline", "--token", "a.b.c", "--vram", "8GiB", given=answers
     )
     assert status == 0, asked
     assert "The model [Qwen3-8B" in asked
-    assert "Fetch it now?" in asked
+    assert "Download it now?" in asked
     assert "`aside models pull Qwen3-0.6B`" in output
     assert load_settings(environ={}).engine.model == "Qwen3-0.6B"
 
 
-async def test_it_fetches_the_model_where_one_says_so(nothing_yet: Path, tmp_path: Path) -> None:
+async def test_setup_downloads_the_model_with_get(nothing_yet: Path, tmp_path: Path) -> None:
     with LoopbackHub() as hub:
         hub.put(
             "Qwen/Qwen3-0.6B-GGUF",
@@ -180,7 +180,7 @@ async def test_it_fetches_the_model_where_one_says_so(nothing_yet: Path, tmp_pat
     assert (nothing_yet / "weights" / "Qwen--Qwen3-0.6B-GGUF" / "Qwen3-0.6B-Q8_0.gguf").is_file()
 
 
-async def test_a_model_that_there_is_not_is_told_before_anything_is_written(
+async def test_an_unknown_model_is_reported_before_any_file_is_written(
     nothing_yet: Path,
 ) -> None:
     status, _, complaints = await setup(

@@ -1,4 +1,4 @@
-"""Programs end in good order when the system asks them to."""
+"""Programs shut down cleanly on signals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    """As a program finds these signals that was started at a terminal; and as they were, afterwards."""
+    """Set the signals to the defaults of a program at a terminal, and restore them afterwards."""
     before = {
         number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)
     }
@@ -36,23 +36,23 @@ async def _waiting(until: float) -> str:
         await asyncio.sleep(until)
     except asyncio.CancelledError:
         await asyncio.sleep(0.1)
-        return "ended in good order"
-    return "not ended"
+        return "cancelled"
+    return "not cancelled"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-async def test_a_program_that_is_asked_to_end_ends_in_good_order(number: signal.Signals) -> None:
+async def test_a_signal_cancels_the_program_once(number: signal.Signals) -> None:
     waiting = asyncio.create_task(_waiting(30))
     await asyncio.sleep(0)
     os.kill(os.getpid(), number)
     await asyncio.sleep(0.02)
-    os.kill(os.getpid(), signal.SIGHUP)  # by the shell, and by the system
-    assert await waiting == "ended in good order"
+    os.kill(os.getpid(), signal.SIGHUP)  # from the shell and from the system
+    assert await waiting == "cancelled"
 
 
-async def test_what_was_started_to_outlive_its_terminal_does() -> None:
+async def test_a_program_started_with_nohup_ignores_the_hangup() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     waiting = asyncio.create_task(_waiting(0.2))
     await asyncio.sleep(0)
     os.kill(os.getpid(), signal.SIGHUP)
-    assert await waiting == "not ended"
+    assert await waiting == "not cancelled"

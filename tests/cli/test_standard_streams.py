@@ -1,4 +1,4 @@
-"""Commands whose standard streams are closed, or lead nowhere."""
+"""Commands with closed or full standard streams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FULL = Path("/dev/full")
 
 
 def aside(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `aside` with these arguments from a shell that redirects what is said."""
+    """Run `aside` with these arguments from a shell with a redirection."""
     return subprocess.run(
         ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "bot", *arguments],
         capture_output=True,
@@ -22,20 +22,20 @@ def aside(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_command_works_without_the_streams_that_are_closed(closed: str) -> None:
+def test_a_command_works_with_closed_streams(closed: str) -> None:
     ran = aside(closed, "scenarios", "list")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ("pride-and-prejudice" in ran.stdout) is (">&-" not in closed.replace("2>&-", ""))
 
 
-def test_a_closed_input_is_one_that_has_ended() -> None:
+def test_a_closed_input_counts_as_ended() -> None:
     ran = aside("<&-", "chat")
     assert ran.returncode == 2
     assert "--scenario" in ran.stderr
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
-def test_a_full_disk_is_told_in_a_sentence() -> None:
+def test_a_full_disk_is_reported_in_one_sentence() -> None:
     ran = aside(f">{FULL}", "prompt", "pride-and-prejudice", "Mr Bennet")
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
-    assert "no room left" in ran.stderr
+    assert "disk is full" in ran.stderr

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
-def test_the_version_is_the_projects(aside: Aside) -> None:
+def test_version_prints_the_version_of_the_project(aside: Aside) -> None:
     version = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"]
     assert aside("version").stdout == f"aside {version}\n"

@@ -180,7 +180,7 @@ async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part
         await house.theatre.change(scene, lambda now: cast.move(now, GM, None, absent=True)[0])
     going_on = ("--store", "aside.db", "--continue", "1", "--character", "Mr Bennet")
     async with chatting(tmp_path, *going_on) as (typist, _):
-        await typist.reads("Elizabeth Bennet comes on stage.")
+        await typist.reads("Elizabeth Bennet enters the scene.")
         await typist.reads(PROMPT)
         typist.types("Papa?")
         await typist.reads("Well, well.")

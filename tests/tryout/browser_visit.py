@@ -1,4 +1,4 @@
-"""What a newcomer does on the page, with eyes, mouse and keyboard."""
+"""The actions of a newcomer on the page, with mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 WINDOW = "#windows iframe.shown"
 PICKER = "document.defaultView.simcordPreview.commandPicker"
 BOX = "#channel-composer-input"
-REPLY_PATIENCE = 90.0  # seconds that a model may take on a busy machine
+REPLY_PATIENCE = 90.0  # seconds for a reply on a busy machine
 
 
 @dataclass(frozen=True)
 class Newcomer:
-    """Somebody at the page."""
+    """A person at the page."""
 
     page: Page
 
     async def arrive(self, address: str) -> None:
-        """Open the page, and see a channel one can write in."""
+        """Open the page and wait until the channel accepts messages."""
         await self.page.open(address)
         await self._ready()
 
     async def become(self, person: str) -> None:
-        """Take somebody's place."""
+        """Switch to another person."""
         await self.page.click(f"#people [data-person={person}]")
         await self.page.until(
             f"document.querySelector('#people [data-person={person}]').ariaChecked === 'true'"
@@ -35,20 +35,21 @@ class Newcomer:
         await self._ready()
 
     async def go_to(self, place: str) -> None:
-        """Look at a place, by its name."""
-        name = f"[...document.querySelectorAll('.side li button')].find((one) => one.innerText.includes('{place}'))"
+        """Open a place by its name."""
+        buttons = "[...document.querySelectorAll('.side li button')]"
+        name = f"{buttons}.find((one) => one.innerText.includes('{place}'))"
         await self.page.until(f"({name}?.click(), {name})?.getAttribute('aria-current')")
         await self._ready()
 
     async def says(self, text: str) -> None:
-        """Say something in the channel that is shown."""
+        """Send a message in the open channel."""
         await self.page.click(BOX, within=WINDOW)
         await self.page.write(text)
         await self.page.press("Enter")
         await self.page.until(f"document.querySelector('{BOX}')?.value === ''", within=WINDOW)
 
     async def commands(self, command: str, *, choice: str | None = None) -> None:
-        """Choose a slash command in the picker, and where it asks for something type it and take what is offered."""
+        """Choose a slash command in the picker. Type `choice` and take the suggestion."""
         await self.page.click(BOX, within=WINDOW)
         await self.page.write(f"/{command}")
         await self.page.until(_offered(f"/{command}"), within=WINDOW)
@@ -66,11 +67,11 @@ class Newcomer:
         await self._ready()
 
     async def reads(self, text: str, *, patience: float = REPLY_PATIENCE) -> None:
-        """Wait until this stands in the window."""
+        """Wait until the window shows this text."""
         await self.page.reads(text, within=WINDOW, patience=patience)
 
     async def uncovers(self, text: str) -> None:
-        """Click the last spoiler bar, which hides this text until then; again, where an edit of the post covered it."""
+        """Click the last spoiler bar until it shows this text. An edit hides the text again."""
         spoiler = "[...document.querySelectorAll('.markdown-spoiler')].at(-1)"
         uncovered = f"{spoiler}.innerText.includes('{text}')"
         await self.page.until(f"{spoiler} && !{uncovered}", within=WINDOW)

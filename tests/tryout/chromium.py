@@ -1,4 +1,4 @@
-"""A headless Chromium driven over its DevTools protocol: enough of it to do what a person does on a page."""
+"""Drive a headless Chromium over the DevTools protocol, as a person would use a page."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _OPTIONS = (
     "--no-first-run",
     "--remote-debugging-port=0",
 )
-_PATIENCE = 20.0  # seconds that something may take to show
+_PATIENCE = 20.0  # seconds until an expected change must appear
 _KEYS = {"Enter": 13, "Escape": 27, "Tab": 9}
 
 
 class Page:
-    """One page. Selectors are CSS; `within` is the selector of a frame to look in."""
+    """One page. Selectors are CSS. `within` is the selector of a frame to search."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
@@ -43,7 +43,7 @@ class Page:
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
 
     async def listen(self) -> None:
-        """Hand answers to who waits for them. Runs until the page is gone."""
+        """Pass responses to their callers. Runs until the page is closed."""
         async for message in self._socket:
             answer = json.loads(message.data)
             if waiting := self._waiting.pop(answer.get("id", 0), None):
@@ -66,7 +66,7 @@ class Page:
         await self.call("Page.navigate", url=address)
 
     async def evaluate(self, script: str) -> Any:
-        """Return what a script comes to."""
+        """Return the value of a script."""
         answer = await self.call(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
@@ -76,13 +76,13 @@ class Page:
     async def until(
         self, script: str, *, within: str | None = None, patience: float = _PATIENCE
     ) -> Any:
-        """Return what a script comes to as soon as that is true; `document` in it is the frame's."""
+        """Return the value of a script as soon as it is true. `document` in it is the frame's."""
         end = asyncio.get_running_loop().time() + patience
         while not (value := await self.evaluate(_in(within, script))):
             if asyncio.get_running_loop().time() > end:
                 text = await self.evaluate(_in(within, "document.body.innerText"))
                 raise AssertionError(
-                    f"{script} did not come true in {patience} s. The page says:\n{text}"
+                    f"{script} was not true after {patience} s. The page shows:\n{text}"
                 )
             await asyncio.sleep(0.05)
         return value
@@ -90,7 +90,7 @@ class Page:
     async def reads(
         self, text: str, *, within: str | None = None, patience: float = _PATIENCE
     ) -> None:
-        """Wait until this text is to be read."""
+        """Wait until the page shows this text."""
         await self.until(
             f"document.body.innerText.includes({json.dumps(text)})",
             within=within,
@@ -100,15 +100,17 @@ class Page:
     async def click(
         self, selector: str, *, within: str | None = None, button: str = "left"
     ) -> None:
-        """Click in the middle of the last element that the selector finds."""
+        """Click the middle of the last visible element that matches the selector."""
         script = f"""(() => {{
-            const found = [...document.querySelectorAll({json.dumps(selector)})].filter((one) => one.checkVisibility());
+            const all = [...document.querySelectorAll({json.dumps(selector)})];
+            const found = all.filter((one) => one.checkVisibility());
             const box = found.at(-1)?.getBoundingClientRect();
             return box && {{ x: box.x + box.width / 2, y: box.y + box.height / 2 }};
         }})()"""
         spot = await self.until(script, within=within)
         if within:
-            offset = f"(({{x, y}}) => ({{x, y}}))(document.querySelector({json.dumps(within)}).getBoundingClientRect())"
+            box = f"document.querySelector({json.dumps(within)}).getBoundingClientRect()"
+            offset = f"(({{x, y}}) => ({{x, y}}))({box})"
             frame = await self.evaluate(offset)
             spot = {axis: spot[axis] + frame[axis] for axis in "xy"}
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
@@ -117,12 +119,12 @@ class Page:
             )
 
     async def write(self, text: str) -> None:
-        """Type text where the focus is."""
+        """Type text into the focused element."""
         for letter in text:
             await self.call("Input.dispatchKeyEvent", type="char", text=letter)
 
     async def press(self, key: str) -> None:
-        """Press a key that writes nothing."""
+        """Press a key that types no text."""
         for kind in ("keyDown", "keyUp"):
             text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
             await self.call(
@@ -135,14 +137,14 @@ class Page:
             )
 
     async def picture(self, path: Path) -> None:
-        """Save what is to be seen as PNG."""
+        """Save a screenshot as PNG."""
         shot = await self.call("Page.captureScreenshot", format="png")
         await asyncio.to_thread(path.write_bytes, base64.b64decode(shot["data"]))
 
 
 @asynccontextmanager
 async def browser(folder: Path, *, width: int = 1280, height: int = 800) -> AsyncIterator[Page]:
-    """Start a browser whose files are in `folder`, and end it."""
+    """Run a browser with its files in `folder`."""
     assert PROGRAM is not None
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
@@ -175,7 +177,7 @@ async def browser(folder: Path, *, width: int = 1280, height: int = 800) -> Asyn
 
 
 async def _address(session: aiohttp.ClientSession, folder: Path) -> str:
-    """Return the address of the first page's socket, once the browser has told it."""
+    """Return the address of the first page's socket once the browser has published it."""
     async with asyncio.timeout(_PATIENCE):
         while True:
             if port := await asyncio.to_thread(_port, folder):
@@ -186,8 +188,8 @@ async def _address(session: aiohttp.ClientSession, folder: Path) -> str:
 
 
 def _port(folder: Path) -> str:
-    told = folder / "DevToolsActivePort"
-    return told.read_text().partition("\n")[0] if told.exists() else ""
+    published = folder / "DevToolsActivePort"
+    return published.read_text().partition("\n")[0] if published.exists() else ""
 
 
 def _in(within: str | None, script: str) -> str:

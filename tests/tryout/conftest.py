@@ -1,4 +1,4 @@
-"""A simulated Discord with a bot of a few lines on it, for tests of what is between the two."""
+"""A simulated Discord with a minimal bot, for tests of the layer between the two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SmallBot(commands.Bot):
-    """Does one thing with every message of a person's."""
+    """Calls one function with every message of a person."""
 
     def __init__(self, hear: Hear | None = None, **options: Any) -> None:
         super().__init__(
@@ -36,8 +36,8 @@ class SmallBot(commands.Bot):
             await self.hear(message)
 
 
-class World:
-    """A Discord, the town on it, and its bot."""
+class Simulation:
+    """A simulated Discord with the demo server and a bot."""
 
     def __init__(self, live: LiveDiscord, demo: DemoServer, bot: commands.Bot) -> None:
         self.live = live
@@ -45,14 +45,14 @@ class World:
         self.bot = bot
 
     async def say(self, text: str, *, key: str = "ada", place: int | None = None) -> None:
-        """Have a person say something on the stage, or in another place."""
+        """Send a message as a person, in the main channel or another place."""
         person = self.demo.person(key)
         channel, _ = self.demo.channel(person, place or self.demo.stage.id)
         async with self.live.step:
             await person.member.send(channel, text)
 
     def said(self, place: int | None = None) -> list[str]:
-        """Return what stands in a place."""
+        """Return the messages in a place."""
         return [
             message.content
             for message in self.live.backend.messages[place or self.demo.stage.id].values()
@@ -60,17 +60,17 @@ class World:
 
     @property
     def thread(self) -> int:
-        """Id of the thread under the stage."""
+        """Return the id of the main channel's thread."""
         return next(place.id for place in self.demo.places(self.demo.gm) if place.kind == "thread")
 
 
 @asynccontextmanager
-async def world(bot: commands.Bot) -> AsyncIterator[World]:
-    """Have this bot on a town's Discord."""
+async def simulate(bot: commands.Bot) -> AsyncIterator[Simulation]:
+    """Run this bot on a simulated Discord with the demo server."""
     live = LiveDiscord(bot)
     demo = DemoServer(live, "stage", "A stage")
     async with log_in(live):
         try:
-            yield World(live, demo, bot)
+            yield Simulation(live, demo, bot)
         finally:
             await bot.close()

@@ -1,4 +1,4 @@
-"""A visitor without a browser: asks the site for what its pages would ask for."""
+"""A visitor without a browser, who sends the page's requests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Visitor:
-    """Has the link, and looks at places through windows as the page does."""
+    """Has the link and opens windows as the page does."""
 
     def __init__(self, session: aiohttp.ClientSession, site: Site) -> None:
         self._session = session
         self._root, _, self._key = site.address.partition("#")
 
     async def ask(self, what: str, body: object) -> tuple[int, Any]:
-        """Ask our own interface; return the status and the answer."""
+        """Send a request to our own API. Return the status and the response."""
         headers = {"X-Aside-Key": self._key}
         async with self._session.post(
             f"{self._root}aside/{what}", json=body, headers=headers
@@ -27,7 +27,7 @@ class Visitor:
             return answer.status, await answer.json()
 
     async def news(self, person: str = "ada") -> Any:
-        """Return what the page shows around the windows."""
+        """Return the data that the page shows around the windows."""
         status, news = await self.ask("news", {"person": person})
         assert status == 200, news
         return news
@@ -60,17 +60,17 @@ class Pane:
         self._sequence = 0
 
     async def messages(self) -> list[Any]:
-        """Return the messages that are shown, in order."""
+        """Return the visible messages, in order."""
         async with self._session.get(f"{self._root}api/state", headers=self._headers) as answer:
             state = await answer.json()
         return [state["messages"][number] for number in state["timeline"]]
 
     async def says(self, text: str) -> bool:
-        """Whether this text is shown anywhere in a message."""
+        """Return whether a visible message contains this text."""
         return text in json.dumps(await self.messages(), ensure_ascii=False)
 
-    async def act(self, kind: str, **what: Any) -> Any:
-        """Do something as the page would, on what it showed when it was opened."""
+    async def act(self, kind: str, **details: Any) -> Any:
+        """Send an action as the page would, based on the state when it was opened."""
         self._sequence += 1
         body = {
             "protocol_version": 3,
@@ -82,11 +82,11 @@ class Pane:
             "kind": kind,
         }
         async with self._session.post(
-            f"{self._root}api/action", json=body | what, headers=self._headers
+            f"{self._root}api/action", json=body | details, headers=self._headers
         ) as answer:
             return await answer.json()
 
     async def commands(self) -> dict[str, Any]:
-        """Return the slash commands that are offered, by how they are called."""
+        """Return the available slash commands by their names."""
         async with self._session.get(f"{self._root}api/commands", headers=self._headers) as answer:
             return {entry["invocation"]: entry for entry in (await answer.json())["entries"]}

@@ -1,4 +1,7 @@
-"""Makes the README's pictures: `python -m tests.tryout.make_pictures`, with the demo model, into docs/."""
+"""Make the README's pictures in docs/: `python -m tests.tryout.make_pictures`.
+
+The demo model generates the replies.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ from tests.tryout.browser_visit import REPLY_PATIENCE, WINDOW, Newcomer
 from tests.tryout.chromium import PROGRAM, Page, browser
 
 DOCS = Path(__file__).parents[2] / "docs"
-_COLOURS = 128  # of a palette that keeps the files small
+_COLOURS = 128  # size of the palette, which keeps the files small
 _IDLE = "!document.querySelector('#status').innerText"
 
 
 async def main(folder: Path) -> None:
-    """Play the beginning of a scene, and take pictures on the way."""
+    """Play the beginning of a scene and take pictures."""
     settings = Settings(store=StoreSettings(path=folder / "aside.db"))
     scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
     engine = create_engine(settings)
@@ -75,7 +78,7 @@ async def _answered(page: Page, count: int) -> None:
 
 
 async def _take(page: Page, name: str) -> None:
-    await asyncio.sleep(1.0)  # faces are loaded one by one
+    await asyncio.sleep(1.0)  # avatars load one by one
     path = DOCS / name
     await page.picture(path)
     with Image.open(path) as picture:

@@ -1,7 +1,8 @@
-"""How long a newcomer waits: `python -m tests.tryout.measure_waits` runs `aside try` and Chromium, and prints the seconds until
-the link, until the page can be written on, and from a line spoken until the first public word of its answer.
+"""Measure how long a newcomer waits: `python -m tests.tryout.measure_waits [CLONE]`.
 
-From a clone that has not been set up the first figure holds the set-up too.
+It runs `aside try` and Chromium. It prints the seconds until the link, until the page accepts
+input, and from a message until the first public word of the reply. In a new clone the first figure
+includes the set-up.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SAID = r"/WEBHOOK\s+\d[^\n]*\n+(?!💭)\S/.test(document.body.innerText)"
 
 
 async def main(folder: Path, clone: Path) -> None:
-    """Run the try-out of a clone, speak to a character, and print what was waited for."""
+    """Run `aside try` of a clone, speak to a character, and print the waiting times."""
     began = time.perf_counter()
     trying = await asyncio.create_subprocess_exec(
         sys.executable,

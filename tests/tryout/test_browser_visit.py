@@ -1,4 +1,4 @@
-"""A newcomer tries Aside in a real browser: starts the scene, speaks, reads the answer, and looks behind it."""
+"""A newcomer plays in a real browser: starts a scene, speaks, and reads replies and thoughts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.scenes.harness import reply
 from tests.tryout.browser_visit import WINDOW, Newcomer
 from tests.tryout.chromium import PROGRAM, browser
-from tests.tryout.test_page_session import house
+from tests.tryout.test_page_session import serve_site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,10 +33,10 @@ SECOND = reply(
 
 async def test_a_newcomer_plays_a_scene_in_the_browser(tmp_path: Path) -> None:
     engine = ScriptedEngine([Scripted(FIRST, pause=0.02), SECOND])
-    async with house(tmp_path, engine) as site, browser(tmp_path / "browser") as page:
+    async with serve_site(tmp_path, engine) as site, browser(tmp_path / "browser") as page:
         newcomer = Newcomer(page)
         await newcomer.arrive(site.address)
-        await page.reads("stand-in" if engine.info.stand_in else "The words come from scripted")
+        await page.reads("stand-in" if engine.info.stand_in else "scripted")
 
         await newcomer.commands("scene start", choice="Mr Bennet")
         await newcomer.reads("Rain runs down the library window")

@@ -1,4 +1,4 @@
-"""`aside try` as a person runs it."""
+"""`aside try` on the command line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMAND = (sys.executable, "-m", "bot", "try", "--no-browser")
 
 @contextmanager
 def trying(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """Run the command in an empty folder, as from a terminal of its own."""
+    """Run the command in an empty folder and its own process group."""
     quiet = {
         name: value
         for name, value in os.environ.items()
@@ -54,7 +54,7 @@ def trying(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def link_of(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """Wait for the link that the command prints; return it, and all that was said until then."""
+    """Wait for the link that the command prints. Return it and the output so far."""
     assert process.stdout is not None
     said = []
     for line in process.stdout:
@@ -65,7 +65,7 @@ def link_of(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 def ask(link: str, what: str, **body: str) -> None:
-    """Ask the site for something, as its page does."""
+    """Send a request to the site as its page does."""
     root, _, key = link.partition("#")
     headers = {"X-Aside-Key": key, "Content-Type": "application/json"}
     asked = urllib.request.Request(f"{root}aside/{what}", json.dumps(body).encode(), headers)
@@ -74,7 +74,7 @@ def ask(link: str, what: str, **body: str) -> None:
 
 
 @pytest.mark.model
-def test_ctrl_c_in_the_middle_of_a_reply_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_during_a_reply_cleans_up(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     began = perf_counter()
     with trying(tmp_path) as process:
@@ -82,17 +82,17 @@ def test_ctrl_c_in_the_middle_of_a_reply_leaves_nothing(tmp_path: Path) -> None:
         assert "warn" not in said.lower()
         with urllib.request.urlopen(link.partition("#")[0]) as page:
             assert "Your first scene" in page.read().decode()
-        assert perf_counter() - began < 30  # seconds, on a machine that does other things too
+        assert perf_counter() - began < 30  # seconds on a busy machine
         ask(link, "step", step="start")
         ask(link, "step", step="speak")
-        os.killpg(process.pid, signal.SIGINT)  # a terminal's Ctrl-C goes to the worker too
+        os.killpg(process.pid, signal.SIGINT)  # a terminal sends Ctrl-C to the worker too
         rest, _ = process.communicate(timeout=20)
     assert process.returncode in (0, 130)
     assert_nothing_left(tmp_path, process, rest)
 
 
 @pytest.mark.model
-def test_being_stopped_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_during_the_start_cleans_up(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     with trying(tmp_path) as process:
         assert process.stdout is not None
@@ -104,22 +104,20 @@ def test_being_stopped_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
 
 
 def assert_nothing_left(folder: Path, process: subprocess.Popen[str], said: str) -> None:
-    """No process of it, no file, no complaint."""
+    """Assert that no process, file or traceback is left."""
     assert "Traceback" not in said
     assert [path.name for path in folder.rglob("*")] == ["tmp"]
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
 
 
-def test_without_its_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "simcord", None)
     with pytest.raises(TryExtraMissing, match=r"pip install 'aside\[try\]'"):
         try_()
 
 
-def test_a_port_that_is_taken_is_the_user_s_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_used_port_is_a_user_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -131,7 +129,7 @@ def test_a_port_that_is_taken_is_the_user_s_fault(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_scenario_that_isn_t_there_is_the_user_s_fault(
+def test_an_unknown_scenario_is_a_user_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -140,7 +138,7 @@ def test_a_scenario_that_isn_t_there_is_the_user_s_fault(
     assert "pride-and-prejudice" in result.stderr
 
 
-def test_without_a_display_the_link_is_left_to_the_visitor(
+def test_without_a_display_the_visitor_opens_the_link(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):

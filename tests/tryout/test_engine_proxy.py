@@ -1,4 +1,4 @@
-"""The engine behind the curtain: the same words come, nobody waits for them, and the page can tell who thinks."""
+"""The engine proxy streams replies unchanged, reports progress and never blocks the simulation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.errors import EngineDied
 from bot.her.prompt import Prompt, Text
 from bot.tryout.engine_proxy import EngineProxy
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.tryout.conftest import SmallBot, world
+from tests.tryout.conftest import SmallBot, simulate
 from tests.wait_until import until
 
 if TYPE_CHECKING:
@@ -27,44 +27,44 @@ async def started(engine: ScriptedEngine) -> EngineProxy:
     return EngineProxy(engine)
 
 
-async def test_a_reply_comes_as_the_engine_gives_it() -> None:
-    offstage = await started(ScriptedEngine(["An unhappy alternative is before you."]))
-    chunks = [chunk async for chunk in offstage.generate(ASKED)]
+async def test_a_reply_is_streamed_unchanged() -> None:
+    proxy = await started(ScriptedEngine(["An unhappy alternative is before you."]))
+    chunks = [chunk async for chunk in proxy.generate(ASKED)]
     assert "".join(chunk.text for chunk in chunks) == "An unhappy alternative is before you."
     assert [chunk.finish is not None for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
-    assert await offstage.count(ASKED.prompt) == 2
+    assert await proxy.count(ASKED.prompt) == 2
 
 
-async def test_an_engine_s_failure_is_the_bot_s_to_handle() -> None:
-    offstage = await started(ScriptedEngine([Scripted("An un", error=EngineDied("It died."))]))
-    chunks = offstage.generate(ASKED)
+async def test_an_engine_error_reaches_the_bot() -> None:
+    proxy = await started(ScriptedEngine([Scripted("An un", error=EngineDied("It died."))]))
+    chunks = proxy.generate(ASKED)
     assert (await anext(chunks)).text == "An un"
     with pytest.raises(EngineDied, match=r"It died\."):
         await anext(chunks)
 
 
-async def test_who_listens_no_longer_stops_the_engine() -> None:
+async def test_closing_the_stream_cancels_generation() -> None:
     engine = ScriptedEngine([Scripted("word " * 1000, pause=0.01)])
-    offstage = await started(engine)
-    async with aclosing(offstage.generate(ASKED)) as chunks:
+    proxy = await started(engine)
+    async with aclosing(proxy.generate(ASKED)) as chunks:
         await anext(chunks)
     assert engine.cancelled == [ASKED]
     assert engine.running == 0
 
 
-async def test_it_tells_who_thinks_and_how_long_it_took() -> None:
+async def test_running_replies_and_the_last_duration_are_known() -> None:
     engine = ScriptedEngine([Scripted("Well?", pause=0.05)])
-    offstage = await started(engine)
-    assert not offstage.thinking
-    async with aclosing(offstage.generate(ASKED)) as chunks:
+    proxy = await started(engine)
+    assert not proxy.thinking
+    async with aclosing(proxy.generate(ASKED)) as chunks:
         await anext(chunks)
-        assert [one.mind for one in offstage.thinking] == ["7/Mr Bennet"]
-    assert not offstage.thinking
-    assert offstage.last_took is not None
-    assert offstage.last_took > 0.04
+        assert [one.mind for one in proxy.thinking] == ["7/Mr Bennet"]
+    assert not proxy.thinking
+    assert proxy.last_took is not None
+    assert proxy.last_took > 0.04
 
 
-async def test_what_is_expected_reaches_an_engine_that_can_use_it() -> None:
+async def test_prefetching_is_forwarded_only_to_engines_that_support_it() -> None:
     class Foresighted(ScriptedEngine):
         def prefetch(self, mind: str, prompt: Prompt) -> None:
             expected.append((mind, prompt.text))
@@ -75,22 +75,22 @@ async def test_what_is_expected_reaches_an_engine_that_can_use_it() -> None:
     assert expected == [("7/Jane", "Papa?")]
 
 
-async def test_a_person_may_speak_while_the_model_thinks() -> None:
+async def test_people_can_speak_while_the_model_generates() -> None:
     engine = ScriptedEngine(["Well, Lizzy?"])
-    offstage = await started(engine)
+    proxy = await started(engine)
     engine.gate.clear()
 
     async def answer(message: discord.Message) -> None:
         if message.content == "Papa?":
             await message.channel.send(
-                "".join([chunk.text async for chunk in offstage.generate(ASKED)])
+                "".join([chunk.text async for chunk in proxy.generate(ASKED)])
             )
 
-    async with world(SmallBot(answer)) as demo:
-        offstage.external_wait = demo.live.external_wait
+    async with simulate(SmallBot(answer)) as sim:
+        proxy.external_wait = sim.live.external_wait
         async with asyncio.timeout(2):  # simcord alone would wait for the reply
-            await demo.say("Papa?")
-            await demo.say("Shall we wait?", key="ben")
-        assert demo.said() == ["Papa?", "Shall we wait?"]
+            await sim.say("Papa?")
+            await sim.say("Shall we wait?", key="ben")
+        assert sim.said() == ["Papa?", "Shall we wait?"]
         engine.gate.set()
-        await until(lambda: demo.said()[-1] == "Well, Lizzy?")
+        await until(lambda: sim.said()[-1] == "Well, Lizzy?")

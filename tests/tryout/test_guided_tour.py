@@ -1,4 +1,4 @@
-"""The guided path fits the scenario."""
+"""The guided tour fits the scenario."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.package_data import shipped_folder
 from bot.tryout.guided_tour import GuidedTour
 
 
-def test_it_begins_with_the_line_that_the_readme_shows() -> None:
+def test_the_tour_starts_with_the_line_in_the_readme() -> None:
     path = GuidedTour.for_scenario(
         Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
     )
@@ -19,7 +19,7 @@ def test_it_begins_with_the_line_that_the_readme_shows() -> None:
     assert path.channel == "mr-bennets-study"
 
 
-def test_its_people_are_in_the_scene() -> None:
+def test_the_tour_uses_characters_of_the_scenario() -> None:
     library = Library([shipped_folder("personas")])
     for summary in library.summaries():
         path = GuidedTour.for_scenario(library.scenario(summary.id))
@@ -36,7 +36,7 @@ def test_its_people_are_in_the_scene() -> None:
         ("a" * 200, "a" * 100),
     ],
 )
-def test_its_channel_is_called_as_discord_calls_channels(title: str, channel: str) -> None:
+def test_the_channel_name_is_valid_on_discord(title: str, channel: str) -> None:
     people = (Character(name="Jane"), Character(name="Rochester"))
     scenario = Scenario(id="x", title=title, book="B", summary="S", setting="T", characters=people)
     assert GuidedTour.for_scenario(scenario).channel == channel

@@ -1,4 +1,4 @@
-"""The real bot on the simulated Discord, as a visitor's page plays it."""
+"""The real bot on the simulated Discord, used through the page's requests."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ BENNET = reply(
 
 
 @asynccontextmanager
-async def house(folder: Path, engine: ScriptedEngine) -> AsyncIterator[Site]:
-    """Have the real bot play with this engine, all it keeps in `folder`."""
+async def serve_site(folder: Path, engine: ScriptedEngine) -> AsyncIterator[Site]:
+    """Run the real bot with this engine and its files in `folder`."""
     settings = Settings(store=StoreSettings(path=folder / "aside.db"))
     scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
     await engine.start()
@@ -50,14 +50,14 @@ async def house(folder: Path, engine: ScriptedEngine) -> AsyncIterator[Site]:
 
 @asynccontextmanager
 async def visited(folder: Path, engine: ScriptedEngine | None = None) -> AsyncIterator[Visitor]:
-    """Visit such a house."""
+    """Visit such a site."""
     engine = engine or ScriptedEngine([BENNET])
-    async with house(folder, engine) as site, aiohttp.ClientSession() as session:
+    async with serve_site(folder, engine) as site, aiohttp.ClientSession() as session:
         yield Visitor(session, site)
 
 
 async def place(visitor: Visitor, person: str, name: str) -> Pane:
-    """Open a person's window onto the place of that name."""
+    """Open a person's window for the place with this name."""
     places = (await visitor.news(person))["places"]
     return await visitor.window(
         person, next(int(one["id"]) for one in places if one["name"] == name)
@@ -65,7 +65,7 @@ async def place(visitor: Visitor, person: str, name: str) -> Pane:
 
 
 async def run(pane: Pane, command: str, **options: str) -> None:
-    """Use a slash command as the picker does."""
+    """Run a slash command as the picker does."""
     entry = (await pane.commands())[command]
     receipt = await pane.act(
         "run_command",
@@ -78,11 +78,11 @@ async def run(pane: Pane, command: str, **options: str) -> None:
 
 
 async def do(visitor: Visitor, step: str) -> None:
-    """Take a step of the guided path by its button."""
+    """Do a step of the guided tour with its button."""
     assert await visitor.ask("step", {"step": step}) == (200, {"done": True})
 
 
-async def test_the_guided_path_leads_from_the_start_to_a_revealed_thought(tmp_path: Path) -> None:
+async def test_the_guided_tour_leads_to_a_revealed_thought(tmp_path: Path) -> None:
     async with visited(tmp_path) as visitor:
         stage = await place(visitor, "ben", "mr-bennets-study")
         talk = await place(visitor, "grace", "Aside")
@@ -99,7 +99,7 @@ async def test_the_guided_path_leads_from_the_start_to_a_revealed_thought(tmp_pa
         assert (await visitor.news())["done"] == ["start", "join", "speak", "answer", "reveal"]
 
 
-async def test_a_scenario_is_found_by_typing(tmp_path: Path) -> None:
+async def test_typing_completes_the_scenario(tmp_path: Path) -> None:
     async with visited(tmp_path) as visitor:
         stage = await place(visitor, "grace", "mr-bennets-study")
         entry = (await stage.commands())["scene start"]
@@ -116,7 +116,7 @@ async def test_a_scenario_is_found_by_typing(tmp_path: Path) -> None:
     assert names == ["Mr Bennet's study · Pride and Prejudice"]
 
 
-async def test_the_characters_have_their_faces(tmp_path: Path) -> None:
+async def test_the_characters_have_avatars(tmp_path: Path) -> None:
     async with visited(tmp_path) as visitor:
         stage = await place(visitor, "ada", "mr-bennets-study")
         await do(visitor, "start")
@@ -138,7 +138,7 @@ async def test_a_scene_in_the_thread_stays_in_the_thread(tmp_path: Path) -> None
         assert await stage.messages() == []
 
 
-async def test_the_menu_of_a_message_shows_its_thoughts_to_the_game_master_alone(
+async def test_the_message_menu_shows_thoughts_only_to_the_game_master(
     tmp_path: Path,
 ) -> None:
     async with visited(tmp_path) as visitor:
@@ -157,7 +157,7 @@ async def test_the_menu_of_a_message_shows_its_thoughts_to_the_game_master_alone
         assert not await adas.says("SECRET")
 
 
-async def test_while_the_model_thinks_it_shows_and_others_may_act(tmp_path: Path) -> None:
+async def test_progress_is_shown_and_others_can_act_during_generation(tmp_path: Path) -> None:
     engine = ScriptedEngine([BENNET])
     async with visited(tmp_path, engine) as visitor:
         stage = await place(visitor, "ben", "mr-bennets-study")
@@ -174,7 +174,7 @@ async def test_while_the_model_thinks_it_shows_and_others_may_act(tmp_path: Path
         assert (await visitor.news())["thinking"] == []
 
 
-async def test_it_ends_at_once_in_the_middle_of_a_reply(tmp_path: Path) -> None:
+async def test_closing_in_the_middle_of_a_reply_is_quick(tmp_path: Path) -> None:
     engine = ScriptedEngine([BENNET])
     async with visited(tmp_path, engine) as visitor:
         for step in ("start", "speak"):

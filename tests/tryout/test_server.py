@@ -1,4 +1,4 @@
-"""The simulated Discord is one to play on: time passes, nobody waits for a bot that thinks, and two may act at once."""
+"""The simulated Discord runs in real time and never waits for a bot that is generating."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from tests.tryout.conftest import SmallBot, world
+from tests.tryout.conftest import SmallBot, simulate
 from tests.wait_until import until
 
 if TYPE_CHECKING:
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import pytest
 
 
-async def test_messages_are_dated_by_the_time_of_day() -> None:
-    async with world(SmallBot()) as demo:
+async def test_messages_have_the_current_time() -> None:
+    async with simulate(SmallBot()) as sim:
         before = datetime.now(UTC)
-        await demo.say("Good evening.")
-        (message,) = demo.live.backend.messages[demo.demo.stage.id].values()
+        await sim.say("Good evening.")
+        (message,) = sim.live.backend.messages[sim.demo.stage.id].values()
         assert before <= datetime.fromisoformat(message.timestamp) <= datetime.now(UTC)
 
 
-async def test_what_the_bot_times_takes_time() -> None:
+async def test_the_bots_clock_runs() -> None:
     took: list[float] = []
 
     async def hear(_message: discord.Message) -> None:
@@ -35,59 +35,59 @@ async def test_what_the_bot_times_takes_time() -> None:
     def monotonic_of_the_bot() -> float:
         return asyncio.get_running_loop().time()
 
-    async with world(SmallBot(hear)) as demo:
-        await demo.say("Wait a moment.")
+    async with simulate(SmallBot(hear)) as sim:
+        await sim.say("Wait a moment.")
         await until(lambda: bool(took))
         assert 0.15 < took[0] < 2.0
 
 
-async def test_a_step_is_over_while_the_bot_still_sleeps() -> None:
+async def test_a_step_does_not_wait_for_a_sleeping_bot() -> None:
     async def hear(message: discord.Message) -> None:
         await asyncio.sleep(1.0)
         await message.channel.send("At last.")
 
-    async with world(SmallBot(hear)) as demo:
+    async with simulate(SmallBot(hear)) as sim:
         began = perf_counter()
-        await demo.say("Hello?")
+        await sim.say("Hello?")
         assert perf_counter() - began < 0.8
-        assert demo.said() == ["Hello?"]
-        await until(lambda: "At last." in demo.said())
+        assert sim.said() == ["Hello?"]
+        await until(lambda: "At last." in sim.said())
 
 
-async def test_a_step_is_over_though_the_bot_waits_for_something_that_never_comes() -> None:
+async def test_a_step_does_not_wait_for_an_event_that_never_comes() -> None:
     async def hear(message: discord.Message) -> None:
         await message.channel.send("I wait.")
         await asyncio.Event().wait()
 
-    async with world(SmallBot(hear)) as demo:
+    async with simulate(SmallBot(hear)) as sim:
         began = perf_counter()
         for text in ("Hello?", "Still there?"):
-            await demo.say(text)
+            await sim.say(text)
         assert perf_counter() - began < 2.0
-        assert demo.said() == ["Hello?", "I wait.", "Still there?", "I wait."]
+        assert sim.said() == ["Hello?", "I wait.", "Still there?", "I wait."]
 
 
-async def test_two_people_who_speak_at_once_are_both_heard() -> None:
+async def test_two_simultaneous_messages_are_both_heard() -> None:
     heard: list[str] = []
 
     async def hear(message: discord.Message) -> None:
         await asyncio.sleep(0)
         heard.append(message.content)
 
-    async with world(SmallBot(hear)) as demo:
-        await asyncio.gather(demo.say("I first!"), demo.say("No, I!", key="ben"))
+    async with simulate(SmallBot(hear)) as sim:
+        await asyncio.gather(sim.say("I first!"), sim.say("No, I!", key="ben"))
         assert heard == ["I first!", "No, I!"]
 
 
-async def test_a_failure_of_the_bots_ends_nothing_and_is_logged(
+async def test_an_error_in_the_bot_is_logged_and_the_bot_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def hear(_message: discord.Message) -> None:
         raise RuntimeError("a slip")
 
-    async with world(SmallBot(hear)) as demo:
+    async with simulate(SmallBot(hear)) as sim:
         with caplog.at_level(logging.ERROR):
-            await demo.say("Hello?")
-            await demo.say("Still there?")
-        assert demo.said() == ["Hello?", "Still there?"]
+            await sim.say("Hello?")
+            await sim.say("Still there?")
+        assert sim.said() == ["Hello?", "Still there?"]
         assert "a slip" in caplog.text

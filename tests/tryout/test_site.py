@@ -1,4 +1,4 @@
-"""The site: for whoever has the link and nobody else, and live."""
+"""The site shows live changes, and only to people who have the link."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def stage_of(news: dict[str, list[dict[str, str]]]) -> int:
     return int(news["places"][0]["id"])
 
 
-async def test_the_page_shows_the_people_and_what_each_can_look_at() -> None:
+async def test_the_page_lists_people_and_places() -> None:
     async with site_of(SmallBot()) as (_, visitor):
         news = await visitor.news("ada")
     assert [one["name"] for one in news["people"]] == ["Grace", "Ada", "Ben"]
@@ -69,7 +69,7 @@ async def test_the_page_shows_the_people_and_what_each_can_look_at() -> None:
     ]
 
 
-async def test_what_a_person_says_and_the_bot_answers_shows_in_every_window() -> None:
+async def test_messages_appear_in_every_window() -> None:
     async with site_of(SmallBot(echo)) as (_, visitor):
         stage = stage_of(await visitor.news())
         ada, ben = await visitor.window("ada", stage), await visitor.window("ben", stage)
@@ -79,18 +79,17 @@ async def test_what_a_person_says_and_the_bot_answers_shows_in_every_window() ->
         assert [message["author"]["name"] for message in await ben.messages()] == ["Ada", "Aside"]
 
 
-async def test_what_was_shown_a_moment_ago_is_good_enough_to_act_on() -> None:
+async def test_an_action_on_a_slightly_old_page_works() -> None:
     async with site_of(SmallBot(echo)) as (_, visitor):
         stage = stage_of(await visitor.news())
         ada, ben = await visitor.window("ada", stage), await visitor.window("ben", stage)
         await ada.act("send_message", content="Hello?")
-        await until(
-            lambda: ben.says("You said: Hello?")
-        )  # Ben's page has changed since he opened it
+        # Ben's page has changed since he opened it.
+        await until(lambda: ben.says("You said: Hello?"))
         assert (await ben.act("send_message", content="Hello, Ada!"))["settlement"] == "settled"
 
 
-async def test_two_pages_of_one_person_show_the_same() -> None:
+async def test_two_pages_of_one_person_stay_in_step() -> None:
     async with site_of(SmallBot()) as (_, visitor):
         stage = stage_of(await visitor.news())
         first, second = await visitor.window("ada", stage), await visitor.window("ada", stage)
@@ -98,7 +97,7 @@ async def test_two_pages_of_one_person_show_the_same() -> None:
         await until(lambda: second.says("Hello?"))
 
 
-async def test_a_message_of_five_thousand_characters_is_refused_as_discord_does() -> None:
+async def test_a_message_over_the_limit_is_rejected_as_on_discord() -> None:
     async with site_of(SmallBot(echo)) as (_, visitor):
         ada = await visitor.window("ada", stage_of(await visitor.news()))
         receipt = await ada.act("send_message", content="a" * 5000)
@@ -106,7 +105,7 @@ async def test_a_message_of_five_thousand_characters_is_refused_as_discord_does(
         assert await ada.messages() == []
 
 
-async def test_a_direct_message_shows_to_its_reader_alone() -> None:
+async def test_a_direct_message_is_visible_only_to_its_recipient() -> None:
     async def whisper(message: discord.Message) -> None:
         await message.author.send("Between us.")
 
@@ -125,7 +124,7 @@ async def test_a_direct_message_shows_to_its_reader_alone() -> None:
         assert status == 400, answer
 
 
-async def test_without_the_link_nothing_can_be_asked() -> None:
+async def test_requests_without_the_key_are_rejected() -> None:
     async with site_of(SmallBot()) as (site, _), aiohttp.ClientSession() as session:
         root = f"http://127.0.0.1:{site.port}"
         async with session.get(f"{root}/api/state") as answer:
@@ -134,7 +133,7 @@ async def test_without_the_link_nothing_can_be_asked() -> None:
             assert answer.status == 401
 
 
-async def test_a_site_that_only_looks_like_ours_gets_nothing() -> None:
+async def test_requests_for_another_host_are_rejected() -> None:
     async with site_of(SmallBot()) as (site, _), aiohttp.ClientSession() as session:
         headers = {"Host": f"evil.example:{site.port}"}
         async with session.get(f"http://127.0.0.1:{site.port}/", headers=headers) as answer:
@@ -153,21 +152,21 @@ async def test_a_site_that_only_looks_like_ours_gets_nothing() -> None:
         ("menu", {"person": "ada", "place": "x", "message": "1", "name": "Show thoughts"}),
     ],
 )
-async def test_nonsense_is_refused_in_a_sentence(what: str, body: object) -> None:
+async def test_a_malformed_request_is_rejected_in_one_sentence(what: str, body: object) -> None:
     async with site_of(SmallBot()) as (_, visitor):
         status, answer = await visitor.ask(what, body)
     assert status == 400
     assert answer["error"].endswith(".")
 
 
-async def test_a_step_that_the_bot_can_t_take_is_refused_in_a_sentence() -> None:
+async def test_an_impossible_step_is_rejected_in_one_sentence() -> None:
     async with site_of(SmallBot()) as (_, visitor):
         status, answer = await visitor.ask("step", {"step": "start"})
     assert status == 409
     assert "scene" in answer["error"]
 
 
-async def test_the_page_and_all_it_asks_for_come_from_here() -> None:
+async def test_the_page_loads_only_local_files() -> None:
     async with site_of(SmallBot()) as (site, _), aiohttp.ClientSession() as session:
         root = f"http://127.0.0.1:{site.port}"
         for page in ("/", "/window"):
@@ -181,7 +180,7 @@ async def test_the_page_and_all_it_asks_for_come_from_here() -> None:
                     assert answer.status == 200, file
 
 
-def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
+def test_a_used_port_is_reported_in_one_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -190,7 +189,7 @@ def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
             listen(port)
 
 
-def test_the_page_mentions_no_address_but_its_own() -> None:
+def test_the_page_has_no_external_addresses() -> None:
     page = Path(__file__).parents[2] / "bot/tryout/page"
     for file in page.iterdir():
         assert "://" not in file.read_text(), file

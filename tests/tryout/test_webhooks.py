@@ -1,4 +1,4 @@
-"""Webhooks are as on Discord: they post into threads, carry buttons, and have faces."""
+"""Webhooks work as on Discord: they post in threads, have buttons and have avatars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from simcord.results import ResponseMessage
 
 from bot.tryout import avatars
-from tests.tryout.conftest import SmallBot, World, world
+from tests.tryout.conftest import Simulation, SmallBot, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,32 +28,32 @@ async def hook_of(message: discord.Message) -> discord.Webhook:
 
 async def heard(
     act: Callable[[discord.Message], Awaitable[None]], *, in_thread: bool = False
-) -> World:
-    """Return the world after a person said something to a bot that does `act`."""
-    async with world(SmallBot(act)) as demo:
-        await demo.say("Papa?", place=demo.thread if in_thread else None)
-        return demo
+) -> Simulation:
+    """Return the simulation after a person sent a message to a bot that runs `act`."""
+    async with simulate(SmallBot(act)) as sim:
+        await sim.say("Papa?", place=sim.thread if in_thread else None)
+        return sim
 
 
-async def test_a_persona_speaks_in_the_thread_it_was_sent_to() -> None:
+async def test_a_persona_posts_in_its_thread() -> None:
     async def speak(message: discord.Message) -> None:
         hook = await hook_of(message)
         post = await hook.send("Come in.", wait=True, thread=message.channel)
         await hook.edit_message(post.id, content="Come in, Lizzy.", thread=message.channel)
 
-    demo = await heard(speak, in_thread=True)
-    assert demo.said(demo.thread) == ["Papa?", "Come in, Lizzy."]
-    assert demo.said() == []
+    sim = await heard(speak, in_thread=True)
+    assert sim.said(sim.thread) == ["Papa?", "Come in, Lizzy."]
+    assert sim.said() == []
 
 
-async def test_a_persona_can_be_taken_out_of_a_thread() -> None:
+async def test_a_persona_post_in_a_thread_can_be_deleted() -> None:
     async def speak(message: discord.Message) -> None:
         hook = await hook_of(message)
         post = await hook.send("Come in.", wait=True, thread=message.channel)
         await hook.delete_message(post.id, thread=message.channel)
 
-    demo = await heard(speak, in_thread=True)
-    assert demo.said(demo.thread) == ["Papa?"]
+    sim = await heard(speak, in_thread=True)
+    assert sim.said(sim.thread) == ["Papa?"]
 
 
 async def test_a_thread_of_another_channel_is_not_found() -> None:
@@ -65,25 +65,25 @@ async def test_a_thread_of_another_channel_is_not_found() -> None:
             await hook.send("Come in.", wait=True, thread=discord.Object(message.id))
         refused.append(caught.value)
 
-    demo = await heard(speak)
+    sim = await heard(speak)
     assert refused[0].code == 10003
-    assert demo.said() == ["Papa?"]
+    assert sim.said() == ["Papa?"]
 
 
-async def test_a_button_on_a_persona_s_post_can_be_pressed() -> None:
+async def test_a_button_on_a_persona_post_can_be_pressed() -> None:
     async def speak(message: discord.Message) -> None:
         hook = await hook_of(message)
         await hook.send("Come in.", wait=True, view=Door(timeout=None))
 
-    async with world(SmallBot(speak)) as demo:
-        await demo.say("Papa?")
-        post = list(demo.live.backend.messages[demo.demo.stage.id].values())[-1]
-        async with demo.live.step:
-            await demo.demo.player.member.click(ResponseMessage(demo.live, post), custom_id="knock")
-        assert demo.said() == ["Papa?", "Come in.", "Who is there?"]
+    async with simulate(SmallBot(speak)) as sim:
+        await sim.say("Papa?")
+        post = list(sim.live.backend.messages[sim.demo.stage.id].values())[-1]
+        async with sim.live.step:
+            await sim.demo.player.member.click(ResponseMessage(sim.live, post), custom_id="knock")
+        assert sim.said() == ["Papa?", "Come in.", "Who is there?"]
 
 
-async def test_buttons_come_with_files_too_and_go_again() -> None:
+async def test_buttons_can_accompany_files_and_be_removed() -> None:
     kept: list[list[str]] = []
 
     async def speak(message: discord.Message) -> None:
@@ -97,22 +97,22 @@ async def test_buttons_come_with_files_too_and_go_again() -> None:
                 [edited.content, *(str(len(each.components)) for each in (edited, fetched))]
             )
 
-    demo = await heard(speak)
-    assert demo.said() == ["Papa?", "Look."]
+    sim = await heard(speak)
+    assert sim.said() == ["Papa?", "Look."]
     assert kept == [["Look.", "1", "1"], ["Look.", "0", "0"]]
 
 
-async def test_a_webhook_s_picture_is_the_face_of_what_it_posts() -> None:
+async def test_a_webhooks_avatar_is_shown_on_its_posts() -> None:
     async def speak(message: discord.Message) -> None:
         await (await hook_of(message)).send("Come in.", wait=True)
 
-    async with world(SmallBot(speak)) as demo:
-        await demo.say("Papa?")
-        post = list(demo.live.backend.messages[demo.demo.stage.id].values())[-1]
-        author = demo.live.backend.users[post.author_id]
+    async with simulate(SmallBot(speak)) as sim:
+        await sim.say("Papa?")
+        post = list(sim.live.backend.messages[sim.demo.stage.id].values())[-1]
+        author = sim.live.backend.users[post.author_id]
         assert author.avatar is not None
         urls = [f"https://cdn.simcord.invalid/avatars/{author.id}/{author.avatar}.png"]
-        assert [demo.live.backend.cdn.get(url) for url in urls] == [FACE]
+        assert [sim.live.backend.cdn.get(url) for url in urls] == [FACE]
 
 
 class Door(discord.ui.View):

@@ -1,4 +1,4 @@
-"""`aside chat`: a scene at the terminal."""
+"""`aside chat`: the options of the command."""
 
 from __future__ import annotations
 
@@ -18,45 +18,49 @@ _LARGEST_SEED = 2**32 - 1
 
 def chat(
     scenario: Annotated[
-        str | None, typer.Option(metavar="N|NAME", help="What is played; asked where left out.")
+        str | None, typer.Option(metavar="N|NAME", help="The scenario to play (default: ask).")
     ] = None,
     character: Annotated[
-        str | None, typer.Option(metavar="N|NAME", help="Who answers where you address nobody.")
+        str | None, typer.Option(metavar="N|NAME", help="The character who answers by default.")
     ] = None,
     person: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="Who you are: a character, or your own name."),
+        typer.Option("--as", metavar="NAME", help="Your part: a character or your own name."),
     ] = None,
     show_think: Annotated[
         bool, typer.Option("--show-think", help="Show the model's planning.")
     ] = False,
     show_rolethink: Annotated[
-        bool, typer.Option("--show-rolethink", help="Show what characters think.")
+        bool, typer.Option("--show-rolethink", help="Show the characters' thoughts.")
     ] = False,
-    model: Annotated[str | None, typer.Option(help="A model's name, file or hf:… address.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Name, file or hf:… address of a model.")
+    ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=_LARGEST_SEED, help="With the same one the same is said."),
+        typer.Option(
+            min=0, max=_LARGEST_SEED, help="Random seed. The same seed gives the same replies."
+        ),
     ] = None,
     store: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Keep the scene in this database; left out, nothing is kept."
+            metavar="FILE", help="Store the scene in this database (default: don't store it)."
         ),
     ] = None,
     scene: Annotated[
         int | None,
-        typer.Option("--continue", metavar="SCENE", help="Go on with this scene of the database."),
+        typer.Option("--continue", metavar="SCENE", help="Continue this scene of the database."),
     ] = None,
     config: Config = None,
 ) -> None:
-    """Play a scene at the terminal, with the characters, minds and rules it would have on Discord."""
+    """Play a scene at the terminal, with the same characters, minds and rules as on Discord."""
     from bot.cli.chat.session import ChatOptions, play
     from bot.her.beats import BeatKind
 
     if scene is not None and scenario is not None:
         raise UserInputError(
-            "A scene that goes on has its scenario already: leave out --scenario, or --continue."
+            "A continued scene already has a scenario. Leave out --scenario or --continue."
         )
     kinds = ((BeatKind.THOUGHT, show_rolethink), (BeatKind.PLANNING, show_think))
     showing = frozenset(kind for kind, wanted in kinds if wanted)
@@ -67,7 +71,7 @@ def chat(
 
 
 def _adapt_settings(settings: Settings, model: str | None) -> Settings:
-    """Return settings with that model, and without a log that would be told on the screen as well."""
+    """Return settings with this model and a log that does not disturb the screen."""
     changes: dict[str, object] = {"logging": settings.logging.model_copy(update={"level": "ERROR"})}
     if model is not None:
         plain = (

@@ -1,4 +1,4 @@
-"""Who plays what at the terminal: from options, or from lists where nobody said."""
+"""Choose the scenario and the parts from options, or ask the person."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from bot.terminal.keyboard import Keyboard
 
 VISITOR = "A visitor"
-_ALIKE = 80  # of 100, from which on a name is a character's misspelt rather than another one
+_ALIKE = 80  # similarity (0 to 100) at which a name counts as a misspelt character
 
 
 def choose_scenario(chooser: ChoicePrompt, library: Library, given: str | None) -> Scenario:
-    """Return the scenario to play. Raises UserInputError and ScenarioError."""
+    """Return the scenario to play. Raises UserInputError or ScenarioError."""
     listed = [
         (f"{one.title} · {one.book}", library.scenario(one.id)) for one in library.summaries()
     ]
     if not listed and given is None:
-        raise UserInputError("The library is empty: `aside scenarios check` tells why.")
+        raise UserInputError(
+            "The library has no scenarios. Run `aside scenarios check` to see why."
+        )
     return chooser.one(
         "Which scenario?", "--scenario", listed, lambda name: find_scenario(name, library), given
     )
@@ -39,17 +41,19 @@ def choose_scenario(chooser: ChoicePrompt, library: Library, given: str | None) 
 def choose_partner(
     chooser: ChoicePrompt, scenario: Scenario, free: Sequence[str], given: str | None
 ) -> str:
-    """Return the character, one of those that are `free`, who answers where nobody is addressed."""
+    """Return the character of `free` who answers by default."""
 
     def named(name: str) -> str:
         if (character := find_character(scenario, name)) in free:
             return character
         raise UserInputError(
-            f"{character} is not played by the model here: choose one of {', '.join(free)}."
+            f"The model does not play {character} here. Choose one of {', '.join(free)}."
         )
 
     if not free:
-        raise UserInputError("The model plays nobody in this scene, so nobody would answer.")
+        raise UserInputError(
+            "The model plays no character in this scene. Free one on Discord first."
+        )
     return chooser.one(
         "Who answers you?", "--character", [(name, name) for name in free], named, given
     )
@@ -62,8 +66,10 @@ def choose_person(
     others: Sequence[str],
     given: str | None,
 ) -> str:
-    """Return who the person is: a character's name, none of those of `others`, the first of whom answers, or their
-    own."""
+    """Return the person's name: a character outside `others`, or a name of their own.
+
+    The first of `others` is the character who answers.
+    """
     playable = [one.name for one in scenario.characters if one.playable and one.name not in others]
     if given is None and not keyboard.interactive:
         return VISITOR
@@ -79,18 +85,20 @@ def _person(scenario: Scenario, others: Sequence[str], name: str) -> str:
     if character := names.get(normal(name)):
         if character in others[1:]:
             raise UserInputError(
-                f"{character} is played by somebody on Discord: choose another one."
+                f"{character} is played by a person on Discord. Choose another character."
             )
         if character in others:
             raise UserInputError(
-                f"{character} answers you, so you can't be {character}: choose another one."
+                f"{character} answers you, so you can't play {character}. Choose another character."
             )
         if not scenario.character(character).playable:
             raise UserInputError(
-                f"{character} is not a part for players in this scenario: choose another one."
+                f"{character} can't be played by people in this scenario. Choose another character."
             )
         return character
     for known in names:
         if fuzz.ratio(normal(name), known) >= _ALIKE:
-            raise NameNotFound(f"Nobody is called “{name[:80]}” here: did you mean {names[known]}?")
+            raise NameNotFound(
+                f"No character is called “{name[:80]}”. Did you mean {names[known]}?"
+            )
     return sanitise_name(name)

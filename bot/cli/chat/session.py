@@ -1,4 +1,4 @@
-"""Wires a chat at the terminal: engine, store and theatre round a screen and a keyboard, and all of it ended again."""
+"""Connect engine, store and theatre to a screen and a keyboard, and close them at the end."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 _CHANNEL_SCENE_NOTICE = (
-    "This scene is under way in a channel on Discord and stays there: its characters will know what you play here, "
-    "and nothing of it is posted."
+    "This scene is running in a Discord channel and stays there. Its characters will remember this "
+    "chat, but the chat is not posted."
 )
-_RECAP_TURNS = 6  # turns of an earlier story that are shown when it goes on
+_RECAP_TURNS = 6  # earlier turns that are shown when a scene continues
 
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What a person asked for when they began to chat; None: not said."""
+    """The options of a chat. None means that the option was left out."""
 
     scenario: str | None
     partner: str | None
@@ -66,14 +66,15 @@ class ChatOptions:
 
     @property
     def kept(self) -> bool:
-        """Whether the scene outlives the chat."""
+        """Return whether the scene is stored after the chat."""
         return self.store is not None or self.scene_id is not None
 
 
 def play(settings: Settings, options: ChatOptions) -> None:
     """Play at standard input and output until the person leaves.
 
-    Raises AsideError; KeyboardInterrupt and SystemExit where a signal asks to end, when everything has ended.
+    Raises AsideError. Raises KeyboardInterrupt or SystemExit after a signal, once everything is
+    closed.
     """
     screen, keyboard = (
         Screen(_replace_unknown_characters(sys.stdout)),
@@ -97,14 +98,14 @@ def play(settings: Settings, options: ChatOptions) -> None:
         except InputEnded:
             return
         screen.line(
-            f"Loading the model ({settings.engine.model or 'the one that the server has'}) …", QUIET
+            f"Loading the model ({settings.engine.model or 'the one on the server'}) …", QUIET
         )
         stack.enter_context(loop.entered(_run_engine(engine)))
         if caution := engine_warning(engine.info):
             screen.line(caution, FAULT)
         _run_prompt(loop, Chat(services, seat), services, seat, keyboard)
         if screen.gone:
-            raise BrokenPipeError(errno.EPIPE, "nobody reads what is written")
+            raise BrokenPipeError(errno.EPIPE, "the output is closed")
         if options.kept:
             again = f"aside chat --store {shlex.quote(str(path))} --continue {seat.scene_id}"
             screen.line(
@@ -153,7 +154,7 @@ def _choose_seat(
     options: ChatOptions,
     keyboard: Keyboard,
 ) -> ChatSeat:
-    """Begin the scene or open it, with the person in the part they chose."""
+    """Start or open the scene and give the person the part that they chose."""
     chooser, theatre = ChoicePrompt(keyboard, services.screen), services.theatre
     terminal, own = Place(AT_TERMINAL, -time.time_ns()), None
     if options.scene_id is None:
@@ -174,13 +175,15 @@ def _choose_seat(
     if options.scene_id is None:
         scene = loop.run(theatre.start(terminal, scenario, AT_TERMINAL))
     if loop.run(_take_part(theatre, scene, person)):
-        services.screen.line(f"{person} comes on stage.", QUIET)
+        services.screen.line(f"{person} enters the scene.", QUIET)
     return ChatSeat(scene.id, scene.gm_ids[0], person, partner)
 
 
 async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
-    """Have who sits here play the character of that name, or none where it is their own name; return whether the
-    character was off stage, where nothing of theirs would be heard."""
+    """Give the person the part of this name. A name of their own means no part.
+
+    Return whether the character was off stage, where its lines would not be heard.
+    """
     user_id = scene.gm_ids[0]
     own = scene.part_of(user_id)
     if own is not None and own.character != person:
@@ -221,17 +224,17 @@ def _run_prompt(
 def _make_seed_source(seed: int | None) -> Callable[[], int]:
     if seed is None:
         return lambda: secrets.randbits(32)
-    generator_of_seeds = random.Random(seed)  # noqa: S311 - it shall come again
+    generator_of_seeds = random.Random(seed)  # noqa: S311 - a seed must be repeatable
     return lambda: generator_of_seeds.getrandbits(32)
 
 
 def _temporary_database(stack: ExitStack) -> Path:
-    """Return where to keep a scene that nobody wants to keep."""
+    """Return the path of a database that is deleted after the chat."""
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aside-chat-"))) / "aside.db"
 
 
 def _replace_unknown_characters(stream: TextIO) -> TextIO:
-    """Have a stream take what its encoding doesn't know for a question mark, rather than end the program."""
+    """Make a stream replace characters that its encoding lacks, instead of raising an error."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="replace")
     return stream
@@ -239,7 +242,7 @@ def _replace_unknown_characters(stream: TextIO) -> TextIO:
 
 @contextmanager
 def _exit_on_signals() -> Iterator[None]:
-    """End as on Ctrl-C where the system asks for it, or the terminal is closed."""
+    """Exit as on Ctrl-C if the system asks the program to end or the terminal is closed."""
 
     def end(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)

@@ -1,1 +1,1 @@
-"""The terminal side of the command line: progress bars, standard streams, failures, shared options."""
+"""The terminal side of the command line: options, progress bars, failures, standard streams."""

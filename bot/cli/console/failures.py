@@ -1,6 +1,7 @@
-"""What a person sees when a command fails: one sentence, and an exit status that scripts can rely on.
+"""Report a failed command in one sentence and with an exit status for scripts.
 
-0 done, 1 the program's own failure, 2 what the person wrote can't be used, 130 interrupted.
+The status is 0 for success, 1 if the program failed, 2 if the user's input can't be used, and 130
+if the program was interrupted.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class SentencesGroup(TyperGroup):
-    """The commands, with every failure told as one sentence. `--debug` before a command shows the traceback too."""
+    """The commands. A failure prints one sentence, and with `--debug` also the traceback."""
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override] # typer's own Context is what it passes
-        """Run the command. Raises typer.Exit where it failed."""
+        """Run the command. Raises typer.Exit if it failed."""
         try:
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
-            raise  # typer's own ways to end
+            raise  # typer handles these
         except Exception as error:
             debug = bool(ctx.params.get("debug"))
             if debug:
@@ -41,32 +42,30 @@ class SentencesGroup(TyperGroup):
 
 
 def _report(error: Exception, *, debug: bool) -> int:
-    """Say what happened and return the exit status."""
+    """Print the error and return the exit status."""
     if isinstance(error, AsideError):
         typer.echo(f"aside: {describe_error(error)}", err=True)
         return USER_ERROR if isinstance(error, UserInputError) else PROGRAM_FAILED
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         typer.echo(
-            "aside: there is no room left where this is written to: free some, then try again.",
+            "aside: The disk is full. Free some space, then try again.",
             err=True,
         )
         return PROGRAM_FAILED
-    where = "the traceback stands above" if debug else _record(error)
-    typer.echo(
-        f"aside: something went wrong inside Aside ({type(error).__name__}): {where}.", err=True
-    )
+    details = "The traceback is above." if debug else _record(error)
+    typer.echo(f"aside: Internal error ({type(error).__name__}). {details}", err=True)
     return PROGRAM_FAILED
 
 
 def _record(error: Exception) -> str:
-    """Write the traceback, secrets hidden, to the log of failures; return where it is to be found."""
+    """Append the traceback to the log of failures, without secrets. Return where to find it."""
     try:
         path = _get_failure_log()
         with path.open("a", encoding="utf-8", errors="replace") as log:
             log.write(_format_traceback(error) + "\n")
     except OSError:
-        return "`aside --debug` and the same command again shows the details"
-    return f"the details are in {path}"
+        return "Run the same command with `aside --debug` to see the details."
+    return f"The details are in {path}."
 
 
 def _get_failure_log() -> Path:

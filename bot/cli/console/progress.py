@@ -1,4 +1,4 @@
-"""Progress of what takes long, on standard error: a bar with speed and time left, or lines where nobody watches."""
+"""Show progress on standard error: bars on a terminal, plain lines otherwise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class ProgressBars:
-    """One bar at a time. `with Bars() as bars:`, then `bars.step("Fetching")` and `bars.progress(there, total)`."""
+    """Shows one bar at a time.
+
+    Use `with ProgressBars() as bars:`, then `bars.step("Downloading")` and
+    `bars.progress(done, total)`.
+    """
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -35,7 +39,7 @@ class ProgressBars:
         self._end()
 
     def step(self, what: str, unit: str = "bytes") -> None:
-        """Begin the next bar; `unit` is what is counted."""
+        """Start the next bar. `unit` names the things that it counts."""
         self._end()
         self._what = what
         if not self._console.is_terminal:
@@ -45,10 +49,10 @@ class ProgressBars:
         self._bar.start()
         self._task = self._bar.add_task(what, total=None)
 
-    def progress(self, there: int, total: int) -> None:
-        """So much is done. May be called from any thread."""
+    def progress(self, done: int, total: int) -> None:
+        """Update the bar. May be called from any thread."""
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=there, total=total)
+            self._bar.update(self._task, completed=done, total=total)
 
     def _create_bar(self, unit: str) -> Progress:
         from rich import progress

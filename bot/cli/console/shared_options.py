@@ -1,6 +1,6 @@
-"""What several commands have in common: the settings and the library they work on, and how they write.
+"""Options and functions that several commands share.
 
-Commands import what they need when they run, here and in the modules beside: the command line starts fast.
+Commands import their dependencies when they run, so that the command line starts fast.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 Config: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--config", metavar="FILE", help="Settings file; ./aside.yaml where there is one."
+        "--config", metavar="FILE", help="Settings file (default: ./aside.yaml, if it exists)."
     ),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def read_settings(config: Path | None) -> Settings:
-    """Return the settings that hold here. Raises SettingsError."""
+    """Return the settings of this folder and environment. Raises SettingsError."""
     from bot.settings import load_settings
 
     return load_settings(config)
 
 
 def open_library(settings: Settings) -> Library:
-    """Return the library that the bot has with these settings."""
+    """Return the library that the bot uses with these settings."""
     from bot.library.library import Library
     from bot.package_data import shipped_folder
 
@@ -41,12 +41,12 @@ def open_library(settings: Settings) -> Library:
 
 
 def write(text: str) -> None:
-    """Write text to standard output as it is: UTF-8 whatever the terminal's encoding, no line ending added."""
+    """Write text to standard output unchanged, in UTF-8, without a line break at the end."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
 
 
 def write_json(data: object) -> None:
-    """Write JSON to standard output, readable for people too."""
+    """Write indented JSON to standard output."""
     write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")

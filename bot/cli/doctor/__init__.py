@@ -1,1 +1,1 @@
-"""`aside doctor`: check the installation and say how to fix it."""
+"""`aside doctor`: check the installation and suggest fixes."""

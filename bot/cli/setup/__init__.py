@@ -1,1 +1,1 @@
-"""`aside setup`: write the first configuration."""
+"""`aside setup`: create the first configuration."""

@@ -1,4 +1,4 @@
-"""Whose a token is, asked of Discord without going online."""
+"""Look up the account of a bot token without going online."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bot.posting.permissions import INVITE_PERMISSIONS
 
 
 class TokenNotChecked(AsideError):
-    """Discord can't be reached, so that a token can't be checked."""
+    """Discord can't be reached, so the token is not checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A bot's account: its name, the link that invites it, and whether it may read what people write."""
+    """A bot's name, its invite link, and whether it has the message content intent."""
 
     name: str
     invitation: str
@@ -25,7 +25,10 @@ class Account:
 
 
 async def fetch_account(token: str, proxy: str | None = None) -> Account:
-    """Return the account that a token opens. Raises UserInputError where it opens none, and DiscordSilent."""
+    """Return the account of a token.
+
+    Raises UserInputError if Discord rejects it and TokenNotChecked if Discord can't be reached.
+    """
     client = discord.Client(intents=discord.Intents.none(), proxy=proxy)
     try:
         async with client:
@@ -38,10 +41,12 @@ async def fetch_account(token: str, proxy: str | None = None) -> Account:
             return Account(str(client.user), link, reads)
     except discord.LoginFailure as error:
         raise UserInputError(
-            "Discord does not accept this token: copy it anew from https://discord.com/developers/applications (Bot, "
-            "Reset Token)."
+            "Discord does not accept this token. Reset it at "
+            "https://discord.com/developers/applications (Bot, Reset Token) and copy the new one."
         ) from error
     except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
         raise TokenNotChecked(
-            f"Discord can't be asked about the token ({type(error).__name__}): check the network, or say --offline."
+            f"Can't connect to Discord to check the token ({type(error).__name__}). Check the "
+            "network, "
+            "or skip the check with --offline."
         ) from error

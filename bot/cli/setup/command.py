@@ -1,4 +1,4 @@
-"""`aside setup`: from nothing to a bot that can be started. Every question can be answered by an option."""
+"""`aside setup`: configure a bot step by step. An option can answer every question."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ def setup(
     token: Annotated[
         str | None,
         typer.Option(
-            "--token", metavar="TOKEN|-", help="The bot's token; -: read it from standard input."
+            "--token", metavar="TOKEN|-", help="The bot's token (-: read it from standard input)."
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="A name, file or hf:… address; `none`: the demo for now.")
+        str | None, typer.Option(help="Name, file or hf:… address of a model (none: the demo).")
     ] = None,
     get: Annotated[
-        bool | None, typer.Option("--get/--no-get", help="Fetch or build the model now.")
+        bool | None, typer.Option("--get/--no-get", help="Download or build the model now.")
     ] = None,
     guild: Annotated[
-        list[int] | None, typer.Option(help="Id of a server to play on; left out: all.")
+        list[int] | None, typer.Option(help="Id of a server to play on (default: all).")
     ] = None,
     proxy: Annotated[
-        str | None, typer.Option(metavar="URL", help="Proxy for everything that goes to Discord.")
+        str | None, typer.Option(metavar="URL", help="Proxy for all traffic to Discord.")
     ] = None,
     vram: VRam = None,
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes", help="Ask nothing: take what is proposed, and fetch only with --get."
+            "--yes", help="Accept all suggestions without asking. Download only with --get."
         ),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Write aside.yaml anew where there is one.")
+        bool, typer.Option("--force", help="Overwrite an existing aside.yaml.")
     ] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Don't ask Discord about the token.")
+        bool, typer.Option("--offline", help="Don't check the token with Discord.")
     ] = False,
 ) -> None:
-    """Set Aside up here: the token into .env, a commented aside.yaml, and a model that fits this machine."""
+    """Set up Aside in this folder: the token, a commented aside.yaml, and a model that fits."""
     from bot.cli.setup.initial_files import write_settings
 
     _set_token(token, proxy, asking=not yes, offline=offline)
@@ -61,21 +61,21 @@ def setup(
     if (
         not _YAML.exists()
         or force
-        or (not yes and typer.confirm(f"Write {_YAML} anew?", default=False, err=True))
+        or (not yes and typer.confirm(f"Overwrite {_YAML}?", default=False, err=True))
     ):
         write_settings(_YAML, model=chosen, proxy=proxy, guilds=guild or ())
-        typer.echo(f"{_YAML} is written; every setting is explained in it.")
+        typer.echo(f"Wrote {_YAML}. Its comments explain the settings.")
     else:
         typer.echo(
-            f"{_YAML} is left as it is: set `engine: {{model: {chosen or 'demo'}}}` in it yourself."
+            f"{_YAML} is unchanged. Set `engine: {{model: {chosen or 'demo'}}}` in it yourself."
         )
     if chosen is not None:
         _get_model(chosen, get, asking=not yes)
-    typer.echo("Next: `aside doctor` looks everything over, `aside run` brings the bot online.")
+    typer.echo("Next: run `aside doctor` to check everything, then `aside run` to start the bot.")
 
 
 def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: bool) -> None:
-    """Check the token and store it; tell how to invite the bot and what to switch on."""
+    """Check the token and store it. Print the invite link and the intents to switch on."""
     from bot.cli.setup.account import fetch_account
     from bot.cli.setup.initial_files import write_token
     from bot.settings import TOKEN
@@ -83,29 +83,33 @@ def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: b
     token = _read_token(given, asking=asking)
     account = None if offline else asyncio.run(fetch_account(token, proxy))
     write_token(_ENV, TOKEN, token)
-    typer.echo(f"The token is in {_ENV}, which only you can read.")
+    typer.echo(f"Stored the token in {_ENV}, which only you can read.")
     if account is None:
-        typer.echo(
-            "`aside doctor` prints the link that invites the bot, once Discord can be asked."
-        )
+        typer.echo("Run `aside doctor` when you are online to get the bot's invite link.")
         return
     typer.echo(
-        f"It is {account.name}'s. This link invites it with the permissions it needs, and no more:"
+        f"The bot is {account.name}. This link invites it with only the permissions that it needs:"
     )
     typer.echo(f"    {account.invitation}")
     if account.message_content:
         typer.echo(
-            "The Message Content intent is on, so it can read what players say. No other intent is needed."
+            "The Message Content intent is on, so the bot can read the players' messages. It "
+            "needs no "
+            "other intent."
         )
     else:
         typer.echo(
-            f"Switch on “Message Content Intent” for it (under Bot, at {_PORTAL}): without that it can't read what "
-            "players say. No other privileged intent is needed."
+            f"Switch on “Message Content Intent” under Bot at {_PORTAL}. Without it the bot can't "
+            "read "
+            "the players' messages. It needs no other privileged intent."
         )
 
 
 def _read_token(given: str | None, *, asking: bool) -> str:
-    """The token: as given, from the environment, or asked for without echo. Raises UserInputError."""
+    """Return the token from the option, the environment or a hidden prompt.
+
+    Raises UserInputError if the token is missing or malformed.
+    """
     from bot.settings import TOKEN
     from bot.settings.value_types import clean_secret
 
@@ -116,34 +120,39 @@ def _read_token(given: str | None, *, asking: bool) -> str:
     )
     if not text and asking:
         typer.echo(
-            f"Make an application at {_PORTAL}; under Bot, reset and copy its token.", err=True
+            f"Create an application at {_PORTAL}. Under Bot, reset and copy its token.", err=True
         )
         text = typer.prompt("The bot's token (it is not shown)", hide_input=True, err=True)
     try:
         token = clean_secret(text)
     except ValueError as error:
-        raise UserInputError(f"This is no token: {error}.") from None
+        raise UserInputError(f"The token is not valid: {error}.") from None
     if not token:
         raise UserInputError(
-            f"There is no token: give it with --token - on standard input, or as {TOKEN}."
+            f"The token is missing. Pass it with --token - on standard input, or set {TOKEN}."
         )
     return token
 
 
 def _choose_model(given: str | None, vram: list[str] | None, *, asking: bool) -> str | None:
-    """What the settings shall call the model; None: the demo. Raises UserInputError where there is no such model."""
+    """Return the model's name for the settings, or None for the demo.
+
+    Raises UserInputError if the model does not exist.
+    """
     if given is not None:
         return _require_known_model(given)
     proposal = _propose_model(vram)
     if proposal is None:
         typer.echo(
-            "No model but the demo fits this machine well: it is a stand-in that shows how Aside works."
+            "Only the demo model fits this machine well. It is a small stand-in that shows how "
+            "Aside "
+            "works."
         )
         return None
     entry, fit = proposal
     quantisation = "" if fit.quantisation == entry.quantisation else f":{fit.quantisation}"
     name = f"{entry.name}{quantisation}"
-    typer.echo(f"For this machine: {name}, {format_size(fit.size)}, {fit.plan}. {entry.note}")
+    typer.echo(f"Best for this machine: {name}, {format_size(fit.size)}, {fit.plan}. {entry.note}")
     return (
         _require_known_model(typer.prompt("The model", default=name, err=True)) if asking else name
     )
@@ -181,7 +190,7 @@ def _require_known_model(model: str) -> str | None:
 
 
 def _get_model(model: str, get: bool | None, *, asking: bool) -> None:
-    """Fetch or build the model, where it isn't here and somebody wants it now."""
+    """Download or build the model if it is missing and the person wants it now."""
     from bot.cli.models.fetch import build_model, download_model
     from bot.errors import ModelFileError
     from bot.settings import load_settings
@@ -196,9 +205,11 @@ def _get_model(model: str, get: bool | None, *, asking: bool) -> None:
     building = not model.startswith("hf:") and entry_named(model, folder)[0].source is None
     does = "build" if building else "pull"
     if get is None and asking:
-        get = typer.confirm(f"{'Build' if building else 'Fetch'} it now?", default=True, err=True)
+        get = typer.confirm(
+            f"{'Build' if building else 'Download'} it now?", default=True, err=True
+        )
     if not get:
-        typer.echo(f"`aside models {does} {model}` gets the model.")
+        typer.echo(f"Run `aside models {does} {model}` to get the model.")
     elif building:
         build_model(model, None, folder)
     else:

@@ -1,4 +1,4 @@
-"""What a first set-up writes: `.env` with the token, for its owner's eyes, and a commented `aside.yaml`."""
+"""Write the first files: `.env` with the token, readable only by its owner, and `aside.yaml`."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SETTINGS = """\
-# Aside's settings. All of it is optional; what stands behind a # is the default.
-# What is wrong here is told with line and remedy by `aside doctor`. Secrets never stand here, but in `.env`.
+# Aside's settings. All are optional. A line behind # shows the default or an example.
+# `aside doctor` reports mistakes with their line. Secrets belong in `.env`, never in this file.
 
 discord:
-  {proxy}        # for everything that goes to Discord
-  # mention_roles: true   # make a role for each character, so that @ completes their names
-  {guilds}        # ids of the servers to play on; left out: every server that invites the bot
+  {proxy}        # proxy for all traffic to Discord
+  # mention_roles: true   # create a role for each character, so that @ completes their names
+  {guilds}        # ids of the servers to play on (default: every server that invites the bot)
 
 engine:
   {model}
-  # weights: /big/disk/models   # where weights are kept; left out: Aside's own folder
-  # context: 8192               # tokens of one mind; left out: what memory allows
-  # minds: 4                    # replies written at once; left out: what memory allows
-  # gpu_layers: auto            # or all, or a number
-  # cache_type: q8_0            # half of f16; q4_0 is half of that again
+  # weights: /big/disk/models   # folder for weights (default: Aside's own folder)
+  # context: 8192               # tokens of one mind (default: as memory allows)
+  # minds: 4                    # replies generated at once (default: as memory allows)
+  # gpu_layers: auto            # auto, all or a number
+  # cache_type: q8_0            # half the size of f16; q4_0 is half of that
 
 play:
   # max_tokens: 2048            # the longest reply, planning included
-  # planning_tokens: 1024       # planning is closed by force after these
-  # guided: true                # hold replies to a grammar
+  # planning_tokens: 1024       # tokens after which planning is cut off
+  # guided: true                # constrain replies with a grammar
 
 library:
-  # folders: [scenarios]        # folders with scenarios of your own
+  # folders: [scenarios]        # folders with your own scenarios
 
 store:
-  # path: aside.db              # where scenes are remembered
+  # path: aside.db              # the database file
 
 logging:
   # level: INFO
@@ -47,11 +47,14 @@ logging:
 
 
 class SetupFileNotWritable(AsideError):
-    """A file of the set-up can't be written."""
+    """A file can't be written during the set-up."""
 
 
 def write_token(path: Path, variable: str, token: str) -> None:
-    """Put the token into an `.env` file, keeping its other lines; only its owner may read it. Raises Unwritable."""
+    """Store the token in an `.env` file that only its owner may read. Keep its other lines.
+
+    Raises SetupFileNotWritable.
+    """
     lines = []
     with contextlib.suppress(FileNotFoundError):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -64,7 +67,7 @@ def write_token(path: Path, variable: str, token: str) -> None:
 def write_settings(
     path: Path, *, model: str | None, proxy: str | None, guilds: Sequence[int]
 ) -> None:
-    """Write a commented settings file that says what was chosen. Raises Unwritable."""
+    """Write a commented settings file with these choices. Raises SetupFileNotWritable."""
     text = _SETTINGS.format(
         model=f"model: {_quote(model)}" if model else "# model: HER-32B",
         proxy=f"proxy: {_quote(proxy)}" if proxy else "# proxy: null",
@@ -74,7 +77,7 @@ def write_settings(
 
 
 def _write(path: Path, text: str, mode: int) -> None:
-    """Write a file anew, or not at all; it never exists with more rights than `mode`."""
+    """Write a file atomically. It never exists with more permissions than `mode`."""
     new = path.with_name(f"{path.name}.new")
     try:
         new.unlink(missing_ok=True)
@@ -85,7 +88,7 @@ def _write(path: Path, text: str, mode: int) -> None:
         new.replace(path)
     except OSError as error:
         raise SetupFileNotWritable(
-            f"{path} can't be written ({error.strerror or error}): start from a folder of yours."
+            f"{path} can't be written ({error.strerror or error}). Run this in a folder of yours."
         ) from error
 
 

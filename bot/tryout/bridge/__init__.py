@@ -1,15 +1,16 @@
-"""Where simcord 3.2.1 is wrong about Discord, or short for a person who plays: everything that reaches into it.
+"""Adapt simcord 3.2.1, a simulated Discord for tests, to a person who plays in a browser.
 
-simcord is made for tests. What stands here makes a place to play of it, and nothing else in this program touches its
-insides:
+Only this package uses simcord's internals. Its modules correct or extend simcord:
 
-clock       its time stands still until a test moves it; here it runs.
-server      it waits after each step until the bot rests, and fails where that takes long, as a reply does; here a step
-            is over when the bot has done what it can do at once. One step at a time is enforced by waiting, not by
-            refusing.
-webhooks    it drops `thread_id`, refuses buttons on a bot's own webhooks, and throws a webhook's picture away.
-windows     it allows one page for one channel, each on a port of its own, that no page may embed and that repaints when
-            a button is pressed; here every place of every person is a page under one address, repainted on any change.
+clock       simcord's clock only moves when a test moves it. Here it follows real time.
+server      simcord waits after each step until the bot is idle, and fails if that takes long, as a
+            reply does. Here a step ends when the bot has done its immediate work. Concurrent steps
+            wait for each other instead of failing.
+webhooks    simcord ignores `thread_id`, rejects buttons on a bot's own webhooks and drops a
+            webhook's avatar.
+windows     simcord shows one channel on one page, which has its own port, can't be embedded and
+            repaints only after a button. Here every place of every person is a page under one
+            address, and every change repaints it.
 
-It is pinned to that one version: with another one, the tests of this room tell what has changed.
+simcord is pinned to this version. The tests of this package show the differences of another one.
 """

@@ -1,4 +1,4 @@
-"""A clock that runs, where simcord's stands still until a test moves it."""
+"""A running clock. simcord's own clock only moves when a test moves it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simcord._clock import Clock
 
 
 class RunningClock(Clock):
-    """Tells the time of day, so that messages are dated, and what is timed takes time."""
+    """Follows real time, so that messages have dates and timeouts take real time."""
 
     def __init__(self) -> None:
         self._epoch = datetime.now(UTC)
@@ -17,10 +17,10 @@ class RunningClock(Clock):
         self._skipped = 0.0
 
     @property
-    def elapsed(self) -> float:  # type: ignore[override]  # an attribute there, set by nobody but its class
-        """Seconds since this clock was made."""
+    def elapsed(self) -> float:  # type: ignore[override]  # an attribute there, set only by its class
+        """Return the seconds since this clock was created."""
         return perf_counter() - self._began + self._skipped
 
     def advance(self, seconds: float) -> None:
-        """Skip some seconds."""
+        """Skip ahead by some seconds."""
         self._skipped += seconds

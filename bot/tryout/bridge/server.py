@@ -1,4 +1,4 @@
-"""A simulated Discord that never stops: it waits for the bot only as long as the bot does something at once."""
+"""A simulated Discord that runs continuously and only waits for the bot's immediate work."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     import discord
 
 _log = logging.getLogger(__name__)
-_LONGEST_STEP = 3.0  # seconds: what Discord itself waits for a first answer
-_POLL_INTERVAL = 0.1  # seconds from one look at whether the bot rests to the next; a longer sleep of its counts as rest
+_LONGEST_STEP = 3.0  # seconds; Discord itself waits this long for a first response
+_POLL_INTERVAL = 0.1  # seconds between two checks; a bot that sleeps longer counts as idle
 
 
 class LiveDiscord(Env):
-    """simcord's environment around one bot, for people instead of tests."""
+    """simcord's environment for one bot, adapted from tests to people."""
 
     def __init__(self, bot: discord.Client) -> None:
         super().__init__(bot, check_errors=False)
         self.backend: AvatarBackend = AvatarBackend(clock=RunningClock())
         self.step = asyncio.Lock()
-        """To be held while something is done here: simcord refuses whoever comes second."""
+        """Hold this lock during every step, because simcord rejects concurrent steps."""
 
     @property
     def _webhook_adapter(self) -> Any:
-        """What serves webhooks and the answers to interactions; simcord sets it while the bot logs in."""
+        """Serves webhooks and responses to interactions. simcord sets it while the bot logs in."""
         return self._adapter
 
     @_webhook_adapter.setter
@@ -46,13 +46,13 @@ class LiveDiscord(Env):
         self._adapter = adapter and ThreadAwareWebhooks(self.backend)
 
     def _record_error(self, error: BaseException) -> None:
-        """Leave the bot's errors to the bot, which tells people; what nobody handled goes to the log."""
+        """Log unhandled errors. The bot reports its other errors to people itself."""
         if not isinstance(error, AsideError | AppCommandError):
-            _log.error("The bot failed at something", exc_info=error)
+            _log.error("Unhandled error in the bot", exc_info=error)
 
     @property
     def changes(self) -> int:
-        """A number that grows whenever anything happens on this Discord."""
+        """Return a number that grows with every event on this Discord."""
         return len(self.backend.transcript)
 
     async def _settle_internal(
@@ -63,9 +63,9 @@ class LiveDiscord(Env):
         dispatch: str | None = None,
         _deadline: float | None = None,
     ) -> None:
-        """Return when the bot rests, or waits for something and has answered what it was asked.
+        """Return when the bot is idle, or when it waits and has responded to the interaction.
 
-        Whatever it does later shows when it is done.
+        Later effects appear when they happen.
         """
         del timeout, _deadline
         end = perf_counter() + _LONGEST_STEP
@@ -86,13 +86,13 @@ class LiveDiscord(Env):
                 return
 
     def fire_due_timers(self) -> None:
-        """Let timers of the bot's go off that are due; simcord forgets those that come due while another one does."""
+        """Fire the bot's due timers. simcord skips those that become due while another one runs."""
         _run_due_virtual_callbacks(self._settlement_state(), math.inf)
 
 
 @asynccontextmanager
 async def log_in(discord: LiveDiscord) -> AsyncIterator[LiveDiscord]:
-    """Have the bot of this Discord log in, and off again at the end. The bot itself is left to its owner."""
+    """Log the bot in, and log it off at the end. The owner of the bot closes it."""
     await discord.start()
     try:
         with discord.time_context():

@@ -1,4 +1,4 @@
-"""Webhooks as Discord has them: they post into threads, carry buttons where a bot made them, and have a face."""
+"""Webhooks as on Discord: they post in threads and have avatars. A bot's own have buttons."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Body: TypeAlias = "dict[str, Any] | None"
 
 
 class AvatarBackend(Backend):
-    """A backend that keeps the pictures of webhooks and people."""
+    """A backend that stores the avatars of webhooks and people."""
 
     def create_webhook(self, channel_id: int, name: str, creator_id: int) -> Webhook:
-        """Make a webhook; the picture stands in the request that is being served."""
+        """Create a webhook. Its avatar is in the request that is being served."""
         webhook = super().create_webhook(channel_id, name, creator_id)
         asked = self.http_requests[-1].json if self.http_requests else None
         if isinstance(asked, dict) and isinstance(picture := asked.get("avatar"), str):
@@ -37,13 +37,13 @@ class AvatarBackend(Backend):
         return webhook
 
     def set_avatar(self, user: User, picture: bytes) -> None:
-        """Let `user` be seen with this picture, the bytes of an image file."""
+        """Set the avatar of `user` to the bytes of an image file."""
         user.avatar = hashlib.sha256(picture).hexdigest()[:32]
         self.cdn._blobs[f"{CDN_BASE}/avatars/{user.id}/{user.avatar}.png"] = picture
 
 
 class ThreadAwareWebhooks(FakeWebhookAdapter):
-    """Executes webhooks where the request says, with the buttons it has."""
+    """Executes webhooks in the requested thread and with the requested buttons."""
 
     async def request(
         self,
@@ -55,11 +55,11 @@ class ThreadAwareWebhooks(FakeWebhookAdapter):
         params: Body = None,
         **kwargs: Any,
     ) -> Any:
-        """Serve one request of discord.py's."""
+        """Serve one request of discord.py."""
         webhook = self.backend.webhooks.get(
             self.backend.webhook_tokens.get(route.webhook_token or "", 0)
         )
-        if webhook is None:  # an interaction's
+        if webhook is None:  # the webhook of an interaction
             return await super().request(
                 route, session, payload=payload, multipart=multipart, params=params, **kwargs
             )
@@ -77,7 +77,7 @@ class ThreadAwareWebhooks(FakeWebhookAdapter):
 
     @contextmanager
     def _redirected(self, webhook: Webhook, thread_id: int | str | None) -> Iterator[None]:
-        """Have the webhook lead to a thread of its channel; serving a request gives nobody else a turn meanwhile."""
+        """Point the webhook at a thread of its channel. Requests are served one at a time."""
         home = webhook.channel_id
         if thread_id is not None:
             thread = self.backend.channels.get(int(thread_id))
@@ -105,7 +105,7 @@ class ThreadAwareWebhooks(FakeWebhookAdapter):
 def _without_buttons(
     payload: Body, multipart: Any
 ) -> tuple[Body, Any, list[dict[str, Any]] | None]:
-    """Return a request's body, as JSON or as the form that files come in, without its buttons, and these."""
+    """Return a request's JSON body or multipart form without its buttons, and the buttons."""
     if not multipart:
         rest = {**payload} if payload else payload
         return rest, multipart, rest.pop("components", None) if rest else None

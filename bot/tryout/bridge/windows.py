@@ -1,4 +1,4 @@
-"""Windows: what one person sees of one channel, as simcord's page shows it. Any number of them, under one address."""
+"""Windows: simcord's page of one channel for one person. All of them share one address."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from bot.tryout.bridge.server import LiveDiscord
 
 _STATIC = Path(simcord.preview.__file__).with_name("static")
-_INDEX = "/window"  # where simcord's own page stands; our page has the address's root
+_INDEX = "/window"  # the path of simcord's page, since our own page has the root
 
 
 class _MountedPreview(PreviewServer):
-    """simcord's handlers without a port of their own, for pages that a page of the same origin may embed."""
+    """simcord's handlers without their own port. Pages of the same origin may embed them."""
 
     _SECURITY_HEADERS: ClassVar[dict[str, str]] = {
         **PreviewServer._SECURITY_HEADERS,
@@ -43,7 +43,7 @@ class _MountedPreview(PreviewServer):
 
 
 class ChannelWindow(Preview):
-    """One person's view of one channel, its times told as in `zone`, or in UTC where there is no such time zone."""
+    """One person's view of one channel, with times in `zone` (UTC if the zone is unknown)."""
 
     def __init__(
         self,
@@ -73,37 +73,36 @@ class ChannelWindow(Preview):
 
     @property
     def address(self) -> str:
-        """The page's path on the site, with the key it needs."""
+        """Return the page's path on the site, with its key."""
         return f"{_INDEX}#{self.capability}"
 
     async def open(self) -> None:
-        """Make the window ready. simcord allows one at a time, so each is hidden from the next."""
+        """Open the window. simcord allows only one at a time, so hide each from the next."""
         self.env._preview = None
         await self.__aenter__()
         self.env._preview = None
-        if (
-            self._python is not None
-        ):  # pages begin at the end of a channel, not at some message in it
+        # Pages start at the end of a channel, not at a message in it.
+        if self._python is not None:
             self._python.target_id = self._python.window_end_id = None
 
     def repaint(self) -> None:
-        """Show what has changed, on every page of this window."""
+        """Show changes on every page of this window."""
         self._advance_presentation_time()
         for page in [page for page in self._pages.values() if page is not self._python]:
             if page.id in self._pages:
                 self._publish(page, reason="refresh")
 
     def show_form(self, result: InteractionResult) -> None:
-        """Put the form that an interaction brought up before its person, on every page of this window."""
+        """Show the modal that an interaction opened, on every page of this window."""
         for page in self._pages.values():
             page.modal, page.modal_handle = result, f"m_{result._interaction.id}"
         self.repaint()
 
     async def _action(self, context_id: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Do what a person did on the page. They may have pressed a button just when something else changed."""
+        """Handle an action on the page, even if the channel changed at the same moment."""
         async with self._discord.step:
             page = self._get_page(context_id)
-            self.env._preview = self  # the one that hears whether what is done reaches the bot
+            self.env._preview = self  # the one that learns whether the action reaches the bot
             try:
                 return await super()._action(
                     context_id, {**body, "published_revision": page.revision}
@@ -113,9 +112,9 @@ class ChannelWindow(Preview):
 
 
 class WindowRegistry:
-    """All windows, and simcord's part of the site: its files, and its interface for each window by that one's key.
+    """All windows, and simcord's part of the site: its files, and its API for each window's key.
 
-    `head` goes into the head of every window's page.
+    `head` is added to the head of every window's page.
     """
 
     def __init__(self, port: int, head: str) -> None:
@@ -128,7 +127,7 @@ class WindowRegistry:
         return iter(list(self._windows.values()))
 
     def add(self, window: ChannelWindow) -> None:
-        """Serve one more window."""
+        """Add a window to the site."""
         self._windows[window.capability] = window
 
     async def close(self) -> None:
@@ -138,8 +137,8 @@ class WindowRegistry:
         self._windows.clear()
 
     def routes(self) -> list[web.RouteDef]:
-        """Return what the site has to route to simcord."""
-        vars(_server)["web"] = web  # simcord imports it where it opens a port
+        """Return the routes that the site forwards to simcord."""
+        vars(_server)["web"] = web  # simcord imports it only when it opens a port
         api = {
             ("POST", "/api/pages"): "_pages",
             ("DELETE", "/api/pages/{context_id}"): "_delete_page",

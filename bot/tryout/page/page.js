@@ -1,36 +1,36 @@
-// Our page around simcord's windows: whose eyes one sees through, which place one looks at, and the guided path.
+// Our page around simcord's windows: the person whom the visitor plays, the open place, and the guided tour.
 
 const key = location.hash.slice(1);
 const POLL = 600; // milliseconds
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const $ = (id) => document.getElementById(id);
 const frames = new Map(); // "person/place" → iframe
-const seen = new Map(); // "person/place" → how many messages were there when it was last looked at
-const read = new Set(); // steps that only this page knows of
+const seen = new Map(); // "person/place" → number of messages when it was last open
+const read = new Set(); // completed steps that only this page can see
 let person = "grace";
 let place = null;
 let latest = null;
-let said = null; // a sentence that stands in the status line for a while
+let notice = null; // a temporary sentence in the status line
 
 async function ask(path, body) {
   const answer = await fetch(path, { method: "POST", body: JSON.stringify(body), headers: { "X-Aside-Key": key } });
-  if (answer.status === 401 || answer.status === 403) throw new Error("This link is not the one that `aside try` printed last: open that one.");
+  if (answer.status === 401 || answer.status === 403) throw new Error("This link is out of date. Open the link that `aside try` printed last.");
   const value = await answer.json();
   if (!answer.ok) throw new Error(value.error);
   return value;
 }
 
 function tell(sentence) {
-  const mine = (said = sentence);
+  const mine = (notice = sentence);
   status();
-  setTimeout(() => { if (said === mine) { said = null; status(); } }, 8000);
+  setTimeout(() => { if (notice === mine) { notice = null; status(); } }, 8000);
 }
 
 function status() {
   const { thinking, took, model } = latest ?? { thinking: [] };
   const busy = thinking.map((one) => `${one.who} is thinking … ${one.seconds} s`).join("   ");
   const usual = took === null ? (model?.stand_in ? "a reply takes 5 to 20 seconds on two cores" : "the first reply takes longest") : `the last reply took ${Math.round(took)} s`;
-  $("status").textContent = said ?? (busy && `${busy}   (${usual})`);
+  $("status").textContent = notice ?? (busy && `${busy}   (${usual})`);
 }
 
 function entry(one) {
@@ -100,11 +100,11 @@ function paint() {
   rebuilt($("talks"), places.filter((one) => one.kind === "dm"), entry);
   rebuilt($("people"), people, part);
   $("model").textContent = model.stand_in
-    ? `The words come from ${model.name}, on this machine. It is a stand-in, far too small to act well: HER, the model Aside is made for, plans, feels and speaks far better.`
-    : `The words come from ${model.name} on ${model.device}.`;
+    ? `${model.name} on this machine writes the replies. It is a small stand-in. HER, the model that Aside is made for, plans, feels and speaks far better.`
+    : `${model.name} on ${model.device} writes the replies.`;
   if (model.warning) $("model").textContent += ` ${model.warning}`;
   for (const one of document.querySelectorAll("[data-path]")) one.textContent = latest.path[one.dataset.path];
-  $("took").textContent = thinking.length ? "The line below the channel shows that it is being thought about." : took === null ? "" : `The last one took ${Math.round(took)} s.`;
+  $("took").textContent = thinking.length ? "The line below the channel shows the progress." : took === null ? "" : `The last reply took ${Math.round(took)} s.`;
   steps();
   status();
 }
@@ -153,7 +153,7 @@ async function poll() {
     $("status").classList.remove("fault");
   } catch (error) {
     $("status").classList.add("fault");
-    $("status").textContent = error instanceof TypeError ? "Aside has stopped. Start it again as you did before, and open the new link." : error.message;
+    $("status").textContent = error instanceof TypeError ? "Aside has stopped. Start it again and open the new link." : error.message;
   }
   setTimeout(poll, POLL);
 }
@@ -177,7 +177,7 @@ $("steps").addEventListener("click", async (event) => {
   button.disabled = false;
 });
 
-// What the windows use.
+// The functions that the windows call.
 window.aside = {
   tell,
   uncovered: () => { read.add("spoiler"); paint(); },

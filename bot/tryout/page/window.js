@@ -1,4 +1,4 @@
-// Inside one of simcord's windows: what a message's menu has, and a word on messages that are too long.
+// Inside a simcord window: the menu of a message, links, the composer, and notices.
 
 const aside = window.parent.aside;
 const LONGEST = 2000; // characters of a message
@@ -28,7 +28,7 @@ function open(message, x, y) {
   menu.querySelector("button")?.focus();
 }
 
-// The menu's button stands in the row of buttons that simcord shows over a message.
+// Add the menu's button to the row of buttons that simcord shows over a message.
 document.addEventListener("mouseover", (event) => {
   const message = event.target.closest?.(".channel-message");
   const row = message?.querySelector(".message-context-actions");
@@ -50,18 +50,18 @@ document.addEventListener("paste", (event) => {
   const field = event.target;
   const pasted = event.clipboardData?.getData("text") ?? "";
   if (field.value !== undefined && field.value.length + pasted.length > LONGEST) {
-    aside.tell(`Discord takes ${LONGEST.toLocaleString()} characters a message: the rest of what you pasted was left out.`);
+    aside.tell(`A message can have ${LONGEST.toLocaleString()} characters. The rest of the pasted text was cut off.`);
   }
 });
 
-// One begins to read at the end of a channel.
+// Start at the end of a channel.
 (function begin() {
   if (!window.simcordPreview?.ready) return void setTimeout(begin, 50);
   const timeline = document.getElementById("channel-timeline");
   timeline.scrollTop = timeline.scrollHeight;
 })();
 
-// Channels are named in direct messages too, and a link to a place on this Discord leads there.
+// Show channel names in direct messages too.
 function named() {
   const texts = document.createTreeWalker(document.getElementById("channel-message-list"), NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
@@ -72,7 +72,7 @@ function named() {
   small();
 }
 
-// Small print, which simcord knows in messages and not in what is in a frame.
+// Render small print in containers. simcord only renders it in plain messages.
 function small() {
   const texts = document.createTreeWalker(document.getElementById("channel-message-list"), NodeFilter.SHOW_TEXT);
   const marked = [];
@@ -82,6 +82,7 @@ function small() {
   }
 }
 new MutationObserver(named).observe(document.getElementById("channel-message-list"), { childList: true, subtree: true });
+// A link to a place on this Discord opens that place.
 document.addEventListener("click", (event) => {
   const [, place] = /^https:\/\/discord\.com\/channels\/\d+\/(\d+)/.exec(event.target.closest?.("a")?.href ?? "") ?? [];
   if (!place) return;
@@ -92,9 +93,8 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("click", (event) => { if (event.target.closest?.(".markdown-spoiler")) aside.uncovered(); });
 
-// Enter sends, as on Discord: a command whose choice has been made, where simcord would choose it again for ever; one
-// with nothing but options, where it would add one; and while it still waits for something else, where it would send
-// nothing.
+// Enter sends, as on Discord. simcord would choose the same option again, add another option, or ignore the key while
+// it waits for something else.
 const composer = document.getElementById("channel-composer");
 
 function busy() {
@@ -107,7 +107,7 @@ function send() {
   else composer.requestSubmit();
 }
 
-let steering = false; // whether the arrow keys are being used to choose
+let steering = false; // whether the person is choosing with the arrow keys
 
 document.addEventListener("keydown", (event) => {
   if (["ArrowUp", "ArrowDown"].includes(event.key)) steering = true;
@@ -127,7 +127,7 @@ document.addEventListener("submit", (event) => {
   send();
 }, true);
 
-// What simcord says in its toolbar, which is hidden here: that something was refused, or that the page was given up.
+// Show the messages of simcord's hidden toolbar: a rejected action, or a page that has expired.
 let refused = null;
 let begun = false;
 setInterval(() => {
@@ -139,5 +139,5 @@ setInterval(() => {
   begun ||= authorized;
   if (!action || action.requestId === refused) return;
   refused = action.requestId;
-  if (action.rejected || action.uncertain) aside.tell(`That was not done. ${action.diagnostics.map((one) => one.message ?? one.code).join(" ")}`);
+  if (action.rejected || action.uncertain) aside.tell(`The action failed. ${action.diagnostics.map((one) => one.message ?? one.code).join(" ")}`);
 }, 300);
