@@ -40,6 +40,13 @@ ALLOWED = {
     "bot.scenes": {"bot.errors", "bot.her", "bot.library", "bot.engine.protocol"},
     "bot.store": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.posting": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
+    "bot.evaluation": {
+        "bot.errors",
+        "bot.her",
+        "bot.library",
+        "bot.scenes",
+        "bot.engine.protocol",
+    },
     "bot.terminal": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "cogs": {"bot.errors", "bot.her", "bot.library", "bot.scenes", "bot.posting"},
 }

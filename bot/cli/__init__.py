@@ -11,6 +11,7 @@ from bot.cli.chat.command import chat
 from bot.cli.console import standard_streams
 from bot.cli.console.failures import SentencesGroup
 from bot.cli.doctor.command import doctor
+from bot.cli.evaluate import evaluate
 from bot.cli.forget import forget
 from bot.cli.lend import lend
 from bot.cli.models.command import models
@@ -42,6 +43,7 @@ app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
+app.add_typer(evaluate, name="eval")
 
 
 def main() -> None:
