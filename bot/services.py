@@ -88,8 +88,8 @@ async def create_services(
     generator = ReplyGenerator(
         engine=engine, limits=ReplyLimits(**settings.play.limits()), new_seed=_draw_seed
     )
-    theatre = Theatre(store=store, stage=delivery, performance=generator, now=_now)
-    takes = Takes(theatre=theatre, store=store, stage=delivery)
+    theatre = Theatre(store=store, delivery=delivery, generator=generator, now=_now)
+    takes = Takes(theatre=theatre, store=store, delivery=delivery)
     return Services(
         store=store,
         library=library,
@@ -97,13 +97,13 @@ async def create_services(
         ephemeral_answers=ephemeral_answers,
         theatre=theatre,
         gm_actions=GmActions(theatre=theatre, store=store),
-        gm_notes=GmNotes(theatre=theatre, store=store, performance=generator, now=_now),
+        gm_notes=GmNotes(theatre=theatre, store=store, generator=generator, now=_now),
         story_events=StoryEvents(
-            theatre=theatre, store=store, stage=delivery, now=_now, chance=_roll
+            theatre=theatre, store=store, delivery=delivery, now=_now, chance=_roll
         ),
         player_lines=PlayerLines(theatre=theatre, store=store, posts=store, now=_now),
         takes=takes,
-        undo=Undo(theatre=theatre, store=store, stage=delivery, takes=takes, now=_now),
+        undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=_now),
         branching=Branching(theatre=theatre, store=store, now=_now),
         data_deletion=DataDeletion(store=store, eraser=delivery, takes=takes),
     )

@@ -34,7 +34,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     async def join(self, interaction: discord.Interaction, character: str) -> None:
         """Take a part."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        joined = await self._theatre.join(scene, interaction.user.id, character)
+        joined = await self._theatre.controls.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
         played = escape_name(part.character if part else character)
         await interaction_replies.reply_publicly(
@@ -55,7 +55,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     async def leave(self, interaction: discord.Interaction, rest: bool = False) -> None:
         """Give a part back."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        character = await self._theatre.leave(scene, interaction.user.id, rest=rest)
+        character = await self._theatre.controls.leave(scene, interaction.user.id, rest=rest)
         now = "rests now" if rest else "is played by the model again"
         await interaction_replies.reply_publicly(
             interaction, f"**{escape_name(character)}** {now}."

@@ -12,7 +12,7 @@ from bot.posting import status_pages
 from bot.posting.escaping import escape_name
 from bot.posting.render import render_gm_messages
 from bot.scenes import mind
-from bot.scenes.gm_notes import LONGEST_NOTE, MOST_NOTES  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.gm_notes import MAX_NOTE_LENGTH, MAX_NOTES  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.story_events import MAX_TEXT_LENGTH  # noqa: TC001 - discord.py reads annotations
 from cogs import autocomplete, interaction_replies
 from cogs.gm_people import GmPeople
@@ -111,7 +111,7 @@ class GmCommands(
     async def note(
         self,
         interaction: discord.Interaction,
-        text: app_commands.Range[str, 1, LONGEST_NOTE],
+        text: app_commands.Range[str, 1, MAX_NOTE_LENGTH],
         character: str | None = None,
     ) -> None:
         """Make a standing note."""
@@ -130,7 +130,7 @@ class GmCommands(
     async def notes(
         self,
         interaction: discord.Interaction,
-        remove: app_commands.Range[int, 1, MOST_NOTES] | None = None,
+        remove: app_commands.Range[int, 1, MAX_NOTES] | None = None,
     ) -> None:
         """List the notes, or remove one."""
         scene = self._here(interaction)
@@ -164,7 +164,7 @@ class GmCommands(
         await interaction.response.defer(ephemeral=True)
         behind = await self._prompter.think(scene, character, interaction.user.id)
         await interaction_replies.reply_with_messages(
-            interaction, render_gm_messages(behind.speaker, behind.freed)
+            interaction, render_gm_messages(behind.speaker, behind.released)
         )
 
     @app_commands.command(name="set", description="Move the scene: what is going on, when, where")

@@ -160,14 +160,14 @@ class ReplyActions(commands.Cog):
             )
 
     async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
-        behind = await self._theatre.read_thoughts(message_id, interaction.user.id)
+        behind = await self._theatre.queries.read_thoughts(message_id, interaction.user.id)
         if behind.audience is Audience.GM:
             await interaction_replies.reply_with_messages(
-                interaction, render_gm_messages(behind.speaker, behind.freed)
+                interaction, render_gm_messages(behind.speaker, behind.released)
             )
         else:
             await interaction_replies.reply_with_messages(
-                interaction, render_public_messages(behind.freed)
+                interaction, render_public_messages(behind.released)
             )
 
     async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:

@@ -67,12 +67,12 @@ class RevealCommands(
         self, interaction: discord.Interaction, kind: BeatKind, where: str | None
     ) -> None:
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        changed = await self._theatre.reveal(
+        changed = await self._theatre.controls.reveal(
             scene, kind, Destination(where) if where else None, interaction.user.id
         )
         await interaction_replies.reply_publicly(interaction, status_pages.format_reveal(changed))
         if (
-            changed.reveal.where(kind) is Destination.GM
-            and scene.reveal.where(kind) is not Destination.GM
+            changed.reveal.destination(kind) is Destination.GM
+            and scene.reveal.destination(kind) is not Destination.GM
         ):
             await self._delivery.greet(changed, interaction.user.id)

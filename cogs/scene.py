@@ -13,7 +13,7 @@ from discord.ext import commands
 
 from bot.errors import Refused
 from bot.posting import character_roles, permissions, status_pages
-from bot.scenes.gm_actions import LARGEST_BUDGET  # noqa: TC001 - discord.py reads annotations
+from bot.scenes.gm_actions import MAX_BUDGET  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.scene import AT_TERMINAL, Mode, Place
 from cogs import autocomplete, interaction_replies
 
@@ -110,7 +110,7 @@ class SceneCommands(
         people = await _people(interaction)
         taken = await self._theatre.reopen(int(scene[:18]), _place(channel), people, interaction.id)
         opened = await self._open(channel, taken)
-        told = await self._theatre.read_history(opened)
+        told = await self._theatre.queries.read_history(opened)
         await self._delivery.post_sentence(
             opened,
             f"The story goes on, {status_pages.count_turns(len(told))} so far: /scene history shows it.",
@@ -122,7 +122,7 @@ class SceneCommands(
     async def _resting(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        found = await self._theatre.reopenable_scenes(
+        found = await self._theatre.queries.list_reopenable(
             interaction.guild_id or 0, await _people(interaction)
         )
         return [
@@ -150,7 +150,7 @@ class SceneCommands(
     @app_commands.command(description="Let the scene rest: nothing is heard or answered")
     async def pause(self, interaction: discord.Interaction) -> None:
         """Pause the scene here."""
-        await self._theatre.pause(self._here(interaction), interaction.user.id)
+        await self._theatre.controls.pause(self._here(interaction), interaction.user.id)
         await interaction_replies.reply_publicly(
             interaction, "The scene is paused. `/scene unpause` continues it."
         )
@@ -158,7 +158,7 @@ class SceneCommands(
     @app_commands.command(description="Continue a paused scene")
     async def unpause(self, interaction: discord.Interaction) -> None:
         """Continue the paused scene in this channel."""
-        await self._theatre.unpause(self._here(interaction), interaction.user.id)
+        await self._theatre.controls.unpause(self._here(interaction), interaction.user.id)
         await interaction_replies.reply_publicly(interaction, "The scene goes on.")
 
     @app_commands.command(
@@ -173,7 +173,7 @@ class SceneCommands(
         self,
         interaction: discord.Interaction,
         mode: str,
-        budget: app_commands.Range[int, 1, LARGEST_BUDGET] | None = None,
+        budget: app_commands.Range[int, 1, MAX_BUDGET] | None = None,
     ) -> None:
         """Set who answers."""
         scene = await self._direction.set_mode(
@@ -185,7 +185,7 @@ class SceneCommands(
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the scene here."""
         scene = self._here(interaction)
-        told = await self._theatre.read_history(scene)
+        told = await self._theatre.queries.read_history(scene)
         await interaction_replies.reply_privately(
             interaction, status_pages.format_status(scene, len(told))
         )
@@ -193,7 +193,7 @@ class SceneCommands(
     @app_commands.command(description="Take everything said so far out of the story")
     async def clear(self, interaction: discord.Interaction) -> None:
         """Begin the story anew."""
-        hidden = await self._theatre.clear(self._here(interaction), interaction.user.id)
+        hidden = await self._theatre.controls.clear(self._here(interaction), interaction.user.id)
         turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
         await interaction_replies.reply_publicly(
             interaction, f"The story begins anew: {turns} out of everyone's mind."
@@ -204,7 +204,7 @@ class SceneCommands(
         """Show the story so far: what is public of it."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        for page in status_pages.format_history(await self._theatre.read_history(scene)):
+        for page in status_pages.format_history(await self._theatre.queries.read_history(scene)):
             await interaction_replies.reply_privately(interaction, page)
 
     @app_commands.command(
@@ -215,7 +215,7 @@ class SceneCommands(
         """Show a mind's prompt to the game master."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        text = await self._theatre.read_prompt(scene, character, interaction.user.id)
+        text = await self._theatre.queries.read_prompt(scene, character, interaction.user.id)
         file = discord.File(io.BytesIO(text.encode()), filename="prompt.txt")
         await interaction_replies.reply_privately(
             interaction, f"What the model gets for {character} now:", files=[file]
@@ -247,7 +247,7 @@ class SceneCommands(
     async def _open(self, channel: Stageable, scene: Scene) -> Scene:
         """Put up for a scene what it needs: roles, and its opening."""
         if self._rules.roles:
-            scene = await self._theatre.give_roles(
+            scene = await self._theatre.controls.assign_roles(
                 scene, await character_roles.create_roles(channel.guild, scene)
             )
         await self._delivery.open(scene)

@@ -146,7 +146,7 @@ class StoryActions(commands.Cog):
             self._bot, scene, turn.message_id or next(iter(posts), None)
         )
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
-        told = len(await self._theatre.read_history(branch))
+        told = len(await self._theatre.queries.read_history(branch))
         sentence = f"The story goes on here from there, {status_pages.count_turns(told)} so far: what was said then, everybody knows."
         await self._theatre.announce(branch, Notice(sentence))
         await interaction_replies.reply_privately(

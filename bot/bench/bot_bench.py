@@ -168,7 +168,7 @@ class _RunningBot:
         await self.player_lines.hear(scene, line, Addressee((scene.parts[0].character,)))
         running = self.theatre.running(scene.id)
         assert running is not None  # noqa: S101 - the scene does not end here
-        await running.runner.rest()
+        await running.runner.wait_until_idle()
 
 
 @asynccontextmanager

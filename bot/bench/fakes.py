@@ -89,9 +89,9 @@ class NullDelivery:
 
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Render a finished reply."""
-        render_public_messages(scene.reveal.shown(take.beats))
+        render_public_messages(scene.reveal.select_for_channel(take.beats))
         self.delivered += 1
-        render_gm_messages(turn.speaker, scene.reveal.freed(take.beats, Audience.GM))
+        render_gm_messages(turn.speaker, scene.reveal.release(take.beats, Audience.GM))
 
     async def withdraw(self, _scene: Scene, _turn: Turn) -> None:
         """Show no change."""

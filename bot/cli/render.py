@@ -51,11 +51,14 @@ def render(
     write_json(
         {
             "public": [
-                plain_text(message) for message in render_public_messages(policy.shown(reply.beats))
+                plain_text(message)
+                for message in render_public_messages(policy.select_for_channel(reply.beats))
             ],
             "gm": [
                 plain_text(message)
-                for message in render_gm_messages(character, policy.freed(reply.beats, Audience.GM))
+                for message in render_gm_messages(
+                    character, policy.release(reply.beats, Audience.GM)
+                )
             ],
             "own_history": format_own_history(character, reply.beats),
             "others_history": format_others_history(character, reply.beats, others),

@@ -157,7 +157,7 @@ class PersonaPosts:
     async def _prepare(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> _Update:
         hook = await self.get_hook(scene.place, persona)
         head = "" if hook else format_head(turn)
-        messages = render_public_messages(scene.reveal.shown(take.beats), head=head)
+        messages = render_public_messages(scene.reveal.select_for_channel(take.beats), head=head)
         if not messages:
             raise PostingError(f"{turn.speaker} said and did nothing visible. Try again.")
         lost = await self._find_lost(scene, turn, persona)

@@ -162,7 +162,7 @@ class ReplyPoster:
         self, scene: Scene, turn: Turn, take: Take, persona: Persona, message_id: int
     ) -> None:
         new = drop_known_private(take.beats, turn.lengthens.beats) if turn.lengthens else take.beats
-        messages = render_gm_messages(turn.speaker, scene.reveal.freed(new, Audience.GM))
+        messages = render_gm_messages(turn.speaker, scene.reveal.release(new, Audience.GM))
         if messages:
             channel = self._channels.messageable(scene.place)
             await self._direct_messages.send_to_gms(

@@ -1,4 +1,4 @@
-"""Who speaks without having been addressed, in scenes whose mode is `auto`."""
+"""Chooses who speaks without being addressed, in scenes whose mode is `auto`."""
 
 from __future__ import annotations
 
@@ -17,38 +17,37 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 MAX_LINE_AGE: Final = timedelta(hours=1)
-"""After which nobody waits any more for somebody to take up a line."""
+"""No character answers an older line: nobody waits for the answer any more."""
 
 
 class AutoMode:
-    """Considers each last line of a scene once, and says which of the model's characters takes it up."""
+    """Considers each last line of a scene once and chooses the model's character that answers."""
 
-    def __init__(self, house: SceneDependencies) -> None:
-        self._house = house
-        self._considered = 0
+    def __init__(self, dependencies: SceneDependencies) -> None:
+        self._dependencies = dependencies
+        self._considered = 0  # id of the last turn considered
 
-    async def next(self, scene: Scene) -> str | None:
-        """Return the character that speaks now of its own accord; None where nobody does."""
+    async def choose_speaker(self, scene: Scene) -> str | None:
+        """Return the character that speaks now without being addressed, or None."""
         if scene.mode is not Mode.AUTO or scene.state is not SceneState.PLAYING:
             return None
-        told = await self._house.store.turns(scene.id)
-        story = [turn for turn in told if turn.state is TurnState.DONE and turn.public]
+        turns = await self._dependencies.store.turns(scene.id)
+        story = [turn for turn in turns if turn.state is TurnState.DONE and turn.public]
         if not story or story[-1].id == self._considered or is_budget_spent(scene, story):
             return None
-        if self._house.now() - story[-1].created_at > MAX_LINE_AGE:
+        if self._dependencies.now() - story[-1].created_at > MAX_LINE_AGE:
             return None
         self._considered = story[-1].id
-        performance = self._house.performance
-        return await choose_next_speaker(
-            performance.engine, Moment(scene, story, performance.new_seed())
-        )
+        generator = self._dependencies.generator
+        moment = Moment(scene, story, generator.new_seed())
+        return await choose_next_speaker(generator.engine, moment)
 
 
 def is_budget_spent(scene: Scene, story: Sequence[Turn]) -> bool:
-    """Whether as many of the model's turns as the scene allows have followed the last of a person's."""
-    since = 0
+    """Return whether the model took as many turns after a person's last turn as the scene allows."""
+    model_turns = 0
     for turn in reversed(story):
         if turn.author_id is not None:
             break
-        since += 1
-    return since >= scene.budget
+        model_turns += 1
+    return model_turns >= scene.budget

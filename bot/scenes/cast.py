@@ -1,4 +1,4 @@
-"""Who plays what, who is on stage and who directs: the rules of it, as functions from scene to scene."""
+"""The rules of who plays whom, who is on stage and who directs, as functions from scene to scene."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NARRATORS = {"environment", "narrator"}
 
 
 def find_part(scene: Scene, name: str) -> Part:
-    """Return the part that `name` means, in any spelling it may be called by.
+    """Return the part of the character that `name` means, in any spelling the character has.
 
-    Raises UnknownName, naming the nearest.
+    Raises NameNotFound, which suggests the nearest names.
     """
     spoken = spoken_names(scene.scenario.characters)
     if character := spoken.get(normal(name)):
@@ -33,9 +33,10 @@ def find_part(scene: Scene, name: str) -> Part:
 
 
 def join(scene: Scene, user_id: int, name: str) -> Scene:
-    """Return the scene with this user playing that character and no other.
+    """Return the scene in which this user plays that character and no other.
 
-    Raises UnknownName, and Refused where another player has the part or players may not take it.
+    Raises NameNotFound. Raises Refused if another player has the part, if players may not take it,
+    or if the user is muted.
     """
     require_not_muted(scene, user_id)
     part = find_part(scene, name)
@@ -49,25 +50,24 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
         raise Refused(
             f"Players can't take the part of {part.character} in this scenario. Choose another one."
         )
-    return _given(scene, part.character, user_id)
+    return _give_part(scene, part.character, user_id)
 
 
 def leave(scene: Scene, user_id: int, *, rest: bool = False) -> tuple[Scene, str]:
-    """Return the scene without this user in the cast, and the name of their character: the model plays it again, or it
-    rests.
+    """Return the scene in which this user plays no character, and the name of their former one.
 
-    Raises Refused where the user plays nobody.
+    The model plays that character again, or with `rest` it rests. Raises Refused if the user plays
+    no character.
     """
-    part = _own(scene, user_id, "so there is no part to leave")
-    return _with(
-        _without(scene, user_id), replace(part, player_id=None, rests=rest)
-    ), part.character
+    part = _require_own_part(scene, user_id, "so there is no part to leave")
+    left = _replace_part(_remove_player(scene, user_id), replace(part, player_id=None, rests=rest))
+    return left, part.character
 
 
 def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
-    """Return the scene with nobody playing that character, or with the model playing it again.
+    """Return the scene in which that character rests, or in which the model plays it again.
 
-    Raises UnknownName, and Refused where a player has it or it is so already.
+    Raises NameNotFound. Raises Refused if a player has the part, or if nothing would change.
     """
     part = find_part(scene, name)
     if part.player_id is not None:
@@ -78,13 +78,13 @@ def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
             if rests
             else f"The model already plays {part.character}."
         )
-    return _with(scene, replace(part, rests=rests))
+    return _replace_part(scene, replace(part, rests=rests))
 
 
 def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
-    """Return the scene with this user playing that character, whoever played it before; None gives it to the model.
+    """Return the scene in which this user, or with None the model, plays that character.
 
-    Raises UnknownName, and Refused where it is so already or the user isn't heard in this scene.
+    Raises NameNotFound. Raises Refused if nothing would change, or if the user is muted.
     """
     part = find_part(scene, name)
     if part.player_id == user_id and not part.rests:
@@ -95,61 +95,70 @@ def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
         )
     if user_id is not None and user_id in scene.muted:
         raise Refused("They are muted in this scene.", Remedy.UNMUTE)
-    return _given(scene, part.character, user_id)
+    return _give_part(scene, part.character, user_id)
 
 
 def move(scene: Scene, user_id: int, name: str | None, *, absent: bool) -> tuple[Scene, str]:
-    """Return the scene with a character gone off stage or come back, and its name: one's own where none is named.
+    """Return the scene in which a character has left or entered the stage, and its name.
 
-    Anybody moves the character they play, game masters move every one. Raises UnknownName and Refused.
+    Without a name, it is the user's own character. Players may move their own character, game
+    masters every one. Raises NameNotFound and Refused.
     """
-    part = find_part(scene, name) if name else _own(scene, user_id, "so name a character")
+    part = (
+        find_part(scene, name) if name else _require_own_part(scene, user_id, "so name a character")
+    )
     if part.player_id != user_id and not scene.is_gm(user_id):
         raise Refused(f"Only the game master and the player of {part.character} can do that.")
     if part.absent is absent:
         raise Refused(f"{part.character} is already {'off stage' if absent else 'on stage'}.")
-    return _with(scene, replace(part, absent=absent)), part.character
+    return _replace_part(scene, replace(part, absent=absent)), part.character
 
 
 def add_gm(scene: Scene, user_id: int) -> Scene:
-    """Return the scene with this user among its game masters. Raises Refused where they are."""
+    """Return the scene with this user as a game master. Raises Refused if they are one."""
     if scene.is_gm(user_id):
         raise Refused("They are already a game master of this scene.")
-    kicked = tuple(one for one in scene.muted if one != user_id)
-    return replace(scene, gm_ids=(*scene.gm_ids, user_id), muted=kicked)
+    muted = tuple(one for one in scene.muted if one != user_id)
+    return replace(scene, gm_ids=(*scene.gm_ids, user_id), muted=muted)
 
 
 def remove_gm(scene: Scene, user_id: int) -> Scene:
-    """Return the scene without this user among its game masters. Raises Refused where nobody would be left."""
+    """Return the scene without this game master. Raises Refused if no other one is left."""
     if not scene.is_gm(user_id):
         raise Refused("They are not a game master of this scene.")
-    left = tuple(one for one in scene.gm_ids if one != user_id)
-    if not left:
+    others = tuple(one for one in scene.gm_ids if one != user_id)
+    if not others:
         raise Refused("A scene needs at least one game master.", Remedy.HAND_OVER)
-    return replace(scene, gm_ids=left)
+    return replace(scene, gm_ids=others)
 
 
 def mute(scene: Scene, user_id: int) -> Scene:
-    """Return the scene in which this user isn't heard any more; the model plays their character again.
+    """Return the scene in which this user is not heard. The model plays their character again.
 
-    Raises Refused for game masters, and where it is so already.
+    Raises Refused if the user is a game master or already muted.
     """
     if scene.is_gm(user_id):
         raise Refused("They are a game master of this scene.", Remedy.REMOVE_GM)
     if user_id in scene.muted:
         raise Refused("They are already muted.", Remedy.UNMUTE)
-    return replace(_without(scene, user_id), muted=(*scene.muted, user_id))
+    return replace(_remove_player(scene, user_id), muted=(*scene.muted, user_id))
 
 
 def unmute(scene: Scene, user_id: int) -> Scene:
-    """Return the scene in which this user is heard again. Raises Refused where they are."""
+    """Return the scene in which this user is heard again. Raises Refused if they are not muted."""
     if user_id not in scene.muted:
         raise Refused("They are not muted in this scene.")
     return replace(scene, muted=tuple(one for one in scene.muted if one != user_id))
 
 
+def require_gm(scene: Scene, user_id: int) -> None:
+    """Raise Refused if this user is not a game master of the scene."""
+    if not scene.is_gm(user_id):
+        raise Refused("Only the game master of this scene can do that.")
+
+
 def require_not_muted(scene: Scene, user_id: int) -> None:
-    """Raise Refused where this user was sent out of the scene."""
+    """Raise Refused if this user is muted in the scene."""
     if user_id in scene.muted:
         raise Refused("The game master has muted you in this scene.")
 
@@ -157,41 +166,41 @@ def require_not_muted(scene: Scene, user_id: int) -> None:
 def speaker_name(scene: Scene, user_id: int, display_name: str) -> str:
     """Return the name under which this user speaks: their character's, or their own.
 
-    Somebody whose own name is a character's, or the environment's, is marked as a player, so that nobody can put
-    words into a mouth that is not theirs.
+    A user whose own name is that of a character or of the environment is marked as a player.
+    Otherwise they could speak in a character's name.
     """
     if part := scene.part_of(user_id):
         return part.character
     name = sanitise_name(display_name)
-    taken = _NARRATORS | spoken_names(scene.scenario.characters).keys()
-    return f"{name} (player)" if normal(name) in taken else name
+    reserved = _NARRATORS | spoken_names(scene.scenario.characters).keys()
+    return f"{name} (player)" if normal(name) in reserved else name
 
 
 def assign_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:
-    """Return the scene with these mentionable roles, character name to role id, in place of all earlier ones."""
-    return replace(
-        scene, parts=tuple(replace(part, role_id=roles.get(part.character)) for part in scene.parts)
-    )
+    """Return the scene with these mentionable roles, character name to role id, and no others."""
+    parts = (replace(part, role_id=roles.get(part.character)) for part in scene.parts)
+    return replace(scene, parts=tuple(parts))
 
 
-def _own(scene: Scene, user_id: int, consequence: str) -> Part:
+def _require_own_part(scene: Scene, user_id: int, consequence: str) -> Part:
     if (part := scene.part_of(user_id)) is None:
         raise Refused(f"You don't play a character here, {consequence}.", Remedy.JOIN_CAST)
     return part
 
 
-def _given(scene: Scene, character: str, user_id: int | None) -> Scene:
-    left = scene if user_id is None else _without(scene, user_id)
-    return _with(left, replace(left.part(character), player_id=user_id, rests=False))
+def _give_part(scene: Scene, character: str, user_id: int | None) -> Scene:
+    without = scene if user_id is None else _remove_player(scene, user_id)
+    part = replace(without.part(character), player_id=user_id, rests=False)
+    return _replace_part(without, part)
 
 
-def _without(scene: Scene, user_id: int) -> Scene:
+def _remove_player(scene: Scene, user_id: int) -> Scene:
     parts = (
         replace(part, player_id=None) if part.player_id == user_id else part for part in scene.parts
     )
     return replace(scene, parts=tuple(parts))
 
 
-def _with(scene: Scene, changed: Part) -> Scene:
+def _replace_part(scene: Scene, changed: Part) -> Scene:
     parts = (changed if part.character == changed.character else part for part in scene.parts)
     return replace(scene, parts=tuple(parts))

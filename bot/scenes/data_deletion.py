@@ -1,4 +1,4 @@
-"""Forgetting: what a person said leaves the store at their word, and with it what was posted of it on their behalf."""
+"""Deletes a person's data: their lines, and the posts that showed their words."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 class PeopleStore(Protocol):
-    """Remembers who said what. Raises StoreError."""
+    """The stored lines by person. Every method raises StoreError."""
 
     async def posts_of(self, user_id: int) -> Sequence[tuple[Place, Post]]:
-        """Return our messages that show this person's words and nothing else, each with where it stands."""
+        """Return our posts that show only this person's words, each with its place."""
         ...
 
     async def forget_person(self, user_id: int) -> int:
-        """Delete everything this person said; return how many lines."""
+        """Delete everything this person said. Return the number of lines."""
         ...
 
 
 class Eraser(Protocol):
-    """Takes messages away."""
+    """Deletes messages."""
 
     async def erase(self, place: Place, post: Post) -> None:
-        """Take one of our messages away, as far as that is possible. Raises nothing."""
+        """Delete one of our messages if Discord allows it. Raises no error."""
         ...
 
 
 class DataDeletion:
-    """Forgets people. Their own messages are theirs, and stay."""
+    """Deletes people's data. Messages that people posted themselves stay on Discord."""
 
     def __init__(self, store: PeopleStore, eraser: Eraser, takes: Takes) -> None:
         self._store = store
@@ -41,8 +41,11 @@ class DataDeletion:
         self._takes = takes
 
     async def forget(self, user_id: int) -> int:
-        """Delete everything this person said, also what was posted under a character's name or in a direct message;
-        return how many lines. A reply they had rewritten shows what it said before."""
+        """Delete everything this person said. Return the number of lines.
+
+        Posts of their words under a character's name or in a direct message go too. A reply that
+        they had edited shows its earlier take again.
+        """
         posts = await self._store.posts_of(user_id)
         lines = await self._store.forget_person(user_id)
         for place, post in posts:

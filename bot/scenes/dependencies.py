@@ -1,4 +1,4 @@
-"""What every scene of a theatre is played with."""
+"""The services that every scene of a theatre uses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SceneDependencies:
-    """Where scenes are remembered, where they are shown, who plays them, and what time it is."""
+    """The store, the delivery to people, the generator of replies, and the clock."""
 
     store: SceneStore
-    stage: Delivery
-    performance: ReplyGenerator
+    delivery: Delivery
+    generator: ReplyGenerator
     now: Callable[[], datetime]

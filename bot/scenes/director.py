@@ -1,4 +1,4 @@
-"""The director decides who speaks next."""
+"""The director decides which characters answer a line."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """Whom a line speaks to, as far as the line itself tells."""
+    """The characters that a line addresses, as far as the line itself shows."""
 
     characters: tuple[str, ...] = ()  # by name, role or mention, in the order of mention
-    bot: bool = False  # the bot itself was mentioned: whoever is meant should answer
-    reply_to: int | None = None  # Discord message the line replies to
+    bot: bool = False  # the bot itself was mentioned, so one character should answer
+    reply_to: int | None = None  # Discord message that the line replies to
 
 
 def choose_speakers(
@@ -30,13 +30,13 @@ def choose_speakers(
 ) -> list[str]:
     """Return the characters that answer a line, each once, in the order of mention.
 
-    Named characters answer, then the one whose post was replied to. The bot mentioned without a name means the
-    model's character that spoke last, or the first in the cast. Only characters that the model
-    plays and that are on stage answer, and nobody answers itself.
+    Named characters answer, then the one whose post the line replies to. If the bot was mentioned
+    without a name, the model's character that spoke last answers, or the first of the cast. Only
+    characters that the model plays and that are on stage answer. No character answers itself.
     """
-    named = _named(address, replied)
+    named = _list_addressed(address, replied)
     if not named and address.bot:
-        named = _meant(scene, speaker, turns)
+        named = _guess_addressed(scene, speaker, turns)
     playable = {part.character for part in scene.parts if part.answers} - {speaker}
     return [name for name in dict.fromkeys(named) if name in playable]
 
@@ -44,19 +44,22 @@ def choose_speakers(
 def explain_silence(
     scene: Scene, address: Addressee, speaker: str, replied: Turn | None
 ) -> dict[str, Notice]:
-    """Return who is spoken to and gives no answer, with a sentence that says why; "" stands for whoever was meant."""
-    spoken_to = [name for name in _named(address, replied) if name != speaker]
-    if not spoken_to and address.bot and not any(part.answers for part in scene.parts):
+    """Return a notice for each addressed character that does not answer.
+
+    The key "" is for the case that the bot was mentioned and no character can answer.
+    """
+    addressed = [name for name in _list_addressed(address, replied) if name != speaker]
+    if not addressed and address.bot and not any(part.answers for part in scene.parts):
         return {
             "": Notice(
                 "The model plays no character on stage, so nobody answers.", Remedy.LIST_CAST
             )
         }
-    parts = (scene.part(name) for name in spoken_to)
-    return {part.character: _why_silent(part) for part in parts if not part.answers}
+    parts = (scene.part(name) for name in addressed)
+    return {part.character: _explain_part(part) for part in parts if not part.answers}
 
 
-def _why_silent(part: Part) -> Notice:
+def _explain_part(part: Part) -> Notice:
     if part.absent:
         return Notice(f"{part.character} is off stage and hears nothing.", Remedy.ENTER_STAGE)
     if part.rests:
@@ -64,16 +67,17 @@ def _why_silent(part: Part) -> Notice:
     return Notice(f"A player has the part of {part.character}, so the model does not answer.")
 
 
-def _named(address: Addressee, replied: Turn | None) -> list[str]:
-    named = list(address.characters)
+def _list_addressed(address: Addressee, replied: Turn | None) -> list[str]:
+    names = list(address.characters)
     if replied is not None and replied.kind is TurnKind.REPLY:
-        named.append(replied.speaker)
-    return named
+        names.append(replied.speaker)
+    return names
 
 
-def _meant(scene: Scene, speaker: str, turns: Sequence[Turn]) -> list[str]:
+def _guess_addressed(scene: Scene, speaker: str, turns: Sequence[Turn]) -> list[str]:
     playable = [
         part.character for part in scene.parts if part.answers and part.character != speaker
     ]
-    spoke = (turn.speaker for turn in reversed(turns) if turn.kind is TurnKind.REPLY)
-    return [next((name for name in spoke if name in playable), *playable[:1])] if playable else []
+    replied = (turn.speaker for turn in reversed(turns) if turn.kind is TurnKind.REPLY)
+    latest = next((name for name in replied if name in playable), None)
+    return [latest] if latest else playable[:1]

@@ -1,4 +1,4 @@
-"""The prompter: what a game master has minds bear in mind, and what one of them thinks. Nobody else hears of it."""
+"""Notes that game masters give to minds, and a look at a mind's thoughts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused, Remedy
 from bot.library.normalise import is_blank
-from bot.scenes import cast
+from bot.scenes.cast import find_part, require_gm
 from bot.scenes.interfaces import NewNote
 from bot.scenes.reveal import Audience, release_to_gm
-from bot.scenes.theatre import HiddenThoughts, require_gm
+from bot.scenes.scene_queries import HiddenThoughts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,47 +20,48 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 
-MOST_NOTES: Final = 25
-LONGEST_NOTE: Final = 500
-"""Notes stand in every prompt: more, or longer ones, would crowd out the story."""
+MAX_NOTES: Final = 25
+MAX_NOTE_LENGTH: Final = 500
+"""In characters. Every prompt contains the notes, so more would crowd out the story."""
 
 
 class GmNotes:
-    """Whispers from the prompt box. Methods take who asks, and raise Refused for all but game masters."""
+    """Manages a scene's notes for game masters. Methods raise Refused for other people."""
 
     def __init__(
         self,
         theatre: Theatre,
         store: SceneStore,
-        performance: ReplyGenerator,
+        generator: ReplyGenerator,
         now: Callable[[], datetime],
     ) -> None:
         self._theatre = theatre
         self._store = store
-        self._performance = performance
+        self._generator = generator
         self._now = now
 
     async def note(self, scene: Scene, name: str | None, text: str, by: int) -> Note:
-        """Have a character, or with None all of them, bear something in mind until it is removed."""
+        """Add a note for a character, or with None for all, that lasts until it is removed."""
         require_gm(scene, by)
-        character = cast.find_part(scene, name).character if name else None
-        if is_blank(text) or len(text.strip()) > LONGEST_NOTE:
+        character = find_part(scene, name).character if name else None
+        if is_blank(text) or len(text.strip()) > MAX_NOTE_LENGTH:
             raise Refused(
-                f"A note must have 1 to {LONGEST_NOTE} characters, because every prompt contains it."
+                f"A note must have 1 to {MAX_NOTE_LENGTH} characters, because every prompt "
+                "contains it."
             )
-        if len(await self._store.notes(scene.id)) >= MOST_NOTES:
-            raise Refused(f"The scene already has {MOST_NOTES} notes.", Remedy.LIST_NOTES)
+        if len(await self._store.notes(scene.id)) >= MAX_NOTES:
+            raise Refused(f"The scene already has {MAX_NOTES} notes.", Remedy.LIST_NOTES)
         return await self._store.add_note(
             scene.id, NewNote(by, character, text.strip()), self._now()
         )
 
     async def notes(self, scene: Scene, by: int) -> list[Note]:
-        """Return the standing notes, in the order they were made; their numbers are their places in it, from 1."""
+        """Return the notes, the oldest first. A note's number is its place, from 1."""
         require_gm(scene, by)
         return await self._store.notes(scene.id)
 
     async def remove(self, scene: Scene, number: int, by: int) -> Note:
-        """Remove the note of that number, and return it."""
+        """Remove and return the note with that number."""
         notes = await self.notes(scene, by)
         if not 1 <= number <= len(notes):
             raise Refused(f"Note {number} does not exist.", Remedy.LIST_NOTES)
@@ -68,14 +69,15 @@ class GmNotes:
         return notes[number - 1]
 
     async def think(self, scene: Scene, name: str, by: int) -> HiddenThoughts:
-        """Return what a character thinks now, freed for the game master who asks. It takes no turn and says nothing.
+        """Return a character's current thoughts, released to the game master who asks.
 
-        Raises Refused where a player has the part, NoWords and EngineError.
+        The character takes no turn. Raises Refused if a player has the part, EmptyReply and
+        EngineError.
         """
         require_gm(scene, by)
-        part = cast.find_part(scene, name)
+        part = find_part(scene, name)
         if part.player_id is not None:
             raise Refused(f"A player has the part of {part.character}. Ask them instead.")
-        story, notes = await self._theatre.read_mind(scene, part.character)
-        thoughts = await self._performance.think(scene, part.character, story, notes)
+        story, notes = await self._theatre.queries.read_mind(scene, part.character)
+        thoughts = await self._generator.think(scene, part.character, story, notes)
         return HiddenThoughts(part.character, Audience.GM, release_to_gm(thoughts))

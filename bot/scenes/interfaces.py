@@ -1,4 +1,8 @@
-"""What the scenes need from outside, said by them: a store that remembers, a stage that shows."""
+"""The interfaces that scenes need: a store of the story, and a delivery to people.
+
+They keep the domain independent of SQLite and Discord. `bot.store.store.Store` implements
+SceneStore. Discord, the terminal and the benchmark implement Delivery.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewLine:
-    """A person's contribution as it comes in, before it is stored.
+    """A person's contribution before it is stored.
 
-    `kind` is a line of theirs, a reply that a game master words, a narration, a new setting or a whisper; `heard_by`
-    are the characters whose minds have it, None being all. Only a line stands in a message of the person's own.
+    `kind` is a line, a reply or narration that a game master writes, a setting or a whisper. Only
+    a line has a message of the person's own.
     """
 
     author_id: int | None
@@ -33,12 +37,12 @@ class NewLine:
     text: str
     beats: tuple[PublicBeat, ...]
     kind: TurnKind = TurnKind.LINE
-    heard_by: frozenset[str] | None = None
+    heard_by: frozenset[str] | None = None  # characters whose minds have it; None: all of them
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NewNote:
-    """A standing note as a game master gives it, for one character or, with None, for all."""
+    """A note from a game master before it is stored, for one character or with None for all."""
 
     author_id: int
     character: str | None
@@ -47,19 +51,24 @@ class NewNote:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Note:
-    """A standing note: what a game master has one mind, or all, bear in mind until it is removed."""
+    """A game master's note that one mind, or every mind, keeps until the note is removed."""
 
     id: int
     character: str | None  # None: every character
     text: str
 
     def concerns(self, character: str) -> bool:
-        """Whether it is for that character."""
+        """Return whether the note is for this character."""
         return self.character in (None, character)
 
 
 class SceneStore(Protocol):
-    """Remembers scenes, casts, turns and takes. Every method is one transaction; all raise StoreError."""
+    """Stores scenes, casts, turns and takes.
+
+    Every method is one transaction. Every method raises StoreError.
+    """
+
+    # Scenes
 
     async def add_scene(
         self,
@@ -69,7 +78,7 @@ class SceneStore(Protocol):
         parts: Sequence[Part],
         now: datetime,
     ) -> Scene:
-        """Store a scene that begins. Raises Refused where one is under way in that channel already."""
+        """Store a new scene. Raises Refused if a scene is under way in that channel."""
         ...
 
     async def save_scene(self, scene: Scene) -> None:
@@ -77,9 +86,12 @@ class SceneStore(Protocol):
         ...
 
     async def move_scene(self, scene: Scene, heard: int) -> None:
-        """Store a scene that rests as going on at its new place. What was said there up to message `heard` was not
-        said in it, and what was said at a terminal belongs to who directs the scene now. Raises Refused where it is
-        under way already, or another one is there."""
+        """Store that an ended scene continues at its new place.
+
+        The scene does not hear messages of the new channel up to the id `heard`. Lines from a
+        terminal become those of the scene's first game master. Raises Refused if the scene is
+        already under way, or another one is at that place.
+        """
         ...
 
     async def open_scenes(self) -> list[Scene]:
@@ -87,17 +99,29 @@ class SceneStore(Protocol):
         ...
 
     async def latest_scenes(self, most: int) -> list[Scene]:
-        """Return so many of the scenes stored, whatever has become of them, latest first."""
+        """Return up to `most` stored scenes in any state, the latest first."""
         ...
 
     async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
-        """Return the scenes of that server, and those begun at a terminal, that one of these people directs and that
-        have ended or lie at a terminal, latest first."""
+        """Return the scenes that one of these game masters can reopen in that server.
+
+        These are the ended scenes of the server, and the scenes at a terminal. The latest comes
+        first.
+        """
         ...
 
     async def scene(self, scene_id: int) -> Scene | None:
-        """Return one scene, ended or not."""
+        """Return a scene in any state, or None."""
         ...
+
+    async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:
+        """Store a scene at `place` with a copy of everything up to the turn `last_id`.
+
+        Raises Refused if a scene is under way there.
+        """
+        ...
+
+    # Turns
 
     async def add_line(
         self,
@@ -108,10 +132,13 @@ class SceneStore(Protocol):
         *,
         begun: int | None = None,
     ) -> tuple[Turn, ...]:
-        """Store a person's line as a turn that is done and, in the same transaction, a thinking turn for each
-        character that owes an answer to it, heard by whom the line is; a whisper's answer is whispered. A reply owed
-        already that nobody has heard any of leaves its place: the one after this line answers both. `begun` is a turn
-        that stays where it is. Returns the line and the answers; nothing where that message is stored already."""
+        """Store a person's line, and an owed turn for each character in `answering`.
+
+        The characters that hear the line hear the answers; the answer to a whisper is a whisper.
+        A reply of the same character that is already owed moves behind the line and answers both,
+        unless it is the turn `begun`. Return the line and its answers, or an empty tuple if a line
+        with this message id is already stored.
+        """
         ...
 
     async def add_reply(
@@ -124,111 +151,153 @@ class SceneStore(Protocol):
         kind: TurnKind = TurnKind.REPLY,
         heard_by: frozenset[str] | None = None,
     ) -> Turn:
-        """Store that a character owes a reply, or the environment a narration: a turn that is thinking."""
+        """Store an owed turn: a reply of the character, or a narration."""
         ...
 
     async def answer_less(self, turn_id: int, line_id: int) -> bool:
-        """Take a line that is gone off what an owed turn answers; return whether it answers others still."""
+        """Remove a deleted line from those that an owed turn answers. Return whether any is left."""
         ...
 
     async def heard_by(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
-        """Say who hears these turns."""
-        ...
-
-    async def add_note(self, scene_id: int, note: NewNote, now: datetime) -> Note:
-        """Store a standing note."""
-        ...
-
-    async def notes(self, scene_id: int) -> list[Note]:
-        """Return a scene's standing notes in the order they were made."""
-        ...
-
-    async def remove_note(self, note_id: int) -> None:
-        """Forget a standing note."""
-        ...
-
-    async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
-        """Store a take and make it the current one. The turn stays as it is: it is not done until it is posted."""
-        ...
-
-    async def settle(self, turn_id: int) -> Turn:
-        """Mark a turn done: its take stands on Discord."""
-        ...
-
-    async def fail(self, turn_id: int, fault: str) -> Turn:
-        """Mark a turn failed with the sentence people are told. A take it has stays. Where it was only to be made
-        anew, the take it had is current again, and the turn is done."""
-        ...
-
-    async def rethink(self, turn_id: int) -> Turn:
-        """Mark a failed turn thinking again. Where it is thinking already, nothing changes."""
-        ...
-
-    async def retake(self, turn_id: int, *, lengthen: bool = False) -> Turn:
-        """Mark a reply that is done thinking again, for a new take, which goes on from the current one where that is
-        to be lengthened. The takes it has stay stored; none is current meanwhile."""
-        ...
-
-    async def give_up(self, turn_ids: Sequence[int]) -> None:
-        """Owe these turns no longer: they leave the story, or are done with the take that they had."""
+        """Set the characters that hear these turns."""
         ...
 
     async def turns(self, scene_id: int) -> list[Turn]:
-        """Return the turns of the story in order, hidden ones left out."""
+        """Return the turns of the story in order, without hidden ones."""
         ...
 
     async def turn(self, turn_id: int) -> Turn | None:
-        """Return one turn, whatever its state."""
-        ...
-
-    async def owed(self, scene_id: int) -> list[Turn]:
-        """Return the turns that are thinking, in order."""
-        ...
-
-    async def last_message_id(self, scene_id: int) -> int | None:
-        """Return the highest id of a person's message stored for this scene: what came later was not heard yet."""
-        ...
-
-    async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
-        """Take these turns, or all of them, out of the story; return how many."""
+        """Return a turn in any state, or None."""
         ...
 
     async def turn_by_message(self, message_id: int) -> Turn | None:
-        """Return the turn that a Discord message belongs to: a person's line, or any post of a reply."""
+        """Return the turn that a Discord message belongs to, as a line or as a post of a reply."""
+        ...
+
+    async def owed(self, scene_id: int) -> list[Turn]:
+        """Return the owed turns in order."""
+        ...
+
+    async def last_message_id(self, scene_id: int) -> int | None:
+        """Return the highest id of a person's message that was ever stored for the scene."""
+        ...
+
+    async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
+        """Remove these turns, or with None all turns, from the story. Return their number."""
         ...
 
     async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:
-        """Give a person's line its edited text."""
+        """Replace the text of a person's line."""
+        ...
+
+    # Takes
+
+    async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
+        """Store a take and make it the current one. The turn stays owed until it is delivered."""
+        ...
+
+    async def settle(self, turn_id: int) -> Turn:
+        """Mark a turn done: its take was delivered."""
+        ...
+
+    async def fail(self, turn_id: int, fault: str) -> Turn:
+        """Mark a turn failed, with the sentence shown to people.
+
+        If the turn had an earlier take, that one is current again and the turn is done.
+        """
+        ...
+
+    async def rethink(self, turn_id: int) -> Turn:
+        """Mark a failed turn owed again. An owed turn does not change."""
+        ...
+
+    async def retake(self, turn_id: int, *, lengthen: bool = False) -> Turn:
+        """Mark a done reply owed again, for a new take.
+
+        With `lengthen`, the new take continues the current one. Earlier takes stay stored; none
+        is current meanwhile.
+        """
+        ...
+
+    async def give_up(self, turn_ids: Sequence[int]) -> None:
+        """Mark turns no longer owed. They leave the story, or are done with their earlier take."""
+        ...
+
+    async def choose_take(self, turn_id: int, take_id: int) -> Turn:
+        """Make this take of a done turn the current one."""
+        ...
+
+    async def rewrite(self, turn_id: int, beats: Sequence[Beat], text: str, author_id: int) -> Turn:
+        """Store a take that a person wrote and make it the current one."""
+        ...
+
+    async def undo(self, scene_id: int, turn_ids: Sequence[int], now: datetime) -> list[Turn]:
+        """Remove these turns from the story together, so that `restore` can bring them back.
+
+        Turns that are not done are removed for good. Return the turns that can come back.
+        """
+        ...
+
+    async def last_undone(self, scene_id: int) -> int | None:
+        """Return the moment of the latest undo that was not restored.
+
+        The moment is in microseconds since 1970.
+        """
+        ...
+
+    async def restore(self, scene_id: int, moment: int) -> list[Turn]:
+        """Bring back and return the turns that were undone together at that moment."""
+        ...
+
+    async def misplaced(self) -> list[Turn]:
+        """Return the turns of scenes under way whose posts are out of date.
+
+        The program stopped before it could show another take, or that a turn was undone.
+        """
+        ...
+
+    # Notes
+
+    async def add_note(self, scene_id: int, note: NewNote, now: datetime) -> Note:
+        """Store a game master's note."""
+        ...
+
+    async def notes(self, scene_id: int) -> list[Note]:
+        """Return a scene's notes, the oldest first."""
+        ...
+
+    async def remove_note(self, note_id: int) -> None:
+        """Delete a note."""
         ...
 
 
 class Delivery(Protocol):
-    """Shows a scene to its people. Raises PostingError where Discord refuses for good."""
+    """Shows a scene to its people. Methods raise PostingError if Discord rejects a post."""
 
     def thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
-        """Show that the character is about to speak, for as long as the context lasts."""
+        """Return a context during which people see that the character is about to speak."""
         ...
 
     async def progress(self, scene: Scene, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
-        """Tell which public beats have settled so far. Cheap; the stage decides what to show when."""
+        """Accept the public beats that are final so far. Cheap; may show them later."""
         ...
 
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
-        """Post a finished reply and what the reveal policy frees. Doing it twice posts nothing twice."""
+        """Post a finished turn and the beats that the reveal policy releases. Idempotent."""
         ...
 
     async def withdraw(self, scene: Scene, turn: Turn) -> None:
-        """Take away what shows of a reply that will not be finished; the take that the turn has shows again."""
+        """Remove the posts of a reply that will not be finished. Show the turn's take if any."""
         ...
 
     async def cover(self, scene: Scene, turn: Turn) -> None:
-        """Show that a reply was taken out of the story. It stays where it is."""
+        """Mark a reply as removed from the story. Its posts stay."""
         ...
 
     async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
-        """Say in the channel that this reply failed, with a way to try again."""
+        """Report a failed turn in the channel, with a way to try again."""
         ...
 
     async def announce(self, scene: Scene, notice: Notice) -> None:
-        """Show a notice in the channel, with its remedy in the channel's words."""
+        """Show a notice in the channel, with its remedy in the interface's words."""
         ...

@@ -1,4 +1,7 @@
-"""What a character may know of a scene, in the order it learnt it. Its prompt is made from this and nothing else."""
+"""What one character may know of a scene, in the order it learned it.
+
+A character's prompt is built from this and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,18 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 
-SCENE, TIME, PLACE = "Scene", "Time", "Place"
-"""What of a setting may change; the speakers of such turns."""
+SCENE = "Scene"
+TIME = "Time"
+PLACE = "Place"
+"""The parts of a setting that may change. They are the speakers of such turns."""
 
 
 def build_sheet(
     scenario: Scenario, character: Character, turns: Iterable[Turn] = ()
 ) -> CharacterSheet:
-    """Return what this mind knows before the first turn: all the scenario tells it, and no other's motivation.
+    """Return the knowledge of this mind before the first turn, without the others' motivations.
 
-    Where the scene was moved in `turns`, its setting is what it is since then.
+    If the scene moved in `turns`, the sheet has the latest setting.
     """
     return CharacterSheet(
         character=character.name,
@@ -44,57 +49,59 @@ def build_sheet(
 
 
 def describe_setting(scenario: Scenario, turns: Iterable[Turn] = ()) -> str:
-    """Return what is going on, where and when: as the scenario says, or as a game master has set it since."""
-    told = "\n\n".join(dict.fromkeys(part for part in (scenario.setting, scenario.opening) if part))
-    changed = {turn.speaker: _words(turn) for turn in turns if turn.kind is TurnKind.SETTING}
-    lines = (f"{what}: {changed[what]}" for what in (TIME, PLACE) if what in changed)
-    return "\n".join((changed.get(SCENE, told), *lines))
+    """Return situation, time and place, from the scenario or from a game master's change."""
+    original = dict.fromkeys(part for part in (scenario.setting, scenario.opening) if part)
+    changes = {turn.speaker: _join_words(turn) for turn in turns if turn.kind is TurnKind.SETTING}
+    situation = changes.get(SCENE, "\n\n".join(original))
+    details = (f"{name}: {changes[name]}" for name in (TIME, PLACE) if name in changes)
+    return "\n".join((situation, *details))
 
 
 def build_history(
     character: str, turns: Iterable[Turn], notes: Sequence[str] = ()
 ) -> tuple[HeardItem, ...]:
-    """Return the turns as this character's mind has them: its own with its thoughts, of others only what is public,
-    and nothing it did not hear. `notes` stand before the last of them, as what the environment tells it."""
-    told = [
-        _heard(character, turn) for turn in turns if turn.take is not None and turn.heard(character)
+    """Return the turns that this character heard, as its mind has them.
+
+    Its own turns have their thoughts, those of others only public beats. `notes` come before the
+    last turn, as the environment's words.
+    """
+    heard = [
+        _convert(character, turn)
+        for turn in turns
+        if turn.take is not None and turn.heard(character)
     ]
-    return (*told[:-1], *map(EnvironmentLine, notes), *told[-1:])
-
-
-def _heard(character: str, turn: Turn) -> HeardItem:
-    beats = turn.take.beats if turn.take else ()
-    if turn.kind in (TurnKind.NARRATION, TurnKind.SETTING) or turn.speaker == NARRATOR:
-        return EnvironmentLine(_words(turn))
-    if turn.speaker == character:
-        return OwnTurn(beats)
-    if turn.kind is TurnKind.WHISPER:
-        return HeardLine(
-            turn.speaker,
-            (action(f"whispers to {character}, unheard by anyone else"), *select_public(beats)),
-        )
-    return HeardLine(turn.speaker, select_public(beats))
+    return (*heard[:-1], *map(EnvironmentLine, notes), *heard[-1:])
 
 
 def select_public_line(turn: Turn) -> HeardLine | None:
-    """Return a turn as everyone in the channel has it; None where it isn't for everyone."""
-    return (
-        HeardLine(turn.speaker, select_public(turn.take.beats))
-        if turn.take and turn.public
-        else None
-    )
-
-
-def _words(turn: Turn) -> str:
-    return " ".join(beat.text for beat in select_public(turn.take.beats if turn.take else ()))
+    """Return a turn as everyone in the channel has it, or None if it is not for everyone."""
+    if turn.take is None or not turn.public:
+        return None
+    return HeardLine(turn.speaker, select_public(turn.take.beats))
 
 
 def build_examples(character: Character) -> tuple[HeardItem, ...]:
-    """Return the character's worked exchanges as if they had been earlier turns, for stand-in models."""
-    return tuple(piece for example in character.examples for piece in _exchange(example))
+    """Return the character's example exchanges as earlier turns, for stand-in models."""
+    return tuple(item for example in character.examples for item in _build_exchange(example))
 
 
-def _exchange(example: Example) -> tuple[HeardItem, HeardItem]:
+def _convert(character: str, turn: Turn) -> HeardItem:
+    beats = turn.take.beats if turn.take else ()
+    if turn.kind in (TurnKind.NARRATION, TurnKind.SETTING) or turn.speaker == NARRATOR:
+        return EnvironmentLine(_join_words(turn))
+    if turn.speaker == character:
+        return OwnTurn(beats)
+    if turn.kind is TurnKind.WHISPER:
+        whispers = action(f"whispers to {character}, unheard by anyone else")
+        return HeardLine(turn.speaker, (whispers, *select_public(beats)))
+    return HeardLine(turn.speaker, select_public(beats))
+
+
+def _join_words(turn: Turn) -> str:
+    return " ".join(beat.text for beat in select_public(turn.take.beats if turn.take else ()))
+
+
+def _build_exchange(example: Example) -> tuple[HeardItem, HeardItem]:
     speaker, _, words = example.cue.partition(":")
     own = (thought(example.thought), action(example.action), speech(example.speech))
     return HeardLine(speaker.strip(), parse_player_text(words.strip())), OwnTurn(own)

@@ -1,4 +1,4 @@
-"""What people say in a scene: heard, stored and given to whom it concerns, and what becomes of it later."""
+"""Stores the lines that people write, lets characters answer, and follows edits and deletions."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ if TYPE_CHECKING:
     from bot.her.beats import PublicBeat
     from bot.scenes.interfaces import SceneStore
     from bot.scenes.posts import Posts
+    from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Scene
-    from bot.scenes.theatre import RunningScene, Theatre
+    from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 
 _log = logging.getLogger(__name__)
+
 _PAUSED = Notice("The scene is paused, so the characters hear nothing.", Remedy.UNPAUSE_SCENE)
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingLine:
-    """What a person wrote in a scene's channel."""
+    """A person's message in a scene's channel."""
 
     author_id: int
     display_name: str
@@ -44,12 +46,17 @@ class IncomingLine:
     text: str
 
     def __repr__(self) -> str:
-        return f"Said(author_id={self.author_id}, message_id={self.message_id}, {len(self.text)} characters)"
+        return (
+            f"IncomingLine(author_id={self.author_id}, message_id={self.message_id}, "
+            f"{len(self.text)} characters)"
+        )
 
 
 class PlayerLines:
-    """Hears people in the scenes of a theatre. What one message says, and what is done to it later, is seen to in the
-    order in which Discord told of it."""
+    """Hears the people in the scenes of a theatre.
+
+    The events of one message are handled in the order in which Discord sent them.
+    """
 
     def __init__(
         self, theatre: Theatre, store: SceneStore, posts: Posts, now: Callable[[], datetime]
@@ -58,72 +65,30 @@ class PlayerLines:
         self._store = store
         self._posts = posts
         self._now = now
-        self._told: dict[
-            tuple[int, int, str], Notice
-        ] = {}  # who knows of whom why they give no answer
+        # The notices that a user has read: scene, user and character, to the notice.
+        self._explained: dict[tuple[int, int, str], Notice] = {}
 
-    async def hear(self, scene: Scene, said: IncomingLine, address: Addressee) -> bool:
-        """Store what a person said and have it answered; return whether the scene took it.
+    async def hear(self, scene: Scene, line: IncomingLine, address: Addressee) -> bool:
+        """Store a person's line and wake the characters that answer. Return whether it was stored.
 
-        Lines out of character, empty ones and what is said while the scene rests are left alone.
+        Lines out of character, empty lines and lines during a pause are ignored.
         """
         running = self._theatre.running(scene.id)
-        beats = (
-            ()
-            if is_blank(said.text) or is_out_of_character(said.text)
-            else parse_player_text(said.text)
-        )
-        if running is None or not beats:
+        if running is None or is_blank(line.text) or is_out_of_character(line.text):
+            return False
+        if not (beats := parse_player_text(line.text)):
             return False
         async with running.lock:
-            unheard = _unheard(running.scene, said.author_id, address)
-            stored, silent = (False, unheard)
+            silent = _explain_unheard(running.scene, line.author_id, address)
+            stored = False
             if silent is None:
-                stored, silent = await self._store_line(running, said, beats, address)
-        await self._explain(scene, said.author_id, silent)
+                stored, silent = await self._store_line(running, line, beats, address)
+        await self._explain(scene, line.author_id, silent)
         return stored
 
-    async def _store_line(
-        self,
-        running: RunningScene,
-        said: IncomingLine,
-        beats: tuple[PublicBeat, ...],
-        address: Addressee,
-    ) -> tuple[bool, Mapping[str, Notice]]:
-        """Store a line and have it answered; return whether it was new, and who is spoken to in vain, and why."""
-        scene = running.scene
-        speaker = cast.speaker_name(scene, said.author_id, said.display_name)
-        replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
-        names = await self._answering(scene, speaker, address, replied)
-        line = NewLine(
-            said.author_id, speaker, said.message_id, said.text, beats, heard_by=scene.audience
-        )
-        begun = running.runner.make_way(names)
-        try:
-            stored = await self._store.add_line(scene.id, line, names, self._now(), begun=begun)
-        finally:
-            if names or scene.mode is Mode.AUTO:
-                running.runner.wake()
-        silent = director.explain_silence(scene, address, speaker, replied)
-        for name in {"", speaker, *names} - silent.keys():
-            self._told.pop((scene.id, said.author_id, name), None)
-        return bool(stored), silent
-
-    async def _explain(self, scene: Scene, user_id: int, silent: Mapping[str, Notice]) -> None:
-        """Tell somebody why there is no answer, once until there is one: an unexplained silence looks like a fault."""
-        for name, notice in silent.items():
-            if self._told.get((scene.id, user_id, name)) != notice:
-                self._told[scene.id, user_id, name] = notice
-                try:
-                    await self._theatre.announce(scene, notice)
-                except PostingError as error:
-                    _log.warning(
-                        "Scene %d: nobody could be told why there is no answer: %s", scene.id, error
-                    )
-
     async def withdraw(self, scene: Scene, message_id: int) -> None:
-        """Take out of the story what a deleted message said, and the answers still owed to it."""
-        async with self._turn_to_change(scene, message_id) as turn:
+        """Remove a deleted message from the story, and the answers that it is owed."""
+        async with self._lock_turn(scene, message_id) as turn:
             if turn is None or (
                 turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)
             ):
@@ -136,48 +101,95 @@ class PlayerLines:
                     await self._store.give_up([answer.id])
 
     async def reword(self, scene: Scene, message_id: int, text: str) -> None:
-        """Give a person's line the text its author edited it to. It is not answered anew."""
-        async with self._turn_to_change(scene, message_id) as turn:
+        """Replace the text of a line that its author edited. It is not answered again."""
+        async with self._lock_turn(scene, message_id) as turn:
             if turn is not None and turn.kind is TurnKind.LINE and not is_blank(text):
                 await self._store.reword_line(turn.id, text, parse_player_text(text))
 
+    async def last_heard(self, scene: Scene) -> int | None:
+        """Return the id of the latest message that this scene has stored, or None."""
+        return await self._store.last_message_id(scene.id)
+
+    async def _store_line(
+        self,
+        running: RunningScene,
+        incoming: IncomingLine,
+        beats: tuple[PublicBeat, ...],
+        address: Addressee,
+    ) -> tuple[bool, Mapping[str, Notice]]:
+        """Store a line and wake the runner.
+
+        Return whether the line was new, and a notice for each character that does not answer.
+        """
+        scene = running.scene
+        speaker = cast.speaker_name(scene, incoming.author_id, incoming.display_name)
+        replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
+        names = await self._choose_speakers(scene, speaker, address, replied)
+        line = NewLine(
+            incoming.author_id,
+            speaker,
+            incoming.message_id,
+            incoming.text,
+            beats,
+            heard_by=scene.audience,
+        )
+        begun = running.runner.supersede(names)
+        try:
+            stored = await self._store.add_line(scene.id, line, names, self._now(), begun=begun)
+        finally:
+            if names or scene.mode is Mode.AUTO:
+                running.runner.wake()
+        silent = director.explain_silence(scene, address, speaker, replied)
+        for name in {"", speaker, *names} - silent.keys():
+            self._explained.pop((scene.id, incoming.author_id, name), None)
+        return bool(stored), silent
+
+    async def _choose_speakers(
+        self, scene: Scene, speaker: str, address: Addressee, replied: Turn | None
+    ) -> list[str]:
+        turns = await self._store.turns(scene.id) if address.bot and not address.characters else []
+        return director.choose_speakers(scene, address, speaker, replied, turns)
+
+    async def _explain(self, scene: Scene, user_id: int, silent: Mapping[str, Notice]) -> None:
+        """Tell a user why no answer comes, once until one does.
+
+        Without an explanation the silence looks like a fault.
+        """
+        for name, notice in silent.items():
+            if self._explained.get((scene.id, user_id, name)) != notice:
+                self._explained[scene.id, user_id, name] = notice
+                try:
+                    await self._theatre.announce(scene, notice)
+                except PostingError as error:
+                    _log.warning(
+                        "Scene %d: the notice about a missing answer can't be posted: %s",
+                        scene.id,
+                        error,
+                    )
+
     @asynccontextmanager
-    async def _turn_to_change(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:
-        """The turn of this scene that a message belongs to, once all that was said before has been heard."""
+    async def _lock_turn(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:
+        """Yield the turn of this scene that a message belongs to, after all earlier lines."""
         running = self._theatre.running(scene.id)
         async with running.lock if running else asyncio.Lock():
             turn = await self._store.turn_by_message(message_id)
             yield turn if turn is not None and turn.scene_id == scene.id else None
 
     async def _is_persona_post(self, turn: Turn, message_id: int) -> bool:
-        posts = await self._posts.posts(turn.id)
         return any(
-            post.message_id == message_id and post.purpose is PostPurpose.PERSONA for post in posts
+            post.message_id == message_id and post.purpose is PostPurpose.PERSONA
+            for post in await self._posts.posts(turn.id)
         )
 
-    async def _answering(
-        self, scene: Scene, speaker: str, address: Addressee, replied: Turn | None
-    ) -> list[str]:
-        turns = await self._store.turns(scene.id) if address.bot and not address.characters else []
-        return director.choose_speakers(scene, address, speaker, replied, turns)
 
-    async def last_heard(self, scene: Scene) -> int | None:
-        """Return the id of the latest message of a person's that this scene has stored."""
-        return await self._store.last_message_id(scene.id)
-
-
-def _unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, Notice] | None:
-    """Return what is said to somebody who is not heard now, by whom it concerns; None where they are heard."""
+def _explain_unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, Notice] | None:
+    """Return the notices for a user who is not heard now, by character; None if they are heard."""
     if scene.state is not SceneState.PLAYING:
         return {"": _PAUSED} if address != Addressee() else {}
     if user_id in scene.muted:
         return {}
     part = scene.part_of(user_id)
     if part is not None and part.absent:
-        return {
-            part.character: Notice(
-                f"{part.character} is off stage, so the characters don't hear them.",
-                Remedy.ENTER_STAGE,
-            )
-        }
+        text = f"{part.character} is off stage, so the characters don't hear them."
+        return {part.character: Notice(text, Remedy.ENTER_STAGE)}
     return None

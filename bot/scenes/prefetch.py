@@ -1,4 +1,4 @@
-"""Uses an engine's idle time: minds are brought to what their next prompts begin with before anybody has spoken."""
+"""Uses an engine's idle time to read the beginnings of likely prompts in advance."""
 
 from __future__ import annotations
 
@@ -25,71 +25,74 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-async def prefetch_minds(house: SceneDependencies, scene: Scene) -> None:
-    """Tell an engine that can make use of it how the minds begin that may be asked next, the likeliest first.
+async def prefetch_minds(dependencies: SceneDependencies, scene: Scene) -> None:
+    """Pass the prefixes of the next likely prompts to an engine that prefetches.
 
-    That it fails is no matter: the next prompt is read as a whole then.
+    The likeliest character comes first. Errors are only logged: without a prefetch, the engine
+    reads the next prompt as a whole.
     """
-    engine = house.performance.engine
+    generator = dependencies.generator
+    engine = generator.engine
     if not isinstance(engine, PrefetchingEngine) or scene.state is not SceneState.PLAYING:
         return
     try:
-        story = [turn for turn in await house.store.turns(scene.id) if turn.state is TurnState.DONE]
-        for character in rank_minds(scene, story)[: engine.info.minds]:
-            engine.prefetch(
-                mind_key(scene, character),
-                await predict_prefix(house.performance, scene, character, story),
-            )
+        turns = await dependencies.store.turns(scene.id)
+        story = [turn for turn in turns if turn.state is TurnState.DONE]
+        for character in rank_minds(scene, story)[: generator.engine.info.minds]:
+            prefix = await predict_prefix(generator, scene, character, story)
+            engine.prefetch(mind_key(scene, character), prefix)
     except AsideError as error:
-        _log.info("Scene %d: no mind was prepared: %s", scene.id, error)
+        _log.info("Scene %d: the prefetch failed: %s", scene.id, error)
 
 
 def rank_minds(scene: Scene, story: Sequence[Turn]) -> list[str]:
-    """Return the model's characters that may be asked next: those that have spoken, the latest first; where none has,
-    the first of the cast."""
+    """Return the model's characters that spoke, the latest first, or the first of the cast."""
     answering = [part.character for part in scene.parts if part.answers]
     spoke = dict.fromkeys(turn.speaker for turn in reversed(story) if turn.kind is TurnKind.REPLY)
     return [name for name in spoke if name in answering] or answering[:1]
 
 
 async def predict_prefix(
-    performance: ReplyGenerator, scene: Scene, character: str, story: Sequence[Turn]
+    generator: ReplyGenerator, scene: Scene, character: str, story: Sequence[Turn]
 ) -> Prompt:
-    """Return what this character's next prompt begins with, whatever is said next. Raises PromptTooLong, EngineError.
+    """Return the prefix that this character's next prompt has after any next line.
 
-    Notes don't stand in it: they move along with the last line.
+    It contains no notes, because they move along with the last line. Raises PromptTooLong and
+    EngineError.
     """
-    fitted = await performance.fitted(scene, character, story)
-    gone = {turn.id for turn in fitted.left_out}
-    kept = [turn for turn in story if turn.heard(character) and turn.id not in gone]
-    another = prompt_builder.build_prompt(
-        *(scene.scenario, character, (*kept, _line(scene)), performance.engine.info.dialect),
-        empty_think=performance.limits.empty_think,
+    fitted = await generator.fit_prompt(scene, character, story)
+    left_out = {turn.id for turn in fitted.left_out}
+    kept = [turn for turn in story if turn.heard(character) and turn.id not in left_out]
+    with_line = prompt_builder.build_prompt(
+        scene.scenario,
+        character,
+        (*kept, _example_line(scene)),
+        generator.engine.info.dialect,
+        empty_think=generator.limits.empty_think,
         left_out=fitted.left_out,
     )
-    return find_common_prefix(fitted.prompt, another)
+    return find_common_prefix(fitted.prompt, with_line)
 
 
 def find_common_prefix(one: Prompt, other: Prompt) -> Prompt:
-    """Return what two prompts both begin with."""
+    """Return the longest prefix of both prompts."""
     parts: list[PromptPart] = []
-    for some, others in zip(one.parts, other.parts, strict=False):
-        if some != others:
-            if isinstance(some, Text) and isinstance(others, Text):
-                parts.append(Text(_shared(some.text, others.text)))
+    for left, right in zip(one.parts, other.parts, strict=False):
+        if left != right:
+            if isinstance(left, Text) and isinstance(right, Text):
+                parts.append(Text(_find_shared_text(left.text, right.text)))
             break
-        parts.append(some)
+        parts.append(left)
     return Prompt(tuple(parts))
 
 
-def _shared(one: str, other: str) -> str:
-    differing = (
-        at for at, (some, others) in enumerate(zip(one, other, strict=False)) if some != others
-    )
-    return one[: next(differing, min(len(one), len(other)))]
+def _find_shared_text(one: str, other: str) -> str:
+    pairs = enumerate(zip(one, other, strict=False))
+    first_difference = next((at for at, (left, right) in pairs if left != right), None)
+    return one[:first_difference] if first_difference is not None else min(one, other, key=len)
 
 
-def _line(scene: Scene) -> Turn:
-    """A line that somebody may say next."""
+def _example_line(scene: Scene) -> Turn:
+    """Return a line that somebody might say next."""
     take = Take(0, 1, (speech("Well?"),), "")
     return Turn(0, scene.id, TurnKind.LINE, "Somebody", TurnState.DONE, scene.started_at, take)

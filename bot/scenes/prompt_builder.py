@@ -1,4 +1,4 @@
-"""A mind as the prompt an engine takes, in the model's dialect, no longer than the context allows."""
+"""Builds prompts from minds, in the model's dialect and within its context."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from bot.library.scenario import Scenario
     from bot.scenes.turn import Turn
 
-BLOCK = 8  # turns that leave a full context together, so that what stays begins alike for a while and is remembered
-_CHARACTERS_A_TOKEN = (
-    8  # more than any language has; bounds how much of a long story is worth counting
-)
+BLOCK = 8
+"""Turns that leave a full context together. The rest then keeps its prefix, and the cache, longer."""
+
+_CHARACTERS_PER_TOKEN = 8  # above every language's average; limits the turns that are counted
 
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A prompt that fits, and the oldest turns that had to leave for it. A memory of the scene would begin there."""
+    """A prompt that fits the context, and the oldest turns that it leaves out."""
 
     prompt: Prompt
     left_out: tuple[Turn, ...]
@@ -50,16 +50,15 @@ def build_prompt(
     left_out: Sequence[Turn] = (),
     opening: str = "",
 ) -> Prompt:
-    """Return the prompt for this character's next turn after `turns`. Raises KeyError where nobody is called that.
+    """Return the prompt for this character's next turn after `turns`.
 
-    `notes` are the game master's standing notes for it; of what was `left_out` before `turns` only the setting counts.
-    `opening` is how the turn has begun already.
+    `notes` are the game master's notes for it. `left_out` are the turns before `turns`: only their
+    changes of setting count. `opening` is the text of a turn that has already begun. Raises
+    KeyError if the scenario has no such character.
     """
     person = scenario.character(character)
-    sheet, heard = (
-        mind.build_sheet(scenario, person, (*left_out, *turns)),
-        mind.build_history(character, turns, notes),
-    )
+    sheet = mind.build_sheet(scenario, person, (*left_out, *turns))
+    heard = mind.build_history(character, turns, notes)
     if dialect is Dialect.STAND_IN:
         return render_chatml(
             stand_in_layout.build_messages(sheet, mind.build_examples(person), heard),
@@ -71,7 +70,7 @@ def build_prompt(
 
 
 def build_grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
-    """Return the GBNF that holds a reply of this character to HER's structure; `more`: what is added to one."""
+    """Return the GBNF grammar of this character's replies, or with `more` of their continuations."""
     if more:
         return (
             build_stand_in_continuation_grammar()
@@ -96,11 +95,11 @@ async def fit_prompt(
     notes: Sequence[str] = (),
     opening: str = "",
 ) -> FittedPrompt:
-    """Return the prompt with as many of the latest turns as leave `room` tokens of the context for the reply.
+    """Return the prompt with the latest turns that leave `room` tokens of the context for a reply.
 
-    Turns that the character did not hear count for nothing. The oldest leave in blocks of BLOCK; the system message
-    and the latest turn never do.
-    Raises PromptTooLong where even those leave no room.
+    Turns that the character did not hear are ignored. The oldest turns are left out in blocks of
+    BLOCK, the system message and the latest turn never. Raises PromptTooLong if even those leave
+    no room.
     """
     budget = engine.info.context - room
     turns = [turn for turn in turns if turn.heard(character)]
@@ -110,7 +109,10 @@ async def fit_prompt(
         start = min(first, last)
         left_out, kept_turns = turns[:start], turns[start:]
         kept = build_prompt(
-            *(scenario, character, kept_turns, engine.info.dialect),
+            scenario,
+            character,
+            kept_turns,
+            engine.info.dialect,
             empty_think=empty_think,
             notes=notes,
             left_out=left_out,
@@ -120,18 +122,22 @@ async def fit_prompt(
             return FittedPrompt(kept, tuple(left_out))
         if first >= last:
             raise PromptTooLong(
-                f"{character}'s sheet and the latest line leave no room for a reply in the model's context of "
-                f"{engine.info.context} tokens: shorten the scenario, or set a larger `engine.context`."
+                f"The description of {character} and the latest line leave no room for a reply in the "
+                f"model's context of {engine.info.context} tokens. Shorten the scenario, or set a "
+                "larger `engine.context`."
             )
         first += BLOCK
 
 
 def _first_worth_counting(turns: Sequence[Turn], budget: int) -> int:
-    """Return the index, a multiple of BLOCK, before which no turn can fit: a long story is not counted whole."""
+    """Return an index, a multiple of BLOCK, before which no turn can fit.
+
+    A long story is then not counted whole.
+    """
     characters = 0
     for index in range(len(turns) - 1, -1, -1):
         take = turns[index].take
         characters += sum(len(beat.text) for beat in take.beats) if take else 0
-        if characters > budget * _CHARACTERS_A_TOKEN:
+        if characters > budget * _CHARACTERS_PER_TOKEN:
             return (index // BLOCK + 1) * BLOCK
     return 0

@@ -1,4 +1,4 @@
-"""One reply: from a mind's prompt through the engine and the parser to the beats of a take."""
+"""Generates one reply: from a mind's prompt through engine and parser to the beats of a take."""
 
 from __future__ import annotations
 
@@ -24,35 +24,38 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 Progress: TypeAlias = "Callable[[tuple[PublicBeat, ...]], Awaitable[None]]"
-"""Is told the public beats that have settled so far, each time there are more."""
+"""Awaited with the public beats that are final so far, each time there are more."""
 
 THOUGHT_ENDS = "</role_thinking>"
-_HURRIED_PLANNING = 48  # tokens a second attempt may plan: the first one planned and never spoke
+_SHORT_PLANNING = 48  # tokens for the planning of a second attempt, as the first one never spoke
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyLimits:
-    """How long replies may be, and how strictly the model is held to HER's structure."""
+    """The limits of a reply: tokens in total and of planning, and the use of a grammar."""
 
     max_tokens: int = 2048
     planning_tokens: int = 1024
-    guided: bool = True  # hold replies to a grammar where the engine can
+    guided: bool = True  # constrain replies by a grammar if the engine supports one
     empty_think: bool = False  # put Qwen3's empty <think> block before the reply
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeneratedReply:
-    """What a performance brought."""
+    """A generated reply, parsed and raw."""
 
     beats: tuple[Beat, ...]
-    raw: str  # as the model wrote it, its prefill put back
+    raw: str  # the model's text, with the prefill in front
     seed: int
-    left_out: int  # how many of the oldest turns didn't fit the context
+    left_out: int  # number of the oldest turns that did not fit the context
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyGenerator:
-    """Plays characters on an engine. `new_seed` gives a seed for each attempt, 0 to 2**32 - 1."""
+    """Generates replies on an engine.
+
+    `new_seed` returns a seed for each attempt, from 0 to 2**32 - 1.
+    """
 
     engine: Engine
     limits: ReplyLimits
@@ -66,25 +69,25 @@ class ReplyGenerator:
         progress: Progress,
         notes: Sequence[str] = (),
     ) -> GeneratedReply:
-        """Return this character's next turn after `turns`, with the game master's `notes` for it in mind.
+        """Return this character's next turn after `turns`, given the game master's `notes`.
 
-        An engine that dies in the middle is asked once more; so is one that brought no public beat, with little
-        room for planning. Raises NoWords where that failed too, and EngineError.
+        Retries once if the engine dies, and once if the reply has no public beat, then with little
+        room for planning. Raises EmptyReply if the retry has none either, and EngineError.
         """
-        fitted = await self.fitted(scene, character, turns, notes)
+        fitted = await self.fit_prompt(scene, character, turns, notes)
         request = self._request(scene, character, fitted)
-        others = _others(scene, character, turns)
+        others = _list_others(scene, character, turns)
         beats, raw = await self._attempt(scene, character, others, request, progress)
         if not select_public(beats):
-            request = replace(request, seed=self.new_seed(), planning_tokens=_HURRIED_PLANNING)
+            request = replace(request, seed=self.new_seed(), planning_tokens=_SHORT_PLANNING)
             beats, raw = await self._attempt(scene, character, others, request, progress)
         if not select_public(beats):
             raise EmptyReply(
-                f"{character} was lost in thought and said nothing. Try again, or say it another way."
+                f"{character} was lost in thought and said nothing. Try again, or rephrase the line."
             )
         return GeneratedReply(beats, raw, request.seed, len(fitted.left_out))
 
-    async def longer(
+    async def extend(
         self,
         scene: Scene,
         character: str,
@@ -93,13 +96,13 @@ class ReplyGenerator:
         progress: Progress,
         notes: Sequence[str] = (),
     ) -> GeneratedReply:
-        """Return this character's turn after `turns`, which has come as far as `beats`, with more behind them.
+        """Return this character's turn after `turns`: the finished `beats`, with more after them.
 
-        An engine that dies in the middle is asked once more; so is one that adds nothing. Raises NoWords where that
-        failed too, and EngineError.
+        Retries once if the engine dies, and once if nothing was added. Raises EmptyReply if the
+        retry adds nothing either, and EngineError.
         """
         opening = layout.format_open_turn(character, beats)
-        fitted = await self.fitted(scene, character, turns, notes, opening=opening)
+        fitted = await self.fit_prompt(scene, character, turns, notes, opening=opening)
         request = replace(self._request(scene, character, fitted), planning_tokens=None)
         if request.grammar is not None:
             request = replace(
@@ -108,27 +111,29 @@ class ReplyGenerator:
                     character, self.engine.info.dialect, more=True
                 ),
             )
-        others = _others(scene, character, turns)
+        others = _list_others(scene, character, turns)
         before = select_public(beats)
         for _ in range(2):
             now, raw = await self._attempt(scene, character, others, request, progress, before)
-            if _goes_on(now, before):
+            if _is_longer(now, before):
                 return GeneratedReply(now, raw, request.seed, len(fitted.left_out))
             request = replace(request, seed=self.new_seed())
-        raise EmptyReply(f"{character} has nothing to add. Try again, or let somebody else speak.")
+        raise EmptyReply(
+            f"{character} has nothing to add. Try again, or let another character speak."
+        )
 
     async def think(
         self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
     ) -> tuple[PrivateBeat, ...]:
-        """Return what this character thinks after `turns`, without its saying or doing anything.
+        """Return this character's thoughts after `turns`. The character takes no turn.
 
-        Raises NoWords where it thinks nothing, and EngineError.
+        Raises EmptyReply if the model writes no thought, and EngineError.
         """
-        fitted = await self.fitted(scene, character, turns, notes)
+        fitted = await self.fit_prompt(scene, character, turns, notes)
         request = self._request(scene, character, fitted)
         request = replace(request, stop=(*STOPS, THOUGHT_ENDS))
         beats, _ = await self._attempt(
-            scene, character, _others(scene, character, turns), request, _unheard
+            scene, character, _list_others(scene, character, turns), request, _ignore_progress
         )
         thoughts = (
             beat
@@ -136,12 +141,10 @@ class ReplyGenerator:
             if isinstance(beat, PrivateBeat) and beat.kind is BeatKind.THOUGHT
         )
         if not (found := tuple(beat for beat in thoughts if beat.text.strip())):
-            raise EmptyReply(
-                f"{character} has nothing in mind that it would put into words. Ask once more."
-            )
+            raise EmptyReply(f"The model wrote no thought for {character}. Try again.")
         return found
 
-    async def fitted(
+    async def fit_prompt(
         self,
         scene: Scene,
         character: str,
@@ -150,12 +153,17 @@ class ReplyGenerator:
         *,
         opening: str = "",
     ) -> prompt_builder.FittedPrompt:
-        """Return the prompt for this character's next turn, begun already with `opening`, cut to the context.
+        """Return the prompt for this character's next turn, cut to the context.
 
-        Raises PromptTooLong, EngineError.
+        `opening` is the text of a turn that has already begun. Raises PromptTooLong and
+        EngineError.
         """
         return await prompt_builder.fit_prompt(
-            *(scene.scenario, character, turns, self.engine, self._room),
+            scene.scenario,
+            character,
+            turns,
+            self.engine,
+            self._room,
             empty_think=self.limits.empty_think,
             notes=notes,
             opening=opening,
@@ -163,7 +171,7 @@ class ReplyGenerator:
 
     @property
     def _room(self) -> int:
-        """Tokens kept free for a reply: the whole limit, but never more than a quarter of a small context."""
+        """The tokens reserved for a reply: the limit, but at most a quarter of the context."""
         return min(self.limits.max_tokens, self.engine.info.context // 4)
 
     def _request(
@@ -179,12 +187,12 @@ class ReplyGenerator:
             planning_tokens=self.limits.planning_tokens,
             stop=STOPS,
             grammar=prompt_builder.build_grammar(character, info.dialect)
-            if self._held(info.dialect)
+            if self._uses_grammar(info.dialect)
             else None,
         )
 
-    def _held(self, dialect: Dialect) -> bool:
-        """Whether a grammar holds the reply; always for a stand-in, which never knew HER's structure."""
+    def _uses_grammar(self, dialect: Dialect) -> bool:
+        """Return whether a grammar constrains replies. A stand-in always needs one."""
         return self.engine.info.supports_grammar and (
             self.limits.guided or dialect is Dialect.STAND_IN
         )
@@ -198,7 +206,7 @@ class ReplyGenerator:
         progress: Progress,
         before: tuple[PublicBeat, ...] = (),
     ) -> tuple[tuple[Beat, ...], str]:
-        """Ask the engine, once more where it dies. `before` is what is public of a reply that goes on."""
+        """Generate once, and again if the engine dies. `before` are the public beats to continue."""
 
         def parser() -> ReplyParser:
             planned = request.prompt.prefill == PREFILL
@@ -233,9 +241,9 @@ class ReplyGenerator:
                 raw.append(chunk.text)
                 parser.feed(chunk.text)
                 cut = chunk.finish is not None and chunk.finish.reason is FinishReason.LENGTH
-                if (settled := select_public(parser.beats)) != shown:
-                    shown = settled
-                    if not before or _goes_on(shown, before):
+                if (final := select_public(parser.beats)) != shown:
+                    shown = final
+                    if not before or _is_longer(shown, before):
                         await progress(shown)
                 if parser.stopped:
                     break
@@ -243,23 +251,23 @@ class ReplyGenerator:
 
 
 def mind_key(scene: Scene, character: str) -> str:
-    """Return the key by which an engine knows this character's mind again."""
+    """Return the key under which an engine caches this character's mind."""
     return f"{scene.id}/{character}"
 
 
-async def _unheard(_beats: tuple[PublicBeat, ...]) -> None:
-    """Where nobody is told how a reply goes on."""
+async def _ignore_progress(_beats: tuple[PublicBeat, ...]) -> None:
+    """Show no progress."""
 
 
-def _goes_on(beats: Sequence[Beat], before: tuple[PublicBeat, ...]) -> bool:
-    """Whether more is public in these beats than before."""
+def _is_longer(beats: Sequence[Beat], before: tuple[PublicBeat, ...]) -> bool:
+    """Return whether these beats have more public text than before."""
     return sum(len(beat.text) for beat in select_public(tuple(beats))) > sum(
         len(beat.text) for beat in before
     )
 
 
-def _others(scene: Scene, character: str, turns: Sequence[Turn]) -> tuple[str, ...]:
-    """Return everyone the model must not speak for: the rest of the cast, and people under their own names."""
+def _list_others(scene: Scene, character: str, turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Return the names that the model must not speak for: the rest of the cast, and people."""
     spoke = (turn.speaker for turn in turns if turn.kind is not TurnKind.SETTING)
     names = (*(other.name for other in scene.scenario.characters), *spoke)
     return tuple(name for name in dict.fromkeys(names) if name != character)

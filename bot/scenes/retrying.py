@@ -1,4 +1,4 @@
-"""Waiting for Discord, or the database, where it does not answer: what is to be done is done when it is back."""
+"""Retries for as long as Discord or the database does not respond."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 ATTEMPTS: Final = 120
-"""How often something is tried: for about an hour."""
+"""The number of attempts, which take about an hour."""
 
 _LONGEST_PAUSE = 30.0  # seconds
 
 
 async def retry_until_done(
     attempt: Callable[[], Awaitable[_Result]],
-    what: str,
+    name: str,
     *,
-    waits: Callable[[Exception], Awaitable[None]] | None = None,
+    on_first_failure: Callable[[Exception], Awaitable[None]] | None = None,
 ) -> _Result:
-    """Return what `attempt` gives, tried again after pauses that grow for as long as Discord or the database is away.
+    """Return the result of `attempt`. Retry it while Discord or the database does not respond.
 
-    `what` is how the log calls it; `waits` is told of the first failure. Raises Unreachable or Unstorable where all of
-    that was in vain, and at once what else `attempt` raises.
+    The pauses between attempts grow to 30 seconds. `name` names the attempt in the log. Raises
+    DiscordNotResponding or StoreUnavailable if the last attempt fails too, and every other error
+    of `attempt` at once.
     """
     for number in range(ATTEMPTS - 1):
         try:
             return await attempt()
         except (DiscordNotResponding, StoreUnavailable) as error:
             pause = min(_LONGEST_PAUSE, 2.0**number)
-            _log.warning("%s waits %g seconds: %s", what, pause, error)
-            if waits is not None and number == 0:
-                await waits(error)
+            _log.warning("%s waits %g seconds: %s", name, pause, error)
+            if on_first_failure is not None and number == 0:
+                await on_first_failure(error)
             await asyncio.sleep(pause)
     return await attempt()

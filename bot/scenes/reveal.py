@@ -1,4 +1,4 @@
-"""Who gets to see private beats. The only place where a private beat becomes one that may be posted."""
+"""Decides who sees private beats. Only this module turns a private beat into one for posting."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from bot.her.beats import Beat, BeatKind, PrivateBeat, PublicBeat
 
 
 class Destination(StrEnum):
-    """Where private beats of one kind go; the values are stored in the database and typed by game masters."""
+    """The destination of one kind of private beats.
 
-    SPOILER = "spoiler"  # into the channel, under spoiler bars
-    GM = "gm"  # into the game masters' direct messages
-    OFF = "off"  # nowhere; they stay stored
+    The values are stored in the database and typed by game masters.
+    """
+
+    SPOILER = "spoiler"  # the channel, in spoiler bars
+    GM = "gm"  # the game masters' direct messages
+    OFF = "off"  # no destination; the beats stay stored
 
 
 class Audience(StrEnum):
-    """Who reads a revealed beat."""
+    """The people who read a revealed beat."""
 
     CHANNEL = "channel"
     GM = "gm"
@@ -25,8 +28,10 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """A private beat together with the decision that frees it for one audience. Made by RevealPolicy, or for a GM
-    who asks in private (`release_to_gm`), and nowhere else."""
+    """A private beat together with the decision that releases it to one audience.
+
+    Only RevealPolicy and `release_to_gm` make one.
+    """
 
     beat: PrivateBeat
     audience: Audience
@@ -34,79 +39,81 @@ class Revealed:
 
 @dataclass(frozen=True, slots=True)
 class RevealPolicy:
-    """Where thoughts and planning of a scene go. Both private to begin with."""
+    """The destinations of a scene's thoughts and planning. Both start as the game masters'."""
 
     thoughts: Destination = Destination.GM
     planning: Destination = Destination.GM
 
-    def where(self, kind: BeatKind) -> Destination:
-        """Return where private beats of this kind go."""
+    def destination(self, kind: BeatKind) -> Destination:
+        """Return the destination of private beats of this kind."""
         return self.planning if kind is BeatKind.PLANNING else self.thoughts
 
     def toggled(self, kind: BeatKind) -> RevealPolicy:
-        """Return the policy with this kind made public where it was private, private (the GM's) where it was public."""
-        return self.with_(
-            kind, Destination.GM if self.where(kind) is Destination.SPOILER else Destination.SPOILER
-        )
+        """Return the policy with this kind public if it was private, and private if it was public.
 
-    def with_(self, kind: BeatKind, where: Destination) -> RevealPolicy:
-        """Return the policy with private beats of this kind going there."""
-        return (
-            replace(self, planning=where)
-            if kind is BeatKind.PLANNING
-            else replace(self, thoughts=where)
-        )
+        Private means the game masters'.
+        """
+        is_public = self.destination(kind) is Destination.SPOILER
+        return self.with_destination(kind, Destination.GM if is_public else Destination.SPOILER)
 
-    def freed(self, beats: tuple[Beat, ...], audience: Audience) -> tuple[Revealed, ...]:
+    def with_destination(self, kind: BeatKind, destination: Destination) -> RevealPolicy:
+        """Return the policy with this destination for private beats of this kind."""
+        if kind is BeatKind.PLANNING:
+            return replace(self, planning=destination)
+        return replace(self, thoughts=destination)
+
+    def release(self, beats: tuple[Beat, ...], audience: Audience) -> tuple[Revealed, ...]:
         """Return the private beats that this policy shows to that audience, in order."""
         wanted = Destination.SPOILER if audience is Audience.CHANNEL else Destination.GM
-        private = (beat for beat in beats if isinstance(beat, PrivateBeat))
         return tuple(
-            Revealed(beat, audience) for beat in private if self.where(beat.kind) is wanted
+            Revealed(beat, audience)
+            for beat in beats
+            if isinstance(beat, PrivateBeat) and self.destination(beat.kind) is wanted
         )
 
-    def shown(self, beats: tuple[Beat, ...]) -> tuple[PublicBeat | Revealed, ...]:
-        """Return what this policy shows to the channel, in order: the public beats, and the private ones it frees."""
+    def select_for_channel(self, beats: tuple[Beat, ...]) -> tuple[PublicBeat | Revealed, ...]:
+        """Return the public beats and the private ones that this policy releases, in order."""
         return tuple(
             Revealed(beat, Audience.CHANNEL) if isinstance(beat, PrivateBeat) else beat
             for beat in beats
-            if not isinstance(beat, PrivateBeat) or self.where(beat.kind) is Destination.SPOILER
+            if not isinstance(beat, PrivateBeat)
+            or self.destination(beat.kind) is Destination.SPOILER
         )
 
 
 def release_to_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
-    """Return all private beats, freed for a game master who asked to see them in private."""
+    """Return all private beats, released to a game master who asked for them in private."""
     return tuple(Revealed(beat, Audience.GM) for beat in beats if isinstance(beat, PrivateBeat))
 
 
 def drop_known_private(beats: tuple[Beat, ...], before: tuple[Beat, ...]) -> tuple[Beat, ...]:
-    """Return the beats of a reply that went on from `before` without the private ones it began with. Two thoughts side
-    by side may have become one meanwhile; blanks don't count."""
+    """Return the beats of a continued reply without the private ones of the reply `before`.
+
+    Two neighbouring thoughts of `before` may have been merged into one. Whitespace is ignored.
+    """
     known = {
-        kind: "".join(_squeezed(beat) for beat in before if beat.kind is kind) for kind in BeatKind
+        kind: "".join(_squeeze(beat) for beat in before if beat.kind is kind) for kind in BeatKind
     }
-    left: list[Beat] = []
+    kept: list[Beat] = []
     for beat in beats:
-        if isinstance(beat, PrivateBeat):
-            there, text = known[beat.kind], _squeezed(beat)
-            known[beat.kind] = there.removeprefix(text) if there.startswith(text) else ""
-            if there.startswith(text):
-                continue
-            left.append(
-                PrivateBeat(beat.kind, _behind(beat.text, len(there)))
-                if text.startswith(there)
-                else beat
-            )
-        else:
-            left.append(beat)
-    return tuple(left)
+        if not isinstance(beat, PrivateBeat):
+            kept.append(beat)
+            continue
+        old, text = known[beat.kind], _squeeze(beat)
+        known[beat.kind] = old.removeprefix(text) if old.startswith(text) else ""
+        if old.startswith(text):
+            continue
+        if text.startswith(old):
+            beat = PrivateBeat(beat.kind, _skip_characters(beat.text, len(old)))
+        kept.append(beat)
+    return tuple(kept)
 
 
-def _squeezed(beat: Beat) -> str:
+def _squeeze(beat: Beat) -> str:
     return "".join(beat.text.split())
 
 
-def _behind(text: str, letters: int) -> str:
-    """Return what stands in a text behind so many letters that are no blanks."""
-    places = [place for place, letter in enumerate(text) if not letter.isspace()]
-    return text[places[letters] :] if letters < len(places) else ""
+def _skip_characters(text: str, number: int) -> str:
+    """Return the text after its first `number` characters that are not whitespace."""
+    places = [place for place, character in enumerate(text) if not character.isspace()]
+    return text[places[number] :] if number < len(places) else ""

@@ -1,4 +1,4 @@
-"""The runner plays what one scene owes: one task, alive only while something is owed."""
+"""The runner of one scene: it claims, generates, saves and delivers the replies that are owed."""
 
 from __future__ import annotations
 
@@ -30,109 +30,114 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 RESTART_WINDOW: Final = timedelta(seconds=30)
-"""How long a reply may be begun anew since somebody else spoke to the same character."""
+"""How long after a turn became owed its generation may be restarted for a later line."""
 
 _UNEXPECTED = (
     "An internal error occurred. The log of Aside has the details. Nothing is lost. Try again."
 )
-
-_UNSTORABLE = (
-    "The reply of {speaker} is ready but can't be stored at the moment. It will appear as soon as it "
-    "is stored. Whoever runs Aside finds the reason in its log."
+_NOT_STORED = (
+    "The reply of {speaker} is ready but can't be stored at the moment. It will appear as soon as "
+    "it is stored. Whoever runs Aside finds the reason in its log."
 )
 
 
 @dataclass(slots=True)
-class _Speaking:
-    """A turn in the making: `heard` once some of it may be public, `dropped` where another one will answer instead."""
+class _Generation:
+    """The task that generates a take for a turn.
+
+    `shown` is True once part of the reply may be visible, `superseded` once the task was cancelled
+    because another turn will answer instead.
+    """
 
     turn: Turn
     task: asyncio.Task[Turn | None]
-    heard: bool = False
-    dropped: bool = False
+    shown: bool = False
+    superseded: bool = False
 
 
 class Runner:
-    """Settles the owed turns of one scene, one after the other, while it is playing.
+    """Processes the owed turns of one scene in order while the scene is playing.
 
-    `scene` returns the scene as it is now; `history_cut` is called when turns had to leave the context.
+    It has one task, which lives only while turns are owed. `scene` returns the scene's current
+    state. `history_cut` is called if the oldest turns no longer fit the context.
     """
 
     def __init__(
         self,
-        house: SceneDependencies,
+        dependencies: SceneDependencies,
         scene: Callable[[], Scene],
         history_cut: Callable[[], Awaitable[None]],
     ) -> None:
-        self._house = house
+        self._dependencies = dependencies
+        self._store = dependencies.store
+        self._delivery = dependencies.delivery
         self._scene = scene
         self._history_cut = history_cut
-        self._initiative = AutoMode(house)
+        self._auto_mode = AutoMode(dependencies)
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
-        self._speaking: _Speaking | None = None
-        self._delivering: tuple[int, asyncio.Event] | None = (
-            None  # a turn, and what is set when it is told
-        )
-        self._heard = False  # whether some of the turn that was last in the making was shown
+        self._generation: _Generation | None = None
+        self._delivering: tuple[int, asyncio.Event] | None = None  # a turn's id, set at the end
+        self._partly_shown = False  # whether part of the turn generated last was shown
         self._choosing: asyncio.Task[str | None] | None = None
 
     def wake(self) -> None:
-        """See to it that everything owed is played. Costs nothing where the runner is at it already."""
+        """Process everything that is owed. Does nothing more if the runner is already busy."""
         self._wanted = True
         if self._choosing is not None:
-            self._choosing.cancel()  # there is something new to consider
+            self._choosing.cancel()  # the story has changed, so the choice is out of date
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name=f"scene {self._scene().id}")
 
     def prefetch_minds(self) -> None:
-        """Have the minds that may be asked next prepared. A runner that is at something does so when it is done."""
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._prepare(), name=f"scene {self._scene().id}")
+        """Prepare the minds that are likely to be asked next.
 
-    async def rest(self) -> None:
-        """Wait until everything that can be played now has been."""
+        Does nothing if the runner is busy: it prefetches when it is done.
+        """
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._prefetch(), name=f"scene {self._scene().id}")
+
+    async def wait_until_idle(self) -> None:
+        """Wait until every turn that can be processed now has been processed."""
         while self._task is not None and not self._task.done():
             await asyncio.wait((self._task,))
 
     async def stop(self) -> None:
-        """Stop at once. What is owed stays owed, in the store."""
+        """Stop at once. Owed turns stay owed in the store."""
         self._wanted = False
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    async def delivered(self, turn_id: int) -> None:
-        """Wait until a take of this turn that is just being delivered is done with: people see it before that."""
+    async def wait_for_delivery(self, turn_id: int) -> None:
+        """Wait if a take of this turn is being delivered: people see it before it is stored."""
         if self._delivering is not None and self._delivering[0] == turn_id:
             await self._delivering[1].wait()
 
-    def make_way(self, speakers: Collection[str]) -> int | None:
-        """Break off the reply in the making where one of these is to give it and nobody has heard any of it yet, so
-        that one reply can answer what is said now too.
+    def supersede(self, speakers: Collection[str]) -> int | None:
+        """Cancel the reply being generated if it is one of `speakers`' and no part was shown yet.
 
-        Returns the turn that is too far for that, or is owed for too long to begin anew.
+        One reply can then answer the new line too. Return the id of the turn if its reply is too
+        far advanced, or owed for too long, to be restarted.
         """
-        speaking = self._speaking
+        generation = self._generation
         if (
-            speaking is None
-            or speaking.turn.kind is not TurnKind.REPLY
-            or speaking.turn.speaker not in speakers
+            generation is None
+            or generation.turn.kind is not TurnKind.REPLY
+            or generation.turn.speaker not in speakers
         ):
             return None
-        if (
-            speaking.heard
-            or not timedelta() <= self._house.now() - speaking.turn.created_at <= RESTART_WINDOW
-        ):
-            return speaking.turn.id
-        speaking.dropped = True
-        speaking.task.cancel()
+        age = self._dependencies.now() - generation.turn.created_at
+        if generation.shown or not timedelta() <= age <= RESTART_WINDOW:
+            return generation.turn.id
+        generation.superseded = True
+        generation.task.cancel()
         return None
 
-    async def _prepare(self) -> None:
-        await prefetch_minds(self._house, self._scene())
-        await self._run()  # what was asked for meanwhile
+    async def _prefetch(self) -> None:
+        await prefetch_minds(self._dependencies, self._scene())
+        await self._run()  # turns may have become owed meanwhile
 
     async def _run(self) -> None:
         while self._wanted:
@@ -140,19 +145,22 @@ class Runner:
             try:
                 for turn in await retry_until_done(self._owed, f"Scene {self._scene().id}"):
                     if self._scene().state is SceneState.PLAYING:
-                        await self._settle(turn)
-                if not self._wanted and (name := await self._volunteer()):
-                    await self._owe(name)
+                        await self._process(turn)
+                if not self._wanted and (name := await self._choose_volunteer()):
+                    await self._owe_reply(name)
                     self._wanted = True
             except AsideError as error:
-                _log.error("Scene %d rests until it is next spoken to: %s", self._scene().id, error)
+                _log.error("Scene %d stops until the next line: %s", self._scene().id, error)
 
     async def _owed(self) -> list[Turn]:
-        return await self._house.store.owed(self._scene().id)
+        return await self._store.owed(self._scene().id)
 
-    async def _volunteer(self) -> str | None:
-        """Return who speaks of its own accord; None where nobody does, or somebody said something meanwhile."""
-        self._choosing = asyncio.create_task(self._consider())
+    async def _choose_volunteer(self) -> str | None:
+        """Return the character that speaks unaddressed.
+
+        Return None if no character does, or if the story changed during the choice.
+        """
+        self._choosing = asyncio.create_task(self._choose_or_prefetch())
         try:
             return await self._choosing
         except asyncio.CancelledError:
@@ -162,24 +170,24 @@ class Runner:
         finally:
             self._choosing = None
 
-    async def _consider(self) -> str | None:
-        """Choose who speaks of its own accord; where nobody does, there is time for looking ahead."""
-        name = await self._initiative.next(self._scene())
+    async def _choose_or_prefetch(self) -> str | None:
+        name = await self._auto_mode.choose_speaker(self._scene())
         if name is None:
-            await prefetch_minds(self._house, self._scene())
+            await prefetch_minds(self._dependencies, self._scene())
         return name
 
-    async def _owe(self, name: str) -> None:
+    async def _owe_reply(self, name: str) -> None:
         scene = self._scene()
-        await self._house.store.add_reply(
-            scene.id, name, None, self._house.now(), heard_by=scene.audience
+        await self._store.add_reply(
+            scene.id, name, None, self._dependencies.now(), heard_by=scene.audience
         )
 
-    async def _settle(self, turn: Turn) -> None:
+    async def _process(self, turn: Turn) -> None:
+        """Bring an owed turn to its end: delivered, failed, or no longer owed."""
         try:
-            played = await self._played(turn)
-            if played is not None and (take := played.take) is not None:
-                await retry_until_done(lambda: self._deliver(played, take), f"Turn {turn.id}")
+            saved = await self._prepare(turn)
+            if saved is not None and (take := saved.take) is not None:
+                await retry_until_done(lambda: self._deliver(saved, take), f"Turn {turn.id}")
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, str(error))
@@ -187,138 +195,140 @@ class Runner:
             _log.exception("Turn %d failed", turn.id)
             await self._fail(turn, _UNEXPECTED)
 
-    async def _deliver(self, turn: Turn, take: Take) -> None:
-        there = asyncio.Event()
-        self._delivering = (turn.id, there)
+    async def _prepare(self, turn: Turn) -> Turn | None:
+        """Return the turn with its take, or None if it is no longer owed."""
+        task = asyncio.create_task(self._claim_and_generate(turn))
+        generation = self._generation = _Generation(turn, task)
         try:
-            now = await self._house.store.turn(turn.id)
-            if now is not None and now.state is TurnState.THINKING:
-                await self._house.stage.deliver(self._scene(), turn, take)
-                await self._house.store.settle(turn.id)
-        finally:
-            self._delivering = None
-            there.set()
-
-    async def _played(self, turn: Turn) -> Turn | None:
-        """Return an owed turn with its take, played now if it wasn't; None where it is not owed any more."""
-        speaking = self._speaking = _Speaking(turn, asyncio.create_task(self._play(turn)))
-        try:
-            played = await speaking.task
+            saved = await task
         except asyncio.CancelledError:
-            if _is_cancelled() or not speaking.dropped:
+            if _is_cancelled() or not generation.superseded:
                 raise
             return None
         finally:
-            self._heard = speaking.heard
-            self._speaking = None
-        if played is None and speaking.heard:
+            self._partly_shown = generation.shown
+            self._generation = None
+        if saved is None and generation.shown:
             await self._withdraw(turn)
-        return played
+        return saved
 
-    async def _play(self, turn: Turn) -> Turn | None:
-        if not await self._still_owed(turn):
+    async def _claim_and_generate(self, turn: Turn) -> Turn | None:
+        if not await self._claim(turn):
             return None
-        return turn if turn.take is not None else await self._perform(turn)
-
-    async def _perform(self, turn: Turn) -> Turn | None:
-        """Have the turn played and keep the take; None where the turn was taken out of the story meanwhile."""
-        store = self._house.store
-        earlier = [told for told in await store.turns(turn.scene_id) if told.id < turn.id]
-        story = [told for told in earlier if told.state is TurnState.DONE]
-        async with self._house.stage.thinking(self._scene(), turn):
-            performed = await self._performed(turn, story)
-        what = f"Turn {turn.id}"
-        if performed.left_out:
-            await retry_until_done(self._history_cut, what)
+        if turn.take is not None:  # saved, but not delivered, before the program stopped
+            return turn
+        generated = await self._generate(turn)
+        name = f"Turn {turn.id}"
+        if generated.left_out:
+            await retry_until_done(self._history_cut, name)
         return await retry_until_done(
-            lambda: self._keep(turn, performed), what, waits=lambda _: self._unstorable(turn)
+            lambda: self._save(turn, generated),
+            name,
+            on_first_failure=lambda _: self._report_not_stored(turn),
         )
 
-    async def _performed(self, turn: Turn, story: Sequence[Turn]) -> GeneratedReply:
-        performance, scene = self._house.performance, self._scene()
-        if turn.kind is TurnKind.NARRATION:
-            return await narrator.generate_narration(performance, scene, story)
-        notes = [
-            note.text
-            for note in await self._house.store.notes(scene.id)
-            if note.concerns(turn.speaker)
-        ]
-
-        async def progress(beats: tuple[PublicBeat, ...]) -> None:
-            await self._progress(turn, beats)
-
-        if turn.lengthens is not None:
-            return await performance.longer(
-                scene, turn.speaker, story, turn.lengthens.beats, progress, notes
-            )
-        return await performance.reply(scene, turn.speaker, story, progress, notes)
-
-    async def _progress(self, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
-        if turn.public:  # a whisper never streams into the channel
-            if self._speaking is not None:
-                self._speaking.heard = True
-            await self._house.stage.progress(self._scene(), turn, beats)
-
-    async def _keep(self, turn: Turn, performed: GeneratedReply) -> Turn | None:
-        if not await self._still_owed(turn):
-            return None
-        return await self._house.store.keep_take(
-            turn.id, performed.beats, performed.raw, performed.seed
-        )
-
-    async def _unstorable(self, turn: Turn) -> None:
-        """Say why a reply that is ready doesn't come yet."""
-        try:
-            notice = Notice(_UNSTORABLE.format(speaker=turn.speaker))
-            await self._house.stage.announce(self._scene(), notice)
-        except PostingError as error:
-            _log.warning(
-                "Turn %d can't be stored, and the channel could not be told: %s", turn.id, error
-            )
-
-    async def _still_owed(self, turn: Turn) -> bool:
-        """Whether the model still has to play this turn; where a player took the part, it is given up."""
-        now = await self._house.store.turn(turn.id)
-        if now is None or now.state is not TurnState.THINKING:
+    async def _claim(self, turn: Turn) -> bool:
+        """Return whether the model still owes this turn. Give it up if a player took the part."""
+        current = await self._store.turn(turn.id)
+        if current is None or current.state is not TurnState.THINKING:
             return False
         if turn.kind is TurnKind.NARRATION or self._scene().part(turn.speaker).answers:
             return True
-        await self._house.store.give_up([turn.id])
+        await self._store.give_up([turn.id])
         return False
 
+    async def _generate(self, turn: Turn) -> GeneratedReply:
+        story = [
+            earlier
+            for earlier in await self._store.turns(turn.scene_id)
+            if earlier.id < turn.id and earlier.state is TurnState.DONE
+        ]
+        async with self._delivery.thinking(self._scene(), turn):
+            return await self._generate_after(turn, story)
+
+    async def _generate_after(self, turn: Turn, story: Sequence[Turn]) -> GeneratedReply:
+        generator, scene = self._dependencies.generator, self._scene()
+        if turn.kind is TurnKind.NARRATION:
+            return await narrator.generate_narration(generator, scene, story)
+        notes = [
+            note.text for note in await self._store.notes(scene.id) if note.concerns(turn.speaker)
+        ]
+
+        async def progress(beats: tuple[PublicBeat, ...]) -> None:
+            await self._show_progress(turn, beats)
+
+        if turn.lengthens is not None:
+            before = turn.lengthens.beats
+            return await generator.extend(scene, turn.speaker, story, before, progress, notes)
+        return await generator.reply(scene, turn.speaker, story, progress, notes)
+
+    async def _show_progress(self, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
+        if turn.public:  # a whisper never streams into the channel
+            if self._generation is not None:
+                self._generation.shown = True
+            await self._delivery.progress(self._scene(), turn, beats)
+
+    async def _save(self, turn: Turn, generated: GeneratedReply) -> Turn | None:
+        """Store the take. Return None if the turn left the story during the generation."""
+        if not await self._claim(turn):
+            return None
+        return await self._store.keep_take(turn.id, generated.beats, generated.raw, generated.seed)
+
+    async def _report_not_stored(self, turn: Turn) -> None:
+        notice = Notice(_NOT_STORED.format(speaker=turn.speaker))
+        try:
+            await self._delivery.announce(self._scene(), notice)
+        except PostingError as error:
+            _log.warning(
+                "Turn %d can't be stored, and the notice can't be posted: %s", turn.id, error
+            )
+
+    async def _deliver(self, turn: Turn, take: Take) -> None:
+        delivered = asyncio.Event()
+        self._delivering = (turn.id, delivered)
+        try:
+            current = await self._store.turn(turn.id)
+            if current is not None and current.state is TurnState.THINKING:
+                await self._delivery.deliver(self._scene(), turn, take)
+                await self._store.settle(turn.id)
+        finally:
+            self._delivering = None
+            delivered.set()
+
     async def _withdraw(self, turn: Turn) -> None:
-        """Have what shows of a reply taken away that nobody waits for any more."""
-        if now := await self._house.store.turn(turn.id):
+        """Remove the visible part of a reply that is no longer owed."""
+        if current := await self._store.turn(turn.id):
             try:
-                await self._house.stage.withdraw(self._scene(), now)
+                await self._delivery.withdraw(self._scene(), current)
             except PostingError as error:
                 _log.error(
-                    "Turn %d is not owed any more, and what shows of it stays: %s", turn.id, error
+                    "Turn %d is no longer owed, but its posts can't be removed: %s", turn.id, error
                 )
 
     async def _fail(self, turn: Turn, sentence: str) -> None:
+        """Store the failure and report it in the channel."""
         failed = await retry_until_done(
-            lambda: self._house.store.fail(turn.id, sentence), f"The failure of turn {turn.id}"
+            lambda: self._store.fail(turn.id, sentence), f"The failure of turn {turn.id}"
         )
         try:
-            if failed.state is TurnState.DONE:
-                if self._heard:
+            if failed.state is TurnState.DONE:  # an earlier take is current again
+                if self._partly_shown:
                     await self._withdraw(turn)
                 notice = Notice(f"{sentence} The earlier reply of {turn.speaker} remains.")
                 await retry_until_done(
-                    lambda: self._house.stage.announce(self._scene(), notice),
+                    lambda: self._delivery.announce(self._scene(), notice),
                     f"The notice about turn {turn.id}",
                 )
             elif failed.state is TurnState.FAILED:
                 await retry_until_done(
-                    lambda: self._house.stage.fail(self._scene(), failed, sentence),
+                    lambda: self._delivery.fail(self._scene(), failed, sentence),
                     f"The notice about turn {turn.id}",
                 )
         except PostingError as error:
-            _log.error("Turn %d failed, and the channel could not be told: %s", turn.id, error)
+            _log.error("Turn %d failed, and the notice can't be posted: %s", turn.id, error)
 
 
 def _is_cancelled() -> bool:
-    """Whether it is this task itself that is to stop, and not one that it waits for."""
+    """Return whether the current task is cancelled, and not only a task that it awaits."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

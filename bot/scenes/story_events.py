@@ -1,6 +1,6 @@
-"""What enters a story otherwise than by a message: narrations, lent words, whispers, new settings, rolls, cues.
+"""Story events that are not messages: narrations, lent words, whispers, settings, rolls and cues.
 
-Rules of who may: game masters direct, everyone who is heard may whisper and roll, the cast may give a cue.
+Game masters direct. Everyone who is heard may whisper and roll. The cast may give a cue.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from bot.library.name_matching import addressed, spoken_names
 from bot.library.normalise import is_blank
 from bot.library.scenario import NARRATOR
 from bot.scenes import cast
+from bot.scenes.cast import find_part, require_gm
 from bot.scenes.dice import roll_dice
 from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import SceneState
-from bot.scenes.theatre import require_gm
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
 
     from bot.scenes.dice import Roll
     from bot.scenes.interfaces import Delivery, SceneStore
+    from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Part, Scene
-    from bot.scenes.theatre import RunningScene, Theatre
+    from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 
 MAX_TEXT_LENGTH: Final = 2_000
-"""How many characters may be said at once, as in a message."""
+"""The longest text in characters, as in a Discord message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A person who says something, and the name they have in the server."""
+    """A person who says something, with their name in the server."""
 
     user_id: int
     display_name: str
@@ -46,7 +47,7 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """A roll, who rolled it, and the turn it is remembered in where a scene was under way."""
+    """A roll, its roller, and its turn if a scene was under way."""
 
     roll: Roll
     speaker: str
@@ -54,123 +55,122 @@ class Rolled:
 
 
 class StoryEvents:
-    """Tells scenes what is no message in their channel. Everything is stored before it is shown.
+    """Adds events to scenes. Stores each event before it shows it.
 
-    `chance` gives 1 to as many as it is told.
+    `chance(n)` returns a random number from 1 to n. Methods raise Refused if the user may not do
+    it, if the scene is paused, or if the text is empty or too long.
     """
 
     def __init__(
         self,
         theatre: Theatre,
         store: SceneStore,
-        stage: Delivery,
+        delivery: Delivery,
         now: Callable[[], datetime],
         chance: Callable[[int], int],
     ) -> None:
         self._theatre = theatre
         self._store = store
-        self._stage = stage
+        self._delivery = delivery
         self._now = now
         self._chance = chance
 
     # For game masters
 
     async def narrate(self, scene: Scene, text: str | None, by: int) -> None:
-        """Tell what the environment does: in these words, or with None in the model's, which come in their time."""
+        """Add a narration. With None the model writes it, and it appears when it is generated."""
         require_gm(scene, by)
         if text is not None:
-            await self._narration(scene, by, NARRATOR, text, TurnKind.NARRATION)
+            await self._add_environment(scene, by, NARRATOR, text, TurnKind.NARRATION)
             return
-        async with self._playing(scene) as running:
-            kind, audience = TurnKind.NARRATION, running.scene.audience
+        async with self._lock_playing(scene) as running:
+            kind = TurnKind.NARRATION
+            audience = running.scene.audience
             await self._store.add_reply(
                 scene.id, NARRATOR, None, self._now(), kind=kind, heard_by=audience
             )
         running.runner.wake()
 
     async def say(self, scene: Scene, name: str, text: str, by: int) -> None:
-        """Say and do something as a character: words of a game master's under its name. Whom it addresses answers."""
+        """Let a character say a game master's words. The characters they address answer."""
         require_gm(scene, by)
         names = addressed(text, spoken_names(scene.scenario.characters))
-        async with self._playing(scene) as running:
-            character = _lendable(cast.find_part(running.scene, name))
+        async with self._lock_playing(scene) as running:
+            character = _require_lendable(find_part(running.scene, name))
             answering = [
                 one for one in names if one != character and running.scene.part(one).answers
             ]
-            line = NewLine(
-                by,
-                character,
-                None,
-                text,
-                parse_player_text(_said(text)),
-                TurnKind.REPLY,
-                running.scene.audience,
-            )
-            if not line.beats:
+            beats = parse_player_text(_require_text(text))
+            if not beats:
                 raise Refused("The text has no words to say.")
-            turn = await self._add(running, line, answering)
+            line = NewLine(by, character, None, text, beats, TurnKind.REPLY, running.scene.audience)
+            turn = await self._add_line(running, line, answering)
         await self._show(running.scene, turn)
         running.runner.wake()
 
     async def whisper_to(self, scene: Scene, name: str, text: str, by: int) -> str:
-        """Have one mind, and nobody else, know something; return the character's name."""
+        """Tell something to one mind only. Return the character's name."""
         require_gm(scene, by)
-        character = cast.find_part(scene, name).character
-        async with self._playing(scene) as running:
-            beats = (speech(_said(text)),)
-            line = NewLine(
-                by, NARRATOR, None, text, beats, TurnKind.WHISPER, frozenset({character})
-            )
-            turn = await self._add(running, line, ())
+        character = find_part(scene, name).character
+        async with self._lock_playing(scene) as running:
+            beats = (speech(_require_text(text)),)
+            heard_by = frozenset({character})
+            line = NewLine(by, NARRATOR, None, text, beats, TurnKind.WHISPER, heard_by)
+            turn = await self._add_line(running, line, ())
         await self._show(running.scene, turn)
         return character
 
     async def change_setting(
         self, scene: Scene, changes: Sequence[tuple[str, str]], by: int
     ) -> None:
-        """Move the scene: `changes` are of minds.SCENE, TIME and PLACE, each with what it is from now on."""
+        """Change the setting.
+
+        Each change has a name, `mind.SCENE`, `mind.TIME` or `mind.PLACE`, and the new text.
+        """
         require_gm(scene, by)
         if not changes:
             raise Refused("Name at least one change: the scene, the time or the place.")
-        for what, text in changes:
-            await self._narration(scene, by, what, text, TurnKind.SETTING)
+        for name, text in changes:
+            await self._add_environment(scene, by, name, text, TurnKind.SETTING)
 
     # For everyone
 
     async def whisper(self, scene: Scene, name: str, text: str, by: Speaker) -> bool:
-        """Say something that one character alone hears, and the game masters; return whether it will answer, which it
-        does in a whisper too."""
+        """Say something that only one character and the game masters hear.
+
+        Return whether the character will answer, also in a whisper.
+        """
         cast.require_not_muted(scene, by.user_id)
-        async with self._playing(scene) as running:
-            part = _whisperable(running.scene, name, by.user_id)
+        async with self._lock_playing(scene) as running:
+            part = _require_whisper_partner(running.scene, name, by.user_id)
             speaker = cast.speaker_name(running.scene, by.user_id, by.display_name)
-            beats = parse_player_text(_said(text))
-            heard_by = frozenset({part.character})
-            line = NewLine(by.user_id, speaker, None, text, beats, TurnKind.WHISPER, heard_by)
+            beats = parse_player_text(_require_text(text))
             if not beats:
                 raise Refused("The text has no words to hear.")
-            turn = await self._add(running, line, [part.character] if part.answers else ())
+            heard_by = frozenset({part.character})
+            line = NewLine(by.user_id, speaker, None, text, beats, TurnKind.WHISPER, heard_by)
+            turn = await self._add_line(running, line, [part.character] if part.answers else ())
         running.runner.wake()
         await self._show(running.scene, turn)
         return part.answers
 
     async def roll(self, scene: Scene | None, text: str, by: Speaker, *, secret: bool) -> Rolled:
-        """Roll dice and remember how they fell; a secret roll is told to the game masters, and no mind has it.
+        """Roll dice and add the result to the story.
 
-        Where no scene is under way, `scene` being None, there is only the roll. Raises UserInputError.
+        Only game masters read a secret roll, and no mind hears it. Without a scene the roll is not
+        stored. Raises UserInputError if the text is not a roll.
         """
         roll = roll_dice(text, self._chance)
         if scene is None:
             return Rolled(roll, by.display_name)
         cast.require_not_muted(scene, by.user_id)
-        async with self._playing(scene) as running:
+        async with self._lock_playing(scene) as running:
             speaker = cast.speaker_name(running.scene, by.user_id, by.display_name)
-            told = f"{speaker} rolls {roll.text} and gets {roll.total}."
-            kind, audience = TurnKind.NARRATION, running.scene.audience
-            if secret:
-                kind, audience = TurnKind.WHISPER, frozenset()
-            line = NewLine(by.user_id, NARRATOR, None, told, (speech(told),), kind, audience)
-            turn = await self._add(running, line, ())
+            result = f"{speaker} rolls {roll.text} and gets {roll.total}."
+            kind = TurnKind.WHISPER if secret else TurnKind.NARRATION
+            audience = frozenset[str]() if secret else running.scene.audience
+            line = NewLine(by.user_id, NARRATOR, None, result, (speech(result),), kind, audience)
+            turn = await self._add_line(running, line, ())
         if secret:
             await self._show(running.scene, turn)
         else:
@@ -178,19 +178,17 @@ class StoryEvents:
         return Rolled(roll, speaker, turn)
 
     async def cue(self, scene: Scene, name: str, by: int) -> str:
-        """Have a character speak now; return its name. For game masters and players in the cast."""
+        """Let a character speak now. Return its name. For game masters and players in the cast."""
         cast.require_not_muted(scene, by)
         if scene.part_of(by) is None:
             require_gm(scene, by)
-        async with self._playing(scene) as running:
-            part = cast.find_part(running.scene, name)
-            character = _lendable(part)
+        async with self._lock_playing(scene) as running:
+            part = find_part(running.scene, name)
+            character = _require_lendable(part)
             if part.rests:
                 raise Refused(f"{character} rests.", Remedy.WAKE_CHARACTER)
-            if any(
-                turn.speaker == character and turn.public
-                for turn in await self._store.owed(scene.id)
-            ):
+            owed = await self._store.owed(scene.id)
+            if any(turn.speaker == character and turn.public for turn in owed):
                 raise Refused(f"{character} is already about to speak.")
             await self._store.add_reply(
                 scene.id, character, None, self._now(), heard_by=running.scene.audience
@@ -198,39 +196,40 @@ class StoryEvents:
         running.runner.wake()
         return character
 
-    # How
-
-    async def _narration(
+    async def _add_environment(
         self, scene: Scene, by: int, speaker: str, text: str, kind: TurnKind
     ) -> None:
-        async with self._playing(scene) as running:
+        async with self._lock_playing(scene) as running:
             audience = running.scene.audience if kind is TurnKind.NARRATION else None
-            line = NewLine(by, speaker, None, text, (speech(_said(text)),), kind, audience)
-            turn = await self._add(running, line, ())
+            beats = (speech(_require_text(text)),)
+            line = NewLine(by, speaker, None, text, beats, kind, audience)
+            turn = await self._add_line(running, line, ())
         await self._show(running.scene, turn)
         running.runner.wake()
 
-    async def _add(self, running: RunningScene, line: NewLine, answering: Sequence[str]) -> Turn:
-        begun = running.runner.make_way(answering) if line.kind is not TurnKind.WHISPER else None
-        return (
-            await self._store.add_line(running.scene.id, line, answering, self._now(), begun=begun)
-        )[0]
+    async def _add_line(
+        self, running: RunningScene, line: NewLine, answering: Sequence[str]
+    ) -> Turn:
+        begun = running.runner.supersede(answering) if line.kind is not TurnKind.WHISPER else None
+        stored = await self._store.add_line(
+            running.scene.id, line, answering, self._now(), begun=begun
+        )
+        return stored[0]
 
     async def _show(self, scene: Scene, turn: Turn) -> None:
-        """Show what was stored. What the channel can't be shown leaves the story again."""
+        """Show a stored turn. If Discord rejects it, it leaves the story again."""
         assert turn.take is not None  # noqa: S101 - a person's words are its take
         try:
-            await self._stage.deliver(scene, turn, turn.take)
+            await self._delivery.deliver(scene, turn, turn.take)
         except PostingError:
             await self._store.hide_turns(scene.id, [turn.id])
-            await self._store.give_up(
-                [one.id for one in await self._store.owed(scene.id) if turn.id in one.answered]
-            )
+            owed = await self._store.owed(scene.id)
+            await self._store.give_up([one.id for one in owed if turn.id in one.answered])
             raise
 
     @asynccontextmanager
-    async def _playing(self, scene: Scene) -> AsyncIterator[RunningScene]:
-        """Hold a scene that is under way as it is now, while something is added to it. Raises Refused."""
+    async def _lock_playing(self, scene: Scene) -> AsyncIterator[RunningScene]:
+        """Yield the scene under its lock. Raise Refused if it has ended or is paused."""
         running = self._theatre.running(scene.id)
         if running is None:
             raise Refused("That scene has ended.")
@@ -240,19 +239,19 @@ class StoryEvents:
             yield running
 
 
-def _said(text: str) -> str:
-    said = text.strip()
-    if is_blank(said):
+def _require_text(text: str) -> str:
+    stripped = text.strip()
+    if is_blank(stripped):
         raise Refused("The text is empty.")
-    if len(said) > MAX_TEXT_LENGTH:
+    if len(stripped) > MAX_TEXT_LENGTH:
         raise Refused(
             f"The text is longer than {MAX_TEXT_LENGTH:,} characters. Split it into parts."
         )
-    return said
+    return stripped
 
 
-def _lendable(part: Part) -> str:
-    """Return the name of a character that nobody's player speaks for, and that is on stage."""
+def _require_lendable(part: Part) -> str:
+    """Return the character's name. Raise Refused if a player has the part, or it is off stage."""
     if part.player_id is not None:
         raise Refused(f"{part.character} is played by a player. Only that player speaks for them.")
     if part.absent:
@@ -260,8 +259,8 @@ def _lendable(part: Part) -> str:
     return part.character
 
 
-def _whisperable(scene: Scene, name: str, by: int) -> Part:
-    part = cast.find_part(scene, name)
+def _require_whisper_partner(scene: Scene, name: str, by: int) -> Part:
+    part = find_part(scene, name)
     if part.player_id == by:
         raise Refused(f"You play {part.character}. Whisper to somebody else.")
     if part.player_id is not None:

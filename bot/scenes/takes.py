@@ -1,4 +1,4 @@
-"""The alternatives of a turn: another take of a reply, more of it, one of those there are, one rewritten by hand."""
+"""The takes of a turn: new ones, longer ones, earlier ones, and ones edited by hand."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from bot.scenes.turn_rights import require_current_button, require_turn
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat
-    from bot.scenes.interfaces import Delivery
+    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.scene import Scene
-    from bot.scenes.take_store import TakeStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Take, Turn
 
@@ -25,18 +24,19 @@ _log = logging.getLogger(__name__)
 
 
 class Takes:
-    """What people do with the takes of a turn. The current take is what every mind remembers.
+    """Changes the takes of a turn. The current take is the one that every mind remembers.
 
-    Methods take who asks, and raise Refused where the rules forbid it.
+    Methods take the user who asks, and raise Refused. Unless they say otherwise, they are for game
+    masters and the person whom the reply answers.
     """
 
-    def __init__(self, theatre: Theatre, store: TakeStore, stage: Delivery) -> None:
+    def __init__(self, theatre: Theatre, store: SceneStore, delivery: Delivery) -> None:
         self._theatre = theatre
         self._store = store
-        self._stage = stage
+        self._delivery = delivery
 
     async def retry(self, turn_id: int, by: int) -> None:
-        """Try a failed reply again. For game masters, and whom it answers."""
+        """Try a failed reply again."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         if turn.state is not TurnState.FAILED:
             raise Refused("That reply has not failed, so it can't be tried again.")
@@ -44,14 +44,13 @@ class Takes:
         running.runner.wake()
 
     async def retake(self, turn_id: int, by: int, *, lengthen: bool = False) -> None:
-        """Have a character reply anew, or with `lengthen` go on with its reply: a new take of its turn, which is the
-        current one from then on. Earlier takes stay stored, and the one before stands where no new one comes.
+        """Generate a new take of a reply, or with `lengthen` one that continues the current take.
 
-        For game masters, and whom the reply answers.
+        The new take becomes the current one. If none comes, the earlier one remains.
         """
         turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         async with running.lock:
-            turn = await self._given(turn)
+            turn = await self._require_finished(turn)
             if running.scene.state is not SceneState.PLAYING:
                 raise Refused("The scene is paused, so nobody replies.", Remedy.UNPAUSE_SCENE)
             if not running.scene.part(turn.speaker).answers:
@@ -62,72 +61,63 @@ class Takes:
         running.runner.wake()
 
     async def step(self, turn_id: int, by: int, steps: int) -> None:
-        """Choose the take so many steps after the current one, or before it. For game masters, and whom the reply
-        answers."""
+        """Make the take so many steps after the current one, or before it, the current one."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         async with running.lock:
-            turn = await self._given(turn)
-            place = turn.takes.index(turn.take.id) + steps if turn.take else -1
-            if not 0 <= place < len(turn.takes):
+            turn = await self._require_finished(turn)
+            index = turn.takes.index(turn.take.id) + steps if turn.take else -1
+            if not 0 <= index < len(turn.takes):
                 raise Refused("There is no other take in that direction.", Remedy.MAKE_TAKE)
-            await self._store.choose_take(turn_id, turn.takes[place])
-        await self._changed(running.scene, turn)
+            await self._store.choose_take(turn_id, turn.takes[index])
+        await self._show_change(running.scene, turn)
 
     async def require_turn_of_message(self, message_id: int, by: int) -> Turn:
-        """Return the turn that a message shows. For game masters, and whom the reply answers."""
+        """Return the turn that a message belongs to."""
         turn = await self._store.turn_by_message(message_id)
         if turn is None:
             raise Refused("That message does not belong to a scene.")
-        return (await require_turn(self._theatre, self._store, turn.id, by, answered=True))[0]
+        return await self.require_turn(turn.id, by)
 
     async def require_turn(self, turn_id: int, by: int) -> Turn:
-        """Return a turn as it is now. For game masters, and whom the reply answers."""
+        """Return the current state of a turn."""
         return (await require_turn(self._theatre, self._store, turn_id, by, answered=True))[0]
 
     async def require_current_button(
         self, turn_id: int, channel_id: int, message_id: int | None
     ) -> None:
-        """Raise Refused where a button that names this turn is from another time; see `rights.stands`."""
+        """Raise Refused if a button is out of date; see `turn_rights.require_current_button`."""
         await require_current_button(self._theatre, self._store, turn_id, channel_id, message_id)
 
     async def read_text(self, turn_id: int, by: int) -> tuple[Take, str]:
-        """Return the current take of a reply, and what is public of it as people write it. For game masters."""
+        """Return the current take of a reply and its public text for editing. For game masters."""
         turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
-        turn = await self._given(turn)
+        turn = await self._require_finished(turn)
         if turn.take is None:
             raise Refused("That reply has no text.")
         return turn.take, format_public_text(select_public(turn.take.beats))
 
     async def rewrite(self, turn_id: int, take_id: int, text: str, by: int) -> bool:
-        """Give a reply the text that somebody made of that take of it; thoughts stay as they are. Returns whether
-        anything has changed. For game masters."""
+        """Replace the public text of that take. Thoughts stay. Return whether the text differs.
+
+        For game masters.
+        """
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         beats = parse_player_text(text)
         if is_blank(text) or not beats:
             raise Refused("A reply can't be empty.", Remedy.HIDE_REPLY)
         async with running.lock:
-            turn = await self._given(turn)
+            turn = await self._require_finished(turn)
             if turn.take is None or turn.take.id != take_id:
                 raise Refused("That reply has changed since you opened it. Open it again.")
-            if beats == parse_player_text(format_public_text(select_public(turn.take.beats))):
+            before = turn.take.beats
+            if beats == parse_player_text(format_public_text(select_public(before))):
                 return False
-            await self._store.rewrite(
-                turn_id, replace_public_beats(turn.take.beats, beats), text, by
-            )
-        await self._changed(running.scene, turn)
+            await self._store.rewrite(turn_id, replace_public_beats(before, beats), text, by)
+        await self._show_change(running.scene, turn)
         return True
 
-    async def _changed(self, scene: Scene, before: Turn) -> None:
-        """Have the channel show another take of a turn; where it refuses, the one it shows is remembered."""
-        try:
-            await self.align(scene, before.id)
-        except PostingError:
-            if before.take is not None:
-                await self._store.choose_take(before.id, before.take.id)
-            raise
-
     async def align(self, scene: Scene, turn_id: int) -> None:
-        """Make the channel show what becomes of a turn: its current take, or that it is out of the story.
+        """Make the channel show a turn's current state: its take, or that it left the story.
 
         Raises PostingError.
         """
@@ -135,48 +125,61 @@ class Takes:
         if turn is None or turn.take is None or turn.kind is TurnKind.LINE:
             return
         if turn.state is TurnState.DONE:
-            await self._stage.deliver(scene, turn, turn.take)
+            await self._delivery.deliver(scene, turn, turn.take)
         elif turn.state is TurnState.HIDDEN:
-            await self._stage.cover(scene, turn)
+            await self._delivery.cover(scene, turn)
 
     async def align_all(self) -> None:
-        """Put right what a stop of the program left undone: posts that show another take than the current one."""
+        """Correct the posts that the program could not update before it stopped."""
         for turn in await self._store.misplaced():
             if running := self._theatre.running(turn.scene_id):
                 try:
                     await self.align(running.scene, turn.id)
                 except PostingError as error:
-                    _log.warning(
-                        "The posts of turn %d do not show its current take: %s", turn.id, error
-                    )
+                    _log.warning("The posts of turn %d are out of date: %s", turn.id, error)
 
-    async def _given(self, turn: Turn) -> Turn:
-        """Return the turn as it is now. Raises Refused where it is no reply that was given."""
-        now = await self._store.turn(turn.id)
-        if now is None or now.kind is not TurnKind.REPLY:
+    async def _show_change(self, scene: Scene, before: Turn) -> None:
+        """Show another take of a turn. If Discord rejects it, the earlier take is current again."""
+        try:
+            await self.align(scene, before.id)
+        except PostingError:
+            if before.take is not None:
+                await self._store.choose_take(before.id, before.take.id)
+            raise
+
+    async def _require_finished(self, turn: Turn) -> Turn:
+        """Return the current state of a turn. Raise Refused if it is not a finished reply."""
+        current = await self._store.turn(turn.id)
+        if current is None or current.kind is not TurnKind.REPLY:
             raise Refused("You can only retry or edit a finished reply.")
-        if now.state is TurnState.THINKING:
-            raise Refused(f"{now.speaker} is still replying. Wait until the reply is finished.")
-        if now.state is TurnState.FAILED:
+        if current.state is TurnState.THINKING:
+            raise Refused(f"{current.speaker} is still replying. Wait until the reply is finished.")
+        if current.state is TurnState.FAILED:
             raise Refused("That reply failed.", Remedy.TRY_AGAIN)
-        if now.state is TurnState.HIDDEN:
+        if current.state is TurnState.HIDDEN:
             raise Refused("That reply is no longer part of the story.")
-        return now
+        return current
 
 
 def format_public_text(beats: tuple[PublicBeat, ...]) -> str:
-    """Return public beats as people write them, so that `parse_player_text` reads the same from it: speech plain, actions
-    between asterisks, each on a line of its own."""
+    """Return public beats as people write them: actions between asterisks, a line per beat.
+
+    `parse_player_text` turns the text into the same beats again.
+    """
     return "\n".join(
         f"*{beat.text}*" if beat.kind is BeatKind.ACTION else beat.text for beat in beats
     )
 
 
-def replace_public_beats(before: tuple[Beat, ...], now: tuple[PublicBeat, ...]) -> tuple[Beat, ...]:
-    """Return a take's beats with other public ones: each in the place of the one it was made from where they are as
-    many of the same kinds, else all of them behind what was thought."""
-    old = select_public(before)
-    if [beat.kind for beat in old] == [beat.kind for beat in now]:
-        fresh = iter(now)
-        return tuple(next(fresh) if isinstance(beat, PublicBeat) else beat for beat in before)
-    return (*(beat for beat in before if isinstance(beat, PrivateBeat)), *now)
+def replace_public_beats(
+    before: tuple[Beat, ...], public: tuple[PublicBeat, ...]
+) -> tuple[Beat, ...]:
+    """Return a take's beats with other public ones.
+
+    If number and kinds are the same, each new beat takes the place of its original. Otherwise all
+    of them follow the private beats.
+    """
+    if [beat.kind for beat in select_public(before)] == [beat.kind for beat in public]:
+        new = iter(public)
+        return tuple(next(new) if isinstance(beat, PublicBeat) else beat for beat in before)
+    return (*(beat for beat in before if isinstance(beat, PrivateBeat)), *public)

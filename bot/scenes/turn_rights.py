@@ -1,35 +1,35 @@
-"""Who may do what with a turn: its scene's game masters everything, whom a reply answers some of it."""
+"""Who may change a turn: its scene's game masters, and in part the person whom it answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused, Remedy
-from bot.scenes.theatre import require_gm
+from bot.scenes.cast import require_gm
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import SceneStore
-    from bot.scenes.theatre import RunningScene, Theatre
+    from bot.scenes.running_scenes import RunningScene, RunningScenes
     from bot.scenes.turn import Turn
 
 SCENE_GONE = "That scene has ended or moved to another channel, so it can't be changed from here."
 
 
 async def require_turn(
-    theatre: Theatre, store: SceneStore, turn_id: int, by: int, *, answered: bool = False
+    scenes: RunningScenes, store: SceneStore, turn_id: int, by: int, *, answered: bool = False
 ) -> tuple[Turn, RunningScene]:
-    """Return a turn and its scene under way, for a game master; `answered`: for whom the reply answers too. A reply
-    that is just being delivered is waited for.
+    """Return a turn and its scene under way. Wait if the turn is being delivered.
 
-    Raises Refused.
+    Raises Refused unless the user is a game master, or, with `answered`, the person whom the turn
+    answers.
     """
     turn = await store.turn(turn_id)
-    running = theatre.running(turn.scene_id) if turn else None
+    running = scenes.running(turn.scene_id) if turn else None
     if turn is None or running is None:
         raise Refused(SCENE_GONE)
     if not (answered and await _answers(store, turn, by)):
         require_gm(running.scene, by)
-    await running.runner.delivered(turn_id)
+    await running.runner.wait_for_delivery(turn_id)
     return await store.turn(turn_id) or turn, running
 
 
@@ -39,15 +39,19 @@ async def _answers(store: SceneStore, turn: Turn, user_id: int) -> bool:
 
 
 async def require_current_button(
-    theatre: Theatre, store: SceneStore, turn_id: int, channel_id: int, message_id: int | None
+    scenes: RunningScenes,
+    store: SceneStore,
+    turn_id: int,
+    channel_id: int,
+    message_id: int | None,
 ) -> None:
-    """Raise Refused unless a button that names this turn may have been put up by us, where it was pressed: under that
-    message, or where None is given in a private answer in that channel.
+    """Raise Refused if a button that names this turn can't belong to it.
 
-    Ids begin anew in a new database, and buttons stand for ever.
+    The button was pressed under that message, or with None in a private answer in that channel.
+    A new database counts ids from 1 again, but the buttons of the old one stay on Discord.
     """
     turn = await store.turn(turn_id)
-    running = theatre.running(turn.scene_id) if turn else None
+    running = scenes.running(turn.scene_id) if turn else None
     if turn is None or running is None:
         raise Refused(SCENE_GONE)
     shown = await store.turn_by_message(message_id) if message_id else turn

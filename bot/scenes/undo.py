@@ -1,4 +1,4 @@
-"""Undoing: a story taken back to one of its turns, or without one of them, and what was undone brought back."""
+"""Undoes turns: rewinds a story to an earlier turn, hides one turn, and brings turns back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused
-from bot.scenes.theatre import require_gm
+from bot.scenes.cast import require_gm
 from bot.scenes.turn import TurnKind, TurnState
 from bot.scenes.turn_rights import SCENE_GONE, require_turn
 
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from bot.scenes.interfaces import Delivery
+    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.scene import Scene
-    from bot.scenes.take_store import TakeStore
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
@@ -24,8 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was undone together, or brought back. `moment` names it, in microseconds since 1970; None: it was nothing
-    that can be brought back."""
+    """The turns that were undone, or brought back, together.
+
+    `moment` identifies the undo, in microseconds since 1970. It is None if no turn can come back.
+    """
 
     scene: Scene
     moment: int | None
@@ -33,41 +34,48 @@ class Undone:
 
 
 class Undo:
-    """Takes turns out of a story and brings them back. For game masters; raises Refused for others.
+    """Removes turns from a story and brings them back, for game masters.
 
-    What is undone stays stored, and its posts stay where they are, covered: `show` sees to those, and may take a while.
+    Methods raise Refused for other people. Undone turns stay stored, and their posts stay in the
+    channel, covered. `show` updates the posts, which may take a while.
     """
 
     def __init__(
         self,
         theatre: Theatre,
-        store: TakeStore,
-        stage: Delivery,
+        store: SceneStore,
+        delivery: Delivery,
         takes: Takes,
         now: Callable[[], datetime],
     ) -> None:
         self._theatre = theatre
         self._store = store
-        self._stage = stage
+        self._delivery = delivery
         self._takes = takes
         self._now = now
 
     async def count_later_turns(self, turn_id: int, by: int) -> int:
-        """Return how many turns a rewind to this one would undo. Raises Refused where there are none."""
+        """Return the number of turns that a rewind to this one undoes.
+
+        Raises Refused if there is none.
+        """
         turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
         return sum(
-            told.state is TurnState.DONE or told.take is not None
-            for told in await self._later(turn)
+            later.state is TurnState.DONE or later.take is not None
+            for later in await self._require_later(turn)
         )
 
     async def rewind(self, turn_id: int, by: int) -> Undone:
-        """Undo everything after this turn."""
+        """Undo every turn after this one."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         async with running.lock:
-            return await self._undo(running.scene, await self._later(turn))
+            return await self._undo(running.scene, await self._require_later(turn))
 
     async def hide(self, turn_id: int, by: int) -> Undone:
-        """Take one turn out of the story, and the answers still owed to it. Raises Refused where it is none of it."""
+        """Remove one turn from the story, and the answers that it is owed.
+
+        Raises Refused if the turn is not part of the story.
+        """
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         if turn.state is not TurnState.DONE:
             raise Refused("That message is not part of the story, so it can't be hidden.")
@@ -80,7 +88,7 @@ class Undo:
             return await self._undo(running.scene, [turn])
 
     async def unhide(self, scene_id: int, moment: int | None, by: int) -> Undone:
-        """Bring back what was undone at that moment; None: what was undone last."""
+        """Bring back the turns that were undone at that moment, or with None the latest ones."""
         running = self._theatre.running(scene_id)
         if running is None:
             raise Refused(SCENE_GONE)
@@ -95,36 +103,30 @@ class Undo:
         return Undone(running.scene, moment, tuple(turns))
 
     async def show(self, undone: Undone) -> None:
-        """Make the channel show what has become of these turns, and which reply is the latest now.
+        """Update the posts of these turns, and the buttons of the latest reply.
 
         Raises PostingError.
         """
         if running := self._theatre.running(undone.scene.id):
             for turn in undone.turns:
-                await running.runner.delivered(turn.id)
-        for turn in sorted(
-            undone.turns,
-            key=lambda turn: turn.id,
-            reverse=undone.turns[0].state is TurnState.HIDDEN,
-        ):
+                await running.runner.wait_for_delivery(turn.id)
+        latest_first = undone.turns[0].state is TurnState.HIDDEN
+        for turn in sorted(undone.turns, key=lambda turn: turn.id, reverse=latest_first):
             if turn.take is not None:
                 await self._takes.align(undone.scene, turn.id)
             elif turn.kind is not TurnKind.LINE:
-                await self._stage.cover(undone.scene, turn)
-        replies = (
-            turn
-            for turn in reversed(await self._store.turns(undone.scene.id))
-            if turn.kind is TurnKind.REPLY
-        )
-        if latest := next((reply for reply in replies if reply.state is TurnState.DONE), None):
-            await self._takes.align(undone.scene, latest.id)
+                await self._delivery.cover(undone.scene, turn)
+        for turn in reversed(await self._store.turns(undone.scene.id)):
+            if turn.kind is TurnKind.REPLY and turn.state is TurnState.DONE:
+                await self._takes.align(undone.scene, turn.id)
+                break
 
-    async def _later(self, turn: Turn) -> list[Turn]:
+    async def _require_later(self, turn: Turn) -> list[Turn]:
         if turn.state is not TurnState.DONE:
             raise Refused(
                 "That message is not part of the story, so the story can't go back to it."
             )
-        later = [told for told in await self._store.turns(turn.scene_id) if told.id > turn.id]
+        later = [one for one in await self._store.turns(turn.scene_id) if one.id > turn.id]
         if not later:
             raise Refused("That is the latest turn, so there is nothing after it to undo.")
         return later
@@ -132,5 +134,5 @@ class Undo:
     async def _undo(self, scene: Scene, turns: Sequence[Turn]) -> Undone:
         undone = await self._store.undo(scene.id, [turn.id for turn in turns], self._now())
         moment = undone[0].undone_at if undone else None
-        gone = [now for turn in turns if (now := await self._store.turn(turn.id)) is not None]
-        return Undone(scene, moment, tuple(gone))
+        current = [await self._store.turn(turn.id) for turn in turns]
+        return Undone(scene, moment, tuple(turn for turn in current if turn is not None))

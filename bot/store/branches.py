@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BranchRepository(SceneRepository):
-    """The branches' part of `bot.scenes.take_store.TakeStore`."""
+    """The branches' part of `bot.scenes.interfaces.SceneStore`."""
 
     async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:
         """Store a scene that begins at another place with a copy of everything of this one up to a turn.

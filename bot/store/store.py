@@ -29,7 +29,7 @@ class Store(
     PeopleRepository,
     KeyValueRepository,
 ):
-    """Everything Aside remembers, in one SQLite file: a `TakeStore` and the `Posts` of `bot.scenes`.
+    """Everything Aside remembers, in one SQLite file: a `SceneStore` and the `Posts` of `bot.scenes`.
 
     Made by `await Store.open(path)`, ended by `await store.close()`, or by leaving `async with`.
     """

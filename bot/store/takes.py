@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TakeRepository(Repository):
-    """The takes' part of `bot.scenes.interfaces.SceneStore`, and `bot.scenes.take_store.TakeStore`."""
+    """The takes' part of `bot.scenes.interfaces.SceneStore`."""
 
     async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
         """Store a take and make it the current one. The turn stays as it is: it is not done until it is posted."""

@@ -24,9 +24,10 @@ from bot.terminal.typed_commands import QUIT_WORDS, parse_command
 if TYPE_CHECKING:
     from bot.scenes.interfaces import SceneStore
     from bot.scenes.player_lines import PlayerLines
+    from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Scene
     from bot.scenes.takes import Takes
-    from bot.scenes.theatre import RunningScene, Theatre
+    from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
     from bot.terminal.screen import Screen
     from bot.terminal.terminal_delivery import TerminalDelivery
@@ -105,7 +106,7 @@ class Chat:
     async def catch_up(self) -> None:
         """Play what was owed when the scene was left."""
         self._house.theatre.play_owed()
-        await self._running.runner.rest()
+        await self._running.runner.wait_until_idle()
 
     async def leave(self) -> None:
         """Stop at once. A reply not given here is never given later in a channel that did not hear what it answers."""
@@ -131,7 +132,7 @@ class Chat:
             self._house.stage.told,
         )
         await self._house.hearing.hear(self.scene, said, Addressee(characters))
-        await self._running.runner.rest()
+        await self._running.runner.wait_until_idle()
         turns = await self._house.store.turns(self._seat.scene_id)
         if turns and turns[-1].kind is TurnKind.LINE and self._house.stage.told == told:
             self._note("Nobody answers: whom you spoke to is not played by the model.")
@@ -148,14 +149,14 @@ class Chat:
         help_pages.show_cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
 
     async def _history(self, _command: Command) -> None:
-        turns = await self._house.theatre.read_history(self.scene)
+        turns = await self._house.theatre.queries.read_history(self.scene)
         if not turns:
             self._note("Nothing has been said yet.")
         for turn in turns:
             self._house.stage.retell(turn)
 
     async def _clear(self, _command: Command) -> None:
-        hidden = await self._house.theatre.clear(self.scene, self._seat.user_id)
+        hidden = await self._house.theatre.controls.clear(self.scene, self._seat.user_id)
         if not hidden:
             raise Refused("Nothing has been said yet.")
         turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
@@ -167,7 +168,7 @@ class Chat:
             await self._house.takes.retry(turn.id, self._seat.user_id)
         else:
             await self._house.takes.retake(turn.id, self._seat.user_id)
-        await self._running.runner.rest()
+        await self._running.runner.wait_until_idle()
 
     async def _thoughts(self, command: Command) -> None:
         stage = self._house.stage
@@ -184,7 +185,7 @@ class Chat:
     async def _prompt(self, command: Command) -> None:
         name = command.rest.removeprefix("@") or self._seat.partner
         self._house.screen.line(
-            await self._house.theatre.read_prompt(self.scene, name, self._seat.user_id)
+            await self._house.theatre.queries.read_prompt(self.scene, name, self._seat.user_id)
         )
 
     async def _save(self, command: Command) -> None:
@@ -193,7 +194,7 @@ class Chat:
         path = await asyncio.to_thread(lambda: Path(command.rest).expanduser().absolute())
         text = format_transcript(
             self.scene.scenario,
-            await self._house.theatre.read_history(self.scene),
+            await self._house.theatre.queries.read_history(self.scene),
             self._house.stage.showing,
         )
         await asyncio.to_thread(write_transcript, path, text, over=path in self._written)

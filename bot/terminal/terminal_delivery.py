@@ -24,7 +24,7 @@ LABELS: Final = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
 
 
 class TerminalDelivery:
-    """Shows a scene on a screen: what `bot.scenes.interfaces.Stage` asks for.
+    """Shows a scene on a screen: what `bot.scenes.interfaces.Delivery` requires.
 
     `showing` are the kinds of private beats that are shown beneath each reply: whoever sits here directs the scene.
     """

@@ -52,7 +52,7 @@ def write_transcript(path: Path, text: str, *, over: bool) -> None:
 def _told(turn: Turn, policy: RevealPolicy) -> str:
     if turn.take is None or not turn.public:
         return ""
-    return f"**{turn.speaker}**: {' '.join(_written(policy.shown(turn.take.beats)))}"
+    return f"**{turn.speaker}**: {' '.join(_written(policy.select_for_channel(turn.take.beats)))}"
 
 
 def _where(*, shown: bool) -> Destination:

@@ -20,7 +20,7 @@ async def at_a_terminal(folder: Path) -> int:
         scene = await house.begin()
         await house.theatre.end(scene, 1)
         desk = await house.theatre.start(Place(AT_TERMINAL, -1), scene.scenario, AT_TERMINAL)
-        desk = await house.theatre.join(desk, AT_TERMINAL, "Elizabeth")
+        desk = await house.theatre.controls.join(desk, AT_TERMINAL, "Elizabeth")
         house.ids = iter([-5])  # type: ignore[assignment]
         await house.say(desk, "MARMALADE, Papa?", "Mr Bennet", author=AT_TERMINAL)
         await house.quiet(desk)

@@ -28,7 +28,9 @@ PUBLIC = RevealPolicy(thoughts=Destination.SPOILER, planning=Destination.SPOILER
 
 
 def channel(*beats: Beat, policy: RevealPolicy = PRIVATE) -> list[str]:
-    return [plain_text(message) for message in render_public_messages(policy.shown(beats))]
+    return [
+        plain_text(message) for message in render_public_messages(policy.select_for_channel(beats))
+    ]
 
 
 def test_speech_is_plain_and_actions_are_italics_in_the_order_they_came() -> None:
@@ -94,7 +96,7 @@ def test_public_planning_comes_first_wherever_it_stood() -> None:
 
 def test_long_public_planning_is_a_spoiler_file_and_no_wall() -> None:
     plan = "He must seem calm. " * 200
-    (message,) = render_public_messages(PUBLIC.shown((planning(plan), speech("Sit."))))
+    (message,) = render_public_messages(PUBLIC.select_for_channel((planning(plan), speech("Sit."))))
     assert message.text == "Sit."
     assert [(file.name, file.content.decode()) for file in message.files] == [
         ("SPOILER_planning.txt", plan.strip())
@@ -103,7 +105,7 @@ def test_long_public_planning_is_a_spoiler_file_and_no_wall() -> None:
 
 
 def test_long_planning_alone_still_is_a_message() -> None:
-    (message,) = render_public_messages(PUBLIC.shown((planning("plan " * 600),)))
+    (message,) = render_public_messages(PUBLIC.select_for_channel((planning("plan " * 600),)))
     assert message.text
     assert message.files
 
@@ -124,7 +126,7 @@ def test_code_in_a_thought_ends_no_spoiler() -> None:
 
 def test_a_head_stands_over_every_message_and_counts() -> None:
     messages = render_public_messages(
-        PRIVATE.shown((speech("word " * 900),)), head="**Mr Bennet**\n"
+        PRIVATE.select_for_channel((speech("word " * 900),)), head="**Mr Bennet**\n"
     )
     assert len(messages) == 3
     assert all(message.text.startswith("**Mr Bennet**\nword") for message in messages)
@@ -137,7 +139,9 @@ def test_nothing_said_is_nothing_posted(nothing: tuple[PublicBeat, ...]) -> None
 
 
 def test_game_masters_read_planning_and_thoughts_as_they_are() -> None:
-    freed = PRIVATE.freed((thought("Poor *girl*."), planning("Dry."), speech("Sit.")), Audience.GM)
+    freed = PRIVATE.release(
+        (thought("Poor *girl*."), planning("Dry."), speech("Sit.")), Audience.GM
+    )
     (message,) = render_gm_messages("Mr Bennet", freed)
     assert message.author == "Mr Bennet"
     assert everything(message.text) == "📝 Dry.\n\n💭 Poor *girl*."
@@ -171,7 +175,7 @@ def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_
 
 
 def test_no_repr_shows_what_is_secret() -> None:
-    (message,) = render_public_messages(PUBLIC.shown((planning("secret " * 600),)))
+    (message,) = render_public_messages(PUBLIC.select_for_channel((planning("secret " * 600),)))
     assert "secret" not in repr(
         [message, message.files, *render_gm_messages("A", release_to_gm((thought("secret"),)))]
     )
@@ -192,7 +196,7 @@ beats = st.lists(
 @given(beats)
 def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
     private = [beat for beat in take if not isinstance(beat, PublicBeat)]
-    messages = render_public_messages(PUBLIC.shown(tuple(take)))
+    messages = render_public_messages(PUBLIC.select_for_channel(tuple(take)))
     assert not any("Qsecret" in shown(message.text) for message in messages)
     hidden = "".join(text for message in messages for text in of(message.text, "spoiler"))
     in_files = b"".join(file.content for message in messages for file in message.files).decode()
@@ -203,8 +207,8 @@ def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
 @given(beats)
 def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
     for message in (
-        *render_public_messages(PUBLIC.shown(tuple(take))),
-        *render_public_messages(PRIVATE.shown(tuple(take))),
+        *render_public_messages(PUBLIC.select_for_channel(tuple(take))),
+        *render_public_messages(PRIVATE.select_for_channel(tuple(take))),
     ):
         assert utf16_length(message.text) <= MESSAGE_LIMIT
         assert not is_blank(message.text)
@@ -216,5 +220,5 @@ def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
 def test_without_the_game_masters_word_nothing_private_is_in_any_message(take: list[Beat]) -> None:
     assert not any(
         "Qsecret" in bare(plain_text(message))
-        for message in render_public_messages(PRIVATE.shown(tuple(take)))
+        for message in render_public_messages(PRIVATE.select_for_channel(tuple(take)))
     )

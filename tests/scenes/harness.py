@@ -151,7 +151,7 @@ class House:
 
     async def story(self, scene: Scene) -> list[tuple[str, str]]:
         """Who said what so far, as everyone heard it."""
-        turns = await self.theatre.read_history(scene)
+        turns = await self.theatre.queries.read_history(scene)
         return [
             (turn.speaker, " ".join(b.text for b in select_public(turn.take.beats)))
             for turn in turns

@@ -21,7 +21,7 @@ async def answered(house: House, *, takes: int = 1) -> tuple[Scene, Turn]:
     scene = await house.begin()
     await house.say(scene, "Papa?", "Mr Bennet")
     await house.quiet(scene)
-    turn = (await house.theatre.read_history(scene))[-1]
+    turn = (await house.theatre.queries.read_history(scene))[-1]
     for _ in range(takes - 1):
         await house.takes.retake(turn.id, ALICE)
         await house.quiet(scene)

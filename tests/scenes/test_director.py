@@ -49,7 +49,7 @@ async def auto(directed: Directed, budget: int = 3) -> Scene:
 async def calm(house: House, scene: Scene) -> None:
     running = house.theatre.running(scene.id)
     assert running is not None
-    await running.runner.rest()
+    await running.runner.wait_until_idle()
 
 
 async def test_in_auto_whoever_the_engine_names_answers_unasked(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ async def test_who_is_played_rests_or_is_off_stage_is_not_taken(tmp_path: Path) 
         tmp_path, answering("Mr Bennet", "Mrs Bennet", "Elizabeth Bennet")
     ) as directed:
         scene = await auto(directed)
-        scene = await directed.house.theatre.join(scene, BOB, "Mr Bennet")
+        scene = await directed.house.theatre.controls.join(scene, BOB, "Mr Bennet")
         scene = await directed.direction.rest(scene, "Mrs Bennet", GM, rests=True)
         await directed.direction.leave_stage(scene, "Elizabeth", GM)
         for text in ("One.", "Two.", "Three."):
@@ -133,7 +133,7 @@ async def test_where_a_players_character_should_speak_the_model_waits_for_the_pl
     tmp_path: Path,
 ) -> None:
     async with a_directed_house(tmp_path, answering("Mr Bennet")) as directed:
-        scene = await directed.house.theatre.join(await auto(directed), BOB, "Mr Bennet")
+        scene = await directed.house.theatre.controls.join(await auto(directed), BOB, "Mr Bennet")
         await directed.house.say(scene, "Papa Bennet?")
         await calm(directed.house, scene)
         assert directed.house.stage.shown == []

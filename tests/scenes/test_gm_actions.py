@@ -58,7 +58,9 @@ async def test_a_moderator_takes_over_a_scene_whose_game_masters_are_gone(tmp_pa
 
 async def test_a_part_is_handed_from_hand_to_hand_and_back_to_the_model(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
-        scene = await directed.house.theatre.join(await directed.house.begin(), ALICE, "Mr Bennet")
+        scene = await directed.house.theatre.controls.join(
+            await directed.house.begin(), ALICE, "Mr Bennet"
+        )
         scene = await directed.direction.hand(scene, "papa", BOB, GM)
         assert scene.part("Mr Bennet").player_id == BOB
         assert scene.part_of(ALICE) is None
@@ -73,17 +75,17 @@ async def test_a_part_is_handed_from_hand_to_hand_and_back_to_the_model(tmp_path
 async def test_a_character_given_up_is_the_models_again_or_rests(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         house = directed.house
-        scene = await house.theatre.join(await house.begin(), ALICE, "Mr Bennet")
-        assert await house.theatre.leave(scene, ALICE) == "Mr Bennet"
+        scene = await house.theatre.controls.join(await house.begin(), ALICE, "Mr Bennet")
+        assert await house.theatre.controls.leave(scene, ALICE) == "Mr Bennet"
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
         assert len(house.engine.requests) == 1
-        scene = await house.theatre.join(scene, ALICE, "Mr Bennet")
-        await house.theatre.leave(scene, ALICE, rest=True)
+        scene = await house.theatre.controls.join(scene, ALICE, "Mr Bennet")
+        await house.theatre.controls.leave(scene, ALICE, rest=True)
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
         assert len(house.engine.requests) == 1
-        scene = await house.theatre.join(house.theatre.require_scene(10), BOB, "Mr Bennet")
+        scene = await house.theatre.controls.join(house.theatre.require_scene(10), BOB, "Mr Bennet")
         assert not scene.part("Mr Bennet").rests
 
 
@@ -116,13 +118,13 @@ async def test_what_a_resting_character_owed_is_never_said(tmp_path: Path) -> No
 async def test_who_was_sent_out_is_not_heard_until_let_in_again(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         house = directed.house
-        scene = await house.theatre.join(await house.begin(), ALICE, "Mr Bennet")
+        scene = await house.theatre.controls.join(await house.begin(), ALICE, "Mr Bennet")
         scene = await directed.direction.mute(scene, ALICE, GM)
         assert scene.part("Mr Bennet").by_model
         await house.say(scene, "Papa?", "Mrs Bennet")
         assert await house.story(scene) == []
         for refused in (
-            house.theatre.join(scene, ALICE, "Mr Bennet"),
+            house.theatre.controls.join(scene, ALICE, "Mr Bennet"),
             directed.telling.whisper(scene, "Mr Bennet", "Psst", Speaker(ALICE, "Alice")),
             directed.telling.roll(scene, "d6", Speaker(ALICE, "Alice"), secret=False),
             directed.telling.cue(scene, "Mr Bennet", ALICE),
@@ -149,7 +151,9 @@ async def test_a_game_master_is_not_sent_out(tmp_path: Path) -> None:
 
 async def test_players_move_their_own_character_and_the_gm_moves_all(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
-        scene = await directed.house.theatre.join(await directed.house.begin(), ALICE, "Elizabeth")
+        scene = await directed.house.theatre.controls.join(
+            await directed.house.begin(), ALICE, "Elizabeth"
+        )
         assert await directed.direction.leave_stage(scene, None, ALICE) == "Elizabeth Bennet"
         now = directed.house.theatre.require_scene(10)
         with pytest.raises(Refused, match="already off stage"):
@@ -174,14 +178,14 @@ async def test_who_is_off_stage_hears_nothing_meanwhile_and_everything_else(tmp_
         assert {speaker for speaker, _ in house.stage.shown} == {"Environment", "Mrs Bennet"}
         await directed.direction.enter_stage(scene, "Mr Bennet", GM)
         await house.say(scene, "After HONEY.")
-        bennet = await house.theatre.read_prompt(scene, "Mr Bennet", GM)
-        madam = await house.theatre.read_prompt(scene, "Mrs Bennet", GM)
+        bennet = await house.theatre.queries.read_prompt(scene, "Mr Bennet", GM)
+        madam = await house.theatre.queries.read_prompt(scene, "Mrs Bennet", GM)
         for word in ("MARMALADE", "HONEY"):
             assert word in bennet
         for word in ("PICKLES", "TREACLE", "My nerves!"):
             assert word not in bennet
             assert word in madam
-        assert "PICKLES" in "".join(map(words, await house.theatre.read_history(scene)))
+        assert "PICKLES" in "".join(map(words, await house.theatre.queries.read_history(scene)))
 
 
 async def test_a_reply_owed_when_a_character_leaves_is_not_heard_by_it(tmp_path: Path) -> None:
@@ -193,14 +197,14 @@ async def test_a_reply_owed_when_a_character_leaves_is_not_heard_by_it(tmp_path:
         await directed.direction.leave_stage(scene, "Mr Bennet", GM)
         house.engine.gate.set()
         await house.quiet(scene)
-        assert "My nerves!" not in await house.theatre.read_prompt(scene, "Mr Bennet", GM)
-        assert "Mama?" in await house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        assert "My nerves!" not in await house.theatre.queries.read_prompt(scene, "Mr Bennet", GM)
+        assert "Mama?" in await house.theatre.queries.read_prompt(scene, "Mr Bennet", GM)
 
 
 async def test_a_player_off_stage_is_not_heard_and_told_so_once(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
         house = directed.house
-        scene = await house.theatre.join(await house.begin(), ALICE, "Elizabeth")
+        scene = await house.theatre.controls.join(await house.begin(), ALICE, "Elizabeth")
         await directed.direction.leave_stage(scene, None, ALICE)
         await house.say(scene, "Hello?")
         await house.say(scene, "Hello??")

@@ -50,7 +50,7 @@ async def rested(house: House, scene: Scene) -> Foresighted:
     """The engine, once the scene's runner has nothing more to do."""
     running = house.theatre.running(scene.id)
     assert running
-    await running.runner.rest()
+    await running.runner.wait_until_idle()
     return cast("Foresighted", house.engine)
 
 
@@ -93,7 +93,7 @@ async def test_when_a_scene_starts_the_likeliest_character_is_prepared(
         scene = await house.begin()
         engine = await rested(house, scene)
         if joins:
-            await house.theatre.join(scene, ALICE, "Mr Bennet")
+            await house.theatre.controls.join(scene, ALICE, "Mr Bennet")
             await rested(house, scene)
         assert [mind for mind, _ in engine.expected] == [
             f"{scene.id}/{name}" for name in ("Mr Bennet", "Mrs Bennet")[: 1 + joins]
@@ -127,7 +127,7 @@ async def test_a_scene_that_rests_and_an_engine_that_has_no_use_for_it_are_left_
         engine.expected.clear()
         await house.say(scene, "Papa?", "Mr Bennet")
         await until(lambda: bool(engine.requests))
-        await house.theatre.pause(scene, scene.gm_ids[0])
+        await house.theatre.controls.pause(scene, scene.gm_ids[0])
         await rested(house, scene)
         assert house.stage.shown
         assert engine.expected == []

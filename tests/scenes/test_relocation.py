@@ -25,7 +25,7 @@ OWNER = (BOB, AT_TERMINAL)  # Bob runs the program
 async def at_the_desk(house: House) -> Scene:
     """A scene begun at a terminal, in which its person plays Elizabeth and was answered."""
     scene = await house.theatre.start(DESK, STUDY, AT_TERMINAL)
-    scene = await house.theatre.join(scene, AT_TERMINAL, "Elizabeth")
+    scene = await house.theatre.controls.join(scene, AT_TERMINAL, "Elizabeth")
     house.ids = iter([-7])  # type: ignore[assignment]
     await house.say(scene, "MARMALADE, Papa?", "Mr Bennet", author=AT_TERMINAL)
     await house.quiet(scene)
@@ -45,7 +45,9 @@ async def test_who_runs_the_program_has_it_go_on_in_a_channel_with_part_and_stor
     async with a_house(tmp_path, BENNET) as house:
         begun = await at_the_desk(house)
     async with a_house(tmp_path, BENNET) as house:
-        assert [one.id for one in await house.theatre.reopenable_scenes(1, OWNER)] == [begun.id]
+        assert [one.id for one in await house.theatre.queries.list_reopenable(1, OWNER)] == [
+            begun.id
+        ]
         scene = await house.theatre.reopen(begun.id, CHANNEL, OWNER, heard=900)
         assert house.theatre.require_scene(10) == scene
         assert scene.gm_ids == (BOB,)
@@ -64,7 +66,7 @@ async def test_nobody_else_is_offered_or_gets_it(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
         begun = await at_the_desk(house)
     async with a_house(tmp_path, BENNET) as house:
-        assert await house.theatre.reopenable_scenes(1, (ALICE,)) == []
+        assert await house.theatre.queries.list_reopenable(1, (ALICE,)) == []
         with pytest.raises(Refused, match="not the game master of an ended scene"):
             await house.theatre.reopen(begun.id, CHANNEL, (ALICE,), heard=0)
 
@@ -73,7 +75,7 @@ async def test_an_ended_scene_goes_on_in_its_server_for_its_gm_only(tmp_path: Pa
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin(channel=5)
         await house.say(scene, "MARMALADE?")
-        assert await house.theatre.reopenable_scenes(1, (GM,)) == []
+        assert await house.theatre.queries.list_reopenable(1, (GM,)) == []
         await house.theatre.end(scene, GM)
         for guild, person in ((2, GM), (1, ALICE), (2, BOB)):
             with pytest.raises(Refused):
@@ -100,7 +102,7 @@ async def test_a_place_that_is_taken_stays_so(tmp_path: Path) -> None:
 
 async def test_an_ended_scene_opened_at_a_terminal_moves_there_and_back(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.join(await house.begin(channel=5), ALICE, "Mrs Bennet")
+        scene = await house.theatre.controls.join(await house.begin(channel=5), ALICE, "Mrs Bennet")
         await house.theatre.end(scene, GM)
         there = await house.theatre.open_at_terminal(scene.id, DESK)
         assert there.place == Place(1, -1)
@@ -113,7 +115,7 @@ async def test_a_scene_under_way_stays_its_channels_while_it_is_played_at_a_term
     tmp_path: Path,
 ) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.pause(await house.begin(channel=5), GM)
+        scene = await house.theatre.controls.pause(await house.begin(channel=5), GM)
     async with a_house(tmp_path, BENNET) as house:
         await house.theatre.close()
         visited = await house.theatre.open_at_terminal(scene.id, DESK)

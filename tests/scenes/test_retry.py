@@ -28,7 +28,7 @@ async def answered(house: House) -> tuple[Scene, Turn]:
     scene = await house.begin()
     await house.say(scene, "Papa?", "Mr Bennet")
     await house.quiet(scene)
-    return scene, (await house.theatre.read_history(scene))[-1]
+    return scene, (await house.theatre.queries.read_history(scene))[-1]
 
 
 async def test_the_new_take_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_only_who_asked_and_the_gm_may_have_it_anew(tmp_path: Path) -> Non
         scene, turn = await answered(house)
         with pytest.raises(Refused, match="Only the game master"):
             await house.takes.retake(turn.id, BOB)
-        line = (await house.theatre.read_history(scene))[0]
+        line = (await house.theatre.queries.read_history(scene))[0]
         with pytest.raises(Refused, match="finished reply"):
             await house.takes.retake(line.id, GM)
 
@@ -119,13 +119,13 @@ async def test_a_scene_that_ends_or_a_part_that_is_taken_meanwhile_keeps_the_old
         scene, turn = await answered(house)
         house.engine.gate.clear()
         await house.takes.retake(turn.id, ALICE)
-        await house.theatre.join(scene, BOB, "Mr Bennet")
+        await house.theatre.controls.join(scene, BOB, "Mr Bennet")
         house.engine.gate.set()
         await house.quiet(scene)
         assert await house.story(scene) == HEARD
         with pytest.raises(Refused, match="does not speak for Mr Bennet"):
             await house.takes.retake(turn.id, ALICE)
-        await house.theatre.leave(house.theatre.require_scene(10), BOB)
+        await house.theatre.controls.leave(house.theatre.require_scene(10), BOB)
         house.engine.gate.clear()
         await house.takes.retake(turn.id, ALICE)
         await house.theatre.end(scene, GM)
@@ -135,7 +135,7 @@ async def test_a_scene_that_ends_or_a_part_that_is_taken_meanwhile_keeps_the_old
 async def test_in_a_paused_scene_nothing_is_made_anew(tmp_path: Path) -> None:
     async with a_house(tmp_path, FIRST) as house:
         scene, turn = await answered(house)
-        await house.theatre.pause(scene, GM)
+        await house.theatre.controls.pause(scene, GM)
         with pytest.raises(Refused, match="paused"):
             await house.takes.retake(turn.id, ALICE)
         kept = await house.store.turn(turn.id)

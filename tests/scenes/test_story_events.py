@@ -94,7 +94,9 @@ async def test_words_lent_to_a_character_are_its_own_and_whom_they_address_answe
 
 async def test_a_players_character_is_spoken_for_by_the_player_alone(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
-        scene = await directed.house.theatre.join(await directed.house.begin(), BOB, "Mrs Bennet")
+        scene = await directed.house.theatre.controls.join(
+            await directed.house.begin(), BOB, "Mrs Bennet"
+        )
         with pytest.raises(Refused, match="Only that player"):
             await directed.telling.say(scene, "Mrs Bennet", "No!", GM)
         with pytest.raises(Refused, match="Only that player"):
@@ -122,29 +124,31 @@ async def test_a_setting_is_the_current_scenario_of_all_minds_from_then_on(tmp_p
             scene, [(mind.PLACE, "Netherfield"), (mind.SCENE, "A ball.")], GM
         )
         await directed.telling.change_setting(scene, [(mind.PLACE, "The terrace")], GM)
-        prompt = await directed.house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        prompt = await directed.house.theatre.queries.read_prompt(scene, "Mr Bennet", GM)
         assert "===Current Scenario===\nA ball.\nPlace: The terrace\n" in prompt
         assert "A library at Longbourn" not in prompt
         assert "Environment: Netherfield" in prompt
-        await directed.house.theatre.clear(scene, GM)
-        assert "A library at Longbourn" in await directed.house.theatre.read_prompt(
+        await directed.house.theatre.controls.clear(scene, GM)
+        assert "A library at Longbourn" in await directed.house.theatre.queries.read_prompt(
             scene, "Mr Bennet", GM
         )
 
 
 async def test_rolls_are_remembered_and_secret_ones_are_in_no_mind(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
-        scene = await directed.house.theatre.join(await directed.house.begin(), ALICE, "Elizabeth")
+        scene = await directed.house.theatre.controls.join(
+            await directed.house.begin(), ALICE, "Elizabeth"
+        )
         open_ = await directed.telling.roll(scene, "2d6+3", ALICE_HERSELF, secret=False)
         hidden = await directed.telling.roll(scene, "1d20", ALICE_HERSELF, secret=True)
         assert (open_.speaker, open_.roll.total, hidden.roll.total) == ("Elizabeth Bennet", 15, 20)
         for character in ("Mr Bennet", "Elizabeth Bennet"):
-            prompt = await directed.house.theatre.read_prompt(scene, character, GM)
+            prompt = await directed.house.theatre.queries.read_prompt(scene, character, GM)
             assert "Environment: Elizabeth Bennet rolls 2d6+3 and gets 15." in prompt
             assert "1d20" not in prompt
-        assert [words(turn) for turn in await directed.house.theatre.read_history(scene)] == [
-            "Elizabeth Bennet rolls 2d6+3 and gets 15."
-        ]
+        assert [
+            words(turn) for turn in await directed.house.theatre.queries.read_history(scene)
+        ] == ["Elizabeth Bennet rolls 2d6+3 and gets 15."]
         with pytest.raises(UserInputError):
             await directed.telling.roll(scene, "1000000000d6", ALICE_HERSELF, secret=False)
         assert (await directed.telling.roll(None, "d6", ALICE_HERSELF, secret=False)).turn is None
@@ -157,7 +161,7 @@ async def test_a_cue_makes_a_character_speak_and_only_the_cast_and_the_gm_give_o
         scene = await directed.house.begin()
         with pytest.raises(Refused):
             await directed.telling.cue(scene, "Mr Bennet", ALICE)
-        scene = await directed.house.theatre.join(scene, ALICE, "Elizabeth")
+        scene = await directed.house.theatre.controls.join(scene, ALICE, "Elizabeth")
         assert await directed.telling.cue(scene, "papa", ALICE) == "Mr Bennet"
         await directed.house.quiet(scene)
         await directed.telling.cue(scene, "Mr Bennet", GM)
@@ -203,7 +207,7 @@ async def test_only_the_gm_does_what_the_gm_does(tmp_path: Path) -> None:
 
 async def test_while_a_scene_is_paused_nothing_is_told(tmp_path: Path) -> None:
     async with a_directed_house(tmp_path, BENNET) as directed:
-        scene = await directed.house.theatre.pause(await directed.house.begin(), GM)
+        scene = await directed.house.theatre.controls.pause(await directed.house.begin(), GM)
         for paused in (
             directed.telling.narrate(scene, "Fire!", GM),
             directed.telling.whisper(scene, "Mr Bennet", "Fire!", ALICE_HERSELF),
@@ -238,7 +242,7 @@ async def test_a_thought_is_looked_up_without_a_turn_and_goes_no_further_than_th
     ) as directed:
         scene = await directed.house.begin()
         behind = await directed.prompter.think(scene, "papa", GM)
-        assert [freed.beat.text for freed in behind.freed] == ["SECRET joy"]
+        assert [freed.beat.text for freed in behind.released] == ["SECRET joy"]
         (asked,) = directed.house.engine.requests
         assert "</role_thinking>" in asked.stop
         assert await directed.turns(scene) == []
@@ -260,8 +264,8 @@ async def test_notes_stand_near_the_end_of_the_prompts_they_are_for(tmp_path: Pa
         await directed.prompter.note(scene, None, "It is Sunday.", GM)
         for text in ("Good morning.", "How are you?"):
             await directed.house.say(scene, text)
-        bennet = await directed.house.theatre.read_prompt(scene, "Mr Bennet", GM)
-        madam = await directed.house.theatre.read_prompt(scene, "Mrs Bennet", GM)
+        bennet = await directed.house.theatre.queries.read_prompt(scene, "Mr Bennet", GM)
+        madam = await directed.house.theatre.queries.read_prompt(scene, "Mrs Bennet", GM)
         assert (
             bennet.index("Good morning.")
             < bennet.index("He has a cold.")
@@ -293,7 +297,7 @@ async def test_a_whisper_is_answered_in_a_whisper_and_nothing_of_it_is_in_the_ch
             TurnKind.WHISPER,
             ALICE,
         )
-        assert await directed.house.theatre.read_history(scene) == []
+        assert await directed.house.theatre.queries.read_history(scene) == []
         assert directed.house.stage.progressed == []
         assert "Alice: <role_action>whispers to Mr Bennet" in directed.prompts("Mr Bennet")[0]
         await directed.house.say(scene, "Well?", "Mr Bennet", "Mrs Bennet")
@@ -311,7 +315,7 @@ async def test_who_rests_hears_a_whisper_and_does_not_answer(tmp_path: Path) -> 
         )
         assert not await directed.telling.whisper(scene, "Mr Bennet", "PICKLES", ALICE_HERSELF)
         await directed.house.quiet(scene)
-        assert "PICKLES" in await directed.house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        assert "PICKLES" in await directed.house.theatre.queries.read_prompt(scene, "Mr Bennet", GM)
         await directed.direction.leave_stage(scene, "Mr Bennet", GM)
         with pytest.raises(Refused, match="off stage"):
             await directed.telling.whisper(

@@ -54,7 +54,7 @@ async def test_two_addressed_characters_answer_in_the_order_of_mention(tmp_path:
 
 async def test_a_player_speaks_as_the_character_they_joined_as(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.join(await house.begin(), ALICE, "elizabeth")
+        scene = await house.theatre.controls.join(await house.begin(), ALICE, "elizabeth")
         await house.say(scene, "*curtsies* Papa.", "Mr Bennet")
         await house.quiet(scene)
         assert (await house.story(scene))[0] == ("Elizabeth Bennet", "curtsies Papa.")
@@ -66,7 +66,7 @@ async def test_a_player_speaks_as_the_character_they_joined_as(tmp_path: Path) -
 
 async def test_a_character_played_by_a_player_is_not_answered_for(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.join(await house.begin(), BOB, "Mr Bennet")
+        scene = await house.theatre.controls.join(await house.begin(), BOB, "Mr Bennet")
         await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
         assert house.engine.requests == []
@@ -208,9 +208,11 @@ async def test_after_a_restart_owed_replies_are_taken_up_again(tmp_path: Path) -
 
 async def test_after_a_restart_the_scene_is_as_it_was(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.join(await house.begin(), ALICE, "Elizabeth")
-        scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
-        scene = await house.theatre.pause(scene, GM)
+        scene = await house.theatre.controls.join(await house.begin(), ALICE, "Elizabeth")
+        scene = await house.theatre.controls.reveal(
+            scene, BeatKind.THOUGHT, Destination.SPOILER, GM
+        )
+        scene = await house.theatre.controls.pause(scene, GM)
     async with a_house(tmp_path, BENNET) as house:
         assert house.theatre.require_scene(10) == scene
 
@@ -250,9 +252,9 @@ async def test_ending_a_scene_breaks_off_what_it_owed(tmp_path: Path) -> None:
 
 async def test_a_paused_scene_hears_nothing_and_goes_on_where_it_was(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.pause(await house.begin(), GM)
+        scene = await house.theatre.controls.pause(await house.begin(), GM)
         await house.say(scene, "Papa?", "Mr Bennet")
-        scene = await house.theatre.unpause(scene, GM)
+        scene = await house.theatre.controls.unpause(scene, GM)
         await house.say(scene, "Papa, now?", "Mr Bennet")
         await house.quiet(scene)
         assert next(text for _, text in await house.story(scene)) == "Papa, now?"
@@ -262,12 +264,12 @@ async def test_only_the_gm_directs(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin()
         for forbidden in (
-            house.theatre.pause(scene, ALICE),
-            house.theatre.unpause(scene, ALICE),
-            house.theatre.clear(scene, ALICE),
+            house.theatre.controls.pause(scene, ALICE),
+            house.theatre.controls.unpause(scene, ALICE),
+            house.theatre.controls.clear(scene, ALICE),
             house.theatre.end(scene, ALICE),
-            house.theatre.read_prompt(scene, "Mr Bennet", ALICE),
-            house.theatre.reveal(scene, BeatKind.THOUGHT, None, ALICE),
+            house.theatre.queries.read_prompt(scene, "Mr Bennet", ALICE),
+            house.theatre.controls.reveal(scene, BeatKind.THOUGHT, None, ALICE),
         ):
             with pytest.raises(Refused, match="Only the game master"):
                 await forbidden
@@ -279,8 +281,8 @@ async def test_clearing_takes_everything_out_of_every_mind(tmp_path: Path) -> No
         scene = await house.begin()
         await house.say(scene, "MARMALADE", "Mr Bennet")
         await house.quiet(scene)
-        assert await house.theatre.clear(scene, GM) == 2
-        assert "MARMALADE" not in await house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        assert await house.theatre.controls.clear(scene, GM) == 2
+        assert "MARMALADE" not in await house.theatre.queries.read_prompt(scene, "Mr Bennet", GM)
 
 
 async def test_a_deleted_message_leaves_the_story_and_the_answer_it_was_owed_never_comes(
@@ -317,29 +319,29 @@ async def test_reveal_toggles_between_private_and_public(tmp_path: Path) -> None
     async with a_house(tmp_path, BENNET) as house:
         scene = await house.begin()
         assert (scene.reveal.thoughts, scene.reveal.planning) == (Destination.GM, Destination.GM)
-        scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, None, GM)
+        scene = await house.theatre.controls.reveal(scene, BeatKind.THOUGHT, None, GM)
         assert (scene.reveal.thoughts, scene.reveal.planning) == (
             Destination.SPOILER,
             Destination.GM,
         )
-        scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, None, GM)
+        scene = await house.theatre.controls.reveal(scene, BeatKind.THOUGHT, None, GM)
         assert scene.reveal.thoughts is Destination.GM
-        scene = await house.theatre.reveal(scene, BeatKind.PLANNING, Destination.OFF, GM)
+        scene = await house.theatre.controls.reveal(scene, BeatKind.PLANNING, Destination.OFF, GM)
         assert scene.reveal.planning is Destination.OFF
 
 
 async def test_joining_and_leaving_follow_the_rules_of_the_cast(tmp_path: Path) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.join(await house.begin(), ALICE, "Papa")
+        scene = await house.theatre.controls.join(await house.begin(), ALICE, "Papa")
         with pytest.raises(Refused, match="Another player"):
-            await house.theatre.join(scene, BOB, "Mr Bennet")
+            await house.theatre.controls.join(scene, BOB, "Mr Bennet")
         with pytest.raises(NameNotFound, match="Elizabeth Bennet"):
-            await house.theatre.join(scene, BOB, "Elisabet Benet")
-        scene = await house.theatre.join(scene, ALICE, "Mrs Bennet")
+            await house.theatre.controls.join(scene, BOB, "Elisabet Benet")
+        scene = await house.theatre.controls.join(scene, ALICE, "Mrs Bennet")
         assert scene.part("Mr Bennet").by_model
-        assert await house.theatre.leave(scene, ALICE) == "Mrs Bennet"
+        assert await house.theatre.controls.leave(scene, ALICE) == "Mrs Bennet"
         with pytest.raises(Refused):
-            await house.theatre.leave(scene, ALICE)
+            await house.theatre.controls.leave(scene, ALICE)
 
 
 async def test_when_the_history_outgrows_the_context_the_channel_is_told_once(
@@ -405,16 +407,19 @@ async def test_thoughts_of_a_reply_are_the_gms_unless_the_scene_reveals_them(
         scene = await house.begin()
         line = await house.say(scene, "Papa?", "Mr Bennet")
         await house.quiet(scene)
-        turn = (await house.theatre.read_history(scene))[1]
+        turn = (await house.theatre.queries.read_history(scene))[1]
         await house.post(turn, 77)
-        assert {freed.beat for freed in (await house.theatre.read_thoughts(77, GM)).freed} == {
+        assert {
+            freed.beat for freed in (await house.theatre.queries.read_thoughts(77, GM)).released
+        } == {
             beat for beat in (turn.take.beats if turn.take else ()) if isinstance(beat, PrivateBeat)
         }
         with pytest.raises(Refused):
-            await house.theatre.read_thoughts(77, ALICE)
-        await house.theatre.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
+            await house.theatre.queries.read_thoughts(77, ALICE)
+        await house.theatre.controls.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
         assert [
-            freed.beat.kind for freed in (await house.theatre.read_thoughts(77, ALICE)).freed
+            freed.beat.kind
+            for freed in (await house.theatre.queries.read_thoughts(77, ALICE)).released
         ] == [BeatKind.THOUGHT]
         with pytest.raises(Refused, match="not a finished reply"):
-            await house.theatre.read_thoughts(line, GM)
+            await house.theatre.queries.read_thoughts(line, GM)

@@ -32,7 +32,7 @@ async def played(house: House) -> tuple[Scene, list[Turn]]:
     await house.quiet(scene)
     await house.say(scene, "Mama?", "Mrs Bennet", author=BOB, name="Bob")
     await house.quiet(scene)
-    return scene, await house.theatre.read_history(scene)
+    return scene, await house.theatre.queries.read_history(scene)
 
 
 async def texts(house: House, scene: Scene) -> list[str]:
@@ -137,12 +137,14 @@ async def test_hide_takes_one_turn_out_and_what_it_was_owed(tmp_path: Path) -> N
         hidden = await house.undoing.hide(turns[1].id, GM)
         await house.undoing.show(hidden)
         assert await texts(house, scene) == [EVENING[0], *EVENING[2:]]
-        assert "You refuse him?" not in await house.theatre.read_prompt(scene, "Mr Bennet", GM)
+        assert "You refuse him?" not in await house.theatre.queries.read_prompt(
+            scene, "Mr Bennet", GM
+        )
         with pytest.raises(Refused, match="can't be hidden"):
             await house.undoing.hide(turns[1].id, GM)
         house.engine.gate.clear()
         await house.say(scene, "Papa!", "Mr Bennet")
-        line = (await house.theatre.read_history(scene))[-1]
+        line = (await house.theatre.queries.read_history(scene))[-1]
         await house.undoing.hide(line.id, GM)
         house.engine.gate.set()
         await house.quiet(scene)
@@ -179,8 +181,8 @@ async def test_a_branch_knows_what_was_said_before_it_and_nothing_that_was_said_
         tmp_path, reply("Mr Bennet", thinks="SECRET", says="You refuse him?"), MADAM
     ) as house:
         scene, turns = await played(house)
-        scene = await house.theatre.join(scene, ALICE, "Elizabeth")
-        scene = await house.theatre.reveal(scene, BeatKind.THOUGHT, Destination.OFF, GM)
+        scene = await house.theatre.controls.join(scene, ALICE, "Elizabeth")
+        scene = await house.theatre.controls.reveal(scene, BeatKind.THOUGHT, Destination.OFF, GM)
         branch = await house.branching.branch(turns[1].id, Place(1, 11, 10), GM)
         assert (branch.gm_ids, branch.parts, branch.reveal) == (
             scene.gm_ids,

@@ -77,6 +77,6 @@ async def an_evening(
 
 
 async def _begun(theatre: Theatre, terminal: Place) -> Scene:
-    return await theatre.join(
+    return await theatre.controls.join(
         await theatre.start(terminal, STUDY, AT_TERMINAL), AT_TERMINAL, "Elizabeth Bennet"
     )

@@ -175,8 +175,8 @@ async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part
     tmp_path: Path,
 ) -> None:
     async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.join(await house.begin(), GM, "Elizabeth Bennet")
-        await house.theatre.join(scene, ALICE, "Mrs Bennet")
+        scene = await house.theatre.controls.join(await house.begin(), GM, "Elizabeth Bennet")
+        await house.theatre.controls.join(scene, ALICE, "Mrs Bennet")
         await house.theatre.change(scene, lambda now: cast.move(now, GM, None, absent=True)[0])
     going_on = ("--store", "aside.db", "--continue", "1", "--character", "Mr Bennet")
     async with chatting(tmp_path, *going_on) as (typist, _):
@@ -185,7 +185,7 @@ async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part
         typist.types("Papa?")
         await typist.reads("Well, well.")
     async with a_house(tmp_path, BENNET) as house:
-        await house.theatre.leave(house.theatre.require_scene(10), GM)
+        await house.theatre.controls.leave(house.theatre.require_scene(10), GM)
     async with chatting(tmp_path, *going_on) as (typist, _):
         shown = await typist.reads("yourself")
         assert "Elizabeth Bennet" in shown

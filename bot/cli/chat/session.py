@@ -187,11 +187,11 @@ async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
     user_id = scene.gm_ids[0]
     own = scene.part_of(user_id)
     if own is not None and own.character != person:
-        await theatre.leave(scene, user_id)
+        await theatre.controls.leave(scene, user_id)
     if any(part.character == person for part in scene.parts) and (
         own is None or own.character != person
     ):
-        scene = await theatre.join(scene, user_id, person)
+        scene = await theatre.controls.join(scene, user_id, person)
     own = scene.part_of(user_id)
     absent = own is not None and own.absent
     if absent:
@@ -207,7 +207,7 @@ def _run_prompt(
     help_pages.show_opening(screen, scene)
     if not scene.place.at_terminal:
         screen.line(_CHANNEL_SCENE_NOTICE, FAULT)
-    for turn in loop.run(services.theatre.read_history(scene))[-_RECAP_TURNS:]:
+    for turn in loop.run(services.theatre.queries.read_history(scene))[-_RECAP_TURNS:]:
         services.stage.retell(turn)
     help_pages.show_instructions(screen, chat.speaker, seat.partner)
     keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])

@@ -1,0 +1,97 @@
+"""Reads a scene: its history, its minds, its prompts and its thoughts. Changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.errors import Refused
+from bot.scenes.cast import find_part, require_gm
+from bot.scenes.reveal import Audience, release_to_gm
+from bot.scenes.turn import TurnKind, TurnState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.scenes.interfaces import SceneStore
+    from bot.scenes.reply_generation import ReplyGenerator
+    from bot.scenes.reveal import Revealed
+    from bot.scenes.scene import Scene
+    from bot.scenes.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenThoughts:
+    """The private beats of a reply, released to the person who asked."""
+
+    speaker: str
+    audience: Audience
+    released: tuple[Revealed, ...]
+
+
+class SceneQueries:
+    """Answers questions about scenes. Methods with `by` check whether that user may ask."""
+
+    def __init__(self, store: SceneStore, generator: ReplyGenerator) -> None:
+        self._store = store
+        self._generator = generator
+
+    async def read_history(self, scene: Scene) -> list[Turn]:
+        """Return the public story so far, in order. Whispers are not part of it."""
+        return [
+            turn
+            for turn in await self._store.turns(scene.id)
+            if turn.state is TurnState.DONE and turn.public
+        ]
+
+    async def read_mind(self, scene: Scene, character: str) -> tuple[list[Turn], list[str]]:
+        """Return the turns that a character heard, whispers included, and its notes."""
+        turns = [
+            turn
+            for turn in await self._store.turns(scene.id)
+            if turn.state is TurnState.DONE and turn.heard(character)
+        ]
+        notes = await self._store.notes(scene.id)
+        return turns, [note.text for note in notes if note.concerns(character)]
+
+    async def read_prompt(self, scene: Scene, name: str, by: int) -> str:
+        """Return the exact text that the engine would get for this character now.
+
+        For game masters. Raises Refused, NameNotFound, PromptTooLong and EngineError.
+        """
+        require_gm(scene, by)
+        character = find_part(scene, name).character
+        story, notes = await self.read_mind(scene, character)
+        return (await self._generator.fit_prompt(scene, character, story, notes)).prompt.text
+
+    async def read_thoughts(self, message_id: int, by: int) -> HiddenThoughts:
+        """Return the private beats of the reply that a post shows.
+
+        A game master gets all of them, other people those that the scene reveals to everyone.
+        Raises Refused if this leaves none.
+        """
+        turn = await self._store.turn_by_message(message_id)
+        scene = await self._store.scene(turn.scene_id) if turn else None
+        if turn is None or scene is None or turn.kind is not TurnKind.REPLY or turn.take is None:
+            raise Refused(
+                "This message is not a finished reply of a character, so it has no thoughts."
+            )
+        beats = turn.take.beats
+        if scene.is_gm(by):
+            thoughts = HiddenThoughts(turn.speaker, Audience.GM, release_to_gm(beats))
+        else:
+            released = scene.reveal.release(beats, Audience.CHANNEL)
+            thoughts = HiddenThoughts(turn.speaker, Audience.CHANNEL, released)
+            if not released:
+                raise Refused("Only the game master can see the thoughts of this reply.")
+        if not thoughts.released:
+            raise Refused("This reply has no thoughts.")
+        return thoughts
+
+    async def list_reopenable(self, guild_id: int, people: Sequence[int]) -> list[Scene]:
+        """Return the scenes of a server or a terminal that one of these people can reopen.
+
+        The latest comes first. Whoever runs the program is also `AT_TERMINAL`, the person at the
+        terminal.
+        """
+        return await self._store.resting_scenes(guild_id, people)
