@@ -39,7 +39,9 @@ async def create_roles(guild: discord.Guild, scene: Scene) -> dict[str, int]:
         return roles
     for character in without:
         if len(guild.roles) >= MAX_ROLES:
-            _log.warning("Server %d: the role limit is reached, some characters get none", guild.id)
+            _log.warning(
+                "Server %d: the role limit is reached, so some characters have no role", guild.id
+            )
             break
         try:
             role = await guild.create_role(

@@ -105,7 +105,7 @@ class DiscordDelivery:
         return self._direct_messages.pop_undelivered(user_id)
 
     def thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
-        """Show that a character is about to speak. The channel learns nothing of a whisper."""
+        """Show that a character is about to speak, except if they whisper."""
         return self._replies.thinking(scene, turn) if turn.public else contextlib.nullcontext()
 
     async def progress(self, _scene: Scene, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
@@ -115,7 +115,7 @@ class DiscordDelivery:
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Send a finished turn to everyone who may read it.
 
-        Doing it twice posts nothing twice. Raises PostingError.
+        Parts that were sent before are not sent again. Raises PostingError.
         """
         if turn.kind in (TurnKind.NARRATION, TurnKind.SETTING):
             await self._narrations.deliver(scene, turn, take)

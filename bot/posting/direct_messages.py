@@ -30,8 +30,8 @@ NotifyUnreachable: TypeAlias = "Callable[[Scene, int], Awaitable[None]]"
 _MAX_AUTHOR_LENGTH = 256
 _CLOSED = (Code.DM_CLOSED, Code.DM_UNREACHABLE)
 _THOUGHTS_UNDELIVERED = (
-    "What characters think can't reach you. {reason} Their thoughts are stored: use “Show thoughts”"
-    " on a reply."
+    "The characters' thoughts can't reach you. {reason} The thoughts are stored. “Show thoughts”"
+    " on a reply shows them."
 )
 _REASON_CLOSED = (
     "Your direct messages are closed to me. Open them in the server's privacy settings."
@@ -108,8 +108,8 @@ class DirectMessages:
     ) -> None:
         """Send these messages of a take to every game master who does not have them yet.
 
-        `link` leads to the reply, `icon_url` is the character's picture, and the users in `exclude`
-        get nothing. A game master who can't be reached stops nothing.
+        `link` leads to the reply and `icon_url` to the character's picture. Users in `exclude` are
+        skipped. If a game master can't be reached, the others still get the messages.
         """
         embeds = [_build_embed(scene, one, link, icon_url) for one in messages]
         for gm_id in scene.gm_ids:

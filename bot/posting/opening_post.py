@@ -59,7 +59,8 @@ def format_part(part: Part) -> str:
     The line mentions the player. It must be sent without pings, like everything of Aside's.
     """
     player = f" · played by <@{part.player_id}>" if part.player_id is not None else ""
-    return f"**{escape_name(part.character)}**{player}{' · rests' * part.rests}{' · off stage' * part.absent}"
+    state = " · rests" * part.rests + " · off stage" * part.absent
+    return f"**{escape_name(part.character)}**{player}{state}"
 
 
 def format_gm_greeting(scene: Scene) -> str:

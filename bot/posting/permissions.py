@@ -1,4 +1,4 @@
-"""The permissions that Aside needs where a scene plays."""
+"""The permissions that Aside needs in the place of a scene."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ _NAMES = {"send_messages_in_threads": "Send Messages in Threads"}
 
 
 def missing_permissions(channel: PlayableChannel, me: discord.Member) -> list[str]:
-    """Return the permissions that Aside lacks in a channel or thread, named as in Discord's settings."""
+    """Return the permissions that Aside lacks in a channel or thread.
+
+    They are named as in Discord's settings.
+    """
     return _missing(channel, me, (*_essential(channel), *_OPTIONAL))
 
 
@@ -69,7 +72,7 @@ def _missing(channel: PlayableChannel, me: discord.Member, flags: Sequence[str])
     try:
         granted = channel.permissions_for(me)
     except discord.ClientException:
-        # The thread's parent is not in the cache. Discord's response names what is missing.
+        # The thread's parent is not in the cache. Discord's response will show the cause.
         return []
     missing = [flag for flag in flags if not getattr(granted, flag)]
     view, sending, _ = _essential(channel)

@@ -143,7 +143,7 @@ class PersonaPosts:
     async def get_hook(self, place: Place, persona: Persona) -> PersonaWebhook | None:
         """Return the webhook for a persona, or None if there can't be one.
 
-        The channel is told the reason once. Raises PostingError.
+        Post the reason in the channel once. Raises PostingError.
         """
         try:
             return await self._messages.webhooks.get(place, persona)
@@ -159,7 +159,7 @@ class PersonaPosts:
         head = "" if hook else format_head(turn)
         messages = render_public_messages(scene.reveal.select_for_channel(take.beats), head=head)
         if not messages:
-            raise PostingError(f"{turn.speaker} said and did nothing visible. Try again.")
+            raise PostingError(f"{turn.speaker}'s reply has no visible text. Try again.")
         lost = await self._find_lost(scene, turn, persona)
         drafts = [message for message in lost if message.content.endswith(CURSOR)]
         rows = [

@@ -103,8 +103,8 @@ class ReplyPoster:
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Post a take in the channel and send its private beats to the game masters.
 
-        Doing it twice posts nothing twice. Raises PostingError if the channel can't be posted to. A
-        game master who can't be reached stops nothing.
+        Parts that were sent before are not sent again. If a game master can't be reached, the reply
+        is posted all the same. Raises PostingError if the channel can't be posted to.
         """
         persona = await self._find_persona(scene, turn.speaker)
         async with self._lock(turn):

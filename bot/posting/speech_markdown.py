@@ -1,7 +1,7 @@
 """Parses the markdown in a character's speech.
 
-Complete emphasis, code, lists and quotations keep their meaning. An emphasis or code that is never
-closed would affect the action or spoiler after it, so it is escaped. Spoiler bars, headings and
+Complete emphasis, code, lists and quotations keep their meaning. Unclosed emphasis and code are
+escaped, because they would affect the action or spoiler after them. Spoiler bars, headings and
 mentions become plain text.
 """
 
@@ -31,7 +31,7 @@ _TOKEN = re.compile(
   | (?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>(?=\s*[^`\s])[^`]++)(?P=ticks)(?!`)
   | (?P<tick>`+)
   | (?P<address>https?://[^\s<>\\`*]+)
-  | (?P<start>^[ \t]*(?:\#{1,3}|-\#|>>>)(?=\s))                # heading, small print or an endless quotation
+  | (?P<start>^[ \t]*(?:\#{1,3}|-\#|>>>)(?=\s))     # heading, small print or endless quotation
   | (?P<bullet>^[ \t]*\*(?=[ ]))
   | (?P<delimiter>\*+|_+|~~+)
     """,

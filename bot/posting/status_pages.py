@@ -40,9 +40,10 @@ _PLACES = {
 def format_status(scene: Scene, turns: int) -> str:
     """Return the status of a scene as one message. `turns` is the length of its story."""
     cast = join_lines([format_part(part) for part in scene.parts], _CAST_LIMIT, 1)
+    title = escape_name(scene.scenario.title)
     return "\n".join(
         (
-            f"**{escape_name(scene.scenario.title)}** · {_STATES[scene.state]}, {count_turns(turns)}",
+            f"**{title}** · {_STATES[scene.state]}, {count_turns(turns)}",
             f"Directed by {join_names([f'<@{gm_id}>' for gm_id in scene.gm_ids])}",
             format_mode(scene),
             format_reveal(scene),
@@ -57,7 +58,7 @@ def count_turns(number: int) -> str:
 
 
 def format_reveal(scene: Scene) -> str:
-    """Return where a scene's thoughts and planning go, as sentences."""
+    """Return who gets a scene's thoughts and planning, as sentences."""
     thoughts, planning = scene.reveal.thoughts, scene.reveal.planning
     return (
         f"💭 The characters' thinking goes {_PLACES[thoughts]}.\n"
@@ -69,20 +70,23 @@ def format_mode(scene: Scene) -> str:
     """Return who answers in a scene, as a sentence."""
     if scene.mode is Mode.ADDRESSED:
         return "🎭 Characters answer when they are addressed."
-    return f"🎭 Characters also speak without being addressed, at most {count_turns(scene.budget)} after a person's."
+    turns = count_turns(scene.budget)
+    return f"🎭 Characters also speak without being addressed, at most {turns} after a person's."
 
 
 def format_notes(standing: Sequence[Note]) -> list[str]:
     """Return the standing notes of a scene with their numbers, as messages."""
     if not standing:
-        return ["There are no standing notes. `/gm note` adds one."]
-    lines = [
-        FormattedRun(
-            f"{number}. {escape_name(note.character) if note.character else 'All'}: {escape_text(note.text)}\n"
-        )
+        return ["This scene has no standing notes. `/gm note` adds one."]
+    return split_into_messages(
+        FormattedRun(f"{number}. {_format_note(note)}\n")
         for number, note in enumerate(standing, start=1)
-    ]
-    return split_into_messages(lines)
+    )
+
+
+def _format_note(note: Note) -> str:
+    character = escape_name(note.character) if note.character else "All"
+    return f"{character}: {escape_text(note.text)}"
 
 
 def format_cast(scene: Scene) -> list[str]:

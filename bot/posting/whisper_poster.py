@@ -66,7 +66,10 @@ class WhisperPoster:
     private_answers: PrivateAnswers
 
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
-        """Send a whisper to everyone who may read it and has not got it yet. Raises PostingError."""
+        """Send a whisper to everyone who may read it and does not have it yet.
+
+        Raises PostingError.
+        """
         rows = await self.posts.posts(turn.id)
         delivered = any(
             row.purpose is PostPurpose.WHISPER and row.take_id == take.id for row in rows

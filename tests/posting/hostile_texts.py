@@ -1,4 +1,4 @@
-"""Texts as models and people write them at their worst."""
+"""Texts that are hard to escape and split."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ MARKS = [
 WORDS = ["night", "Bennet", "sister", "x", "marry", "Longbourn"]
 
 some = settings(max_examples=60, deadline=None)
-"""How many examples a test of ours is given; time is no measure on a machine that others use as well."""
+"""Hypothesis settings. There is no deadline because the machine may be busy."""
 
 pieces = st.sampled_from(MARKS) | st.sampled_from(WORDS) | st.text(max_size=3)
 marked = st.lists(pieces, max_size=40).map("".join)
@@ -78,5 +78,5 @@ words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=900).map(" ".join)
 
 
 def bare(text: str) -> str:
-    """Return the letters and digits of a text, which no escaping or cutting may lose."""
+    """Return the letters and digits of a text, which escaping and cutting must keep."""
     return "".join(re.findall(r"[^\W_]", text))

@@ -1,4 +1,4 @@
-"""Reads messages as Discord's client does, by its rules in its order: what stands open, what under a spoiler."""
+"""Reads messages by the rules of Discord's client, in its order."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Node:
 
 
 def read(message: str) -> list[Node]:
-    """Return what a message is made of."""
+    """Parse a message."""
     nodes: list[Node] = []
     at = 0
     while at < len(message):
@@ -61,12 +61,12 @@ def read(message: str) -> list[Node]:
 
 
 def shown(message: str) -> str:
-    """Return the text that is seen without a click, with nothing of the formatting."""
+    """Return the text that is visible without a click, without formatting."""
     return plain(read(message), hidden=False)
 
 
 def everything(message: str) -> str:
-    """Return all text, spoilers opened."""
+    """Return all text, including spoilers, without formatting."""
     return plain(read(message), hidden=True)
 
 
@@ -80,12 +80,12 @@ def plain(nodes: list[Node], *, hidden: bool) -> str:
 
 
 def kinds(message: str) -> set[str]:
-    """Return what kinds of formatting there are in a message."""
+    """Return the kinds of formatting in a message."""
     return {node.kind for node in walk(read(message))} - {"text", "escape", "address"}
 
 
 def of(message: str, kind: str) -> list[str]:
-    """Return the texts that are formatted so, in order."""
+    """Return the texts with this kind of formatting, in order."""
     nodes = (node for node in walk(read(message)) if node.kind == kind)
     return [(node.text + plain(node.inside, hidden=True)).replace("\u200b", "") for node in nodes]
 

@@ -1,4 +1,4 @@
-"""Posts remembered in memory, with what the store promises: an added row takes an earlier one's place."""
+"""Posts and webhooks in memory. Like in the store, a new row replaces an earlier one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 class MemoryPosts:
     rows: dict[int, Post] = field(default_factory=dict)
     hooks: dict[int, PersonaWebhook] = field(default_factory=dict)
-    heard: int = 0  # the message that was said before every turn
-    forgetful: bool = False  # as if the program had died before it could store a post
+    heard: int = 0  # the id of the message before every turn
+    forgetful: bool = False  # as if the program crashed before it stored a post
 
     async def add_post(self, post: Post) -> None:
         if self.forgetful:
-            raise MemoryError("died before the post was stored")
+            raise MemoryError("crashed before the post was stored")
         self.rows[post.message_id] = post
 
     async def posts(self, turn_id: int) -> list[Post]:

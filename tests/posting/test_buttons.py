@@ -1,4 +1,4 @@
-"""The buttons under replies, and replies that were taken out of the story."""
+"""The buttons under replies, and hidden replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONG = "I have not the pleasure of understanding you. " * 100
 LATEST = ["Retry", "Write more", "More…"]
 
 
-async def test_the_latest_reply_has_buttons_under_its_last_post_and_no_other(
+async def test_only_the_last_post_of_the_latest_reply_has_buttons(
     setup: PostingSetup,
 ) -> None:
     scene = setup.scene()
@@ -35,7 +35,7 @@ async def test_the_latest_reply_has_buttons_under_its_last_post_and_no_other(
     assert [message.labels for message in setup.channel.messages] == [[], [], [], [], LATEST]
 
 
-async def test_they_come_with_the_post_itself_and_cost_one_request_more_in_all(
+async def test_buttons_are_sent_with_the_post_and_cost_one_extra_request(
     setup: PostingSetup,
 ) -> None:
     scene = setup.scene()
@@ -48,8 +48,9 @@ async def test_they_come_with_the_post_itself_and_cost_one_request_more_in_all(
     ]
 
 
-async def test_an_earlier_reply_that_changes_gets_none(setup: PostingSetup) -> None:
-    scene, earlier = setup.scene(), setup.turn()
+async def test_an_earlier_reply_gets_no_buttons_when_it_changes(setup: PostingSetup) -> None:
+    scene = setup.scene()
+    earlier = setup.turn()
     await setup.delivery.deliver(scene, earlier, setup.take("One."))
     await setup.delivery.deliver(scene, setup.turn(), setup.take("Two."))
     await setup.delivery.deliver(scene, earlier, setup.take("Uno."))
@@ -59,14 +60,17 @@ async def test_an_earlier_reply_that_changes_gets_none(setup: PostingSetup) -> N
     ]
 
 
-async def test_a_take_that_grows_or_shrinks_takes_its_buttons_along(setup: PostingSetup) -> None:
-    scene, turn = setup.scene(), setup.turn()
+async def test_buttons_move_to_the_last_post_when_a_take_grows_or_shrinks(
+    setup: PostingSetup,
+) -> None:
+    scene = setup.scene()
+    turn = setup.turn()
     for text, labels in (("Short.", [LATEST]), (LONG, [[], [], LATEST]), ("Short.", [LATEST])):
         await setup.delivery.deliver(scene, turn, setup.take(text))
         assert [message.labels for message in setup.channel.messages] == labels
 
 
-async def test_after_a_crash_in_between_no_two_replies_have_them(setup: PostingSetup) -> None:
+async def test_buttons_left_by_a_crash_are_removed_with_the_next_reply(setup: PostingSetup) -> None:
     scene = setup.scene()
     await setup.delivery.deliver(scene, setup.turn(), setup.take("One."))
     setup.discord.faults.refuse("edit_webhook_message", 50013)
@@ -76,9 +80,12 @@ async def test_after_a_crash_in_between_no_two_replies_have_them(setup: PostingS
     assert [message.labels for message in setup.channel.messages] == [[], [], LATEST]
 
 
-async def test_arrows_tell_which_take_it_is_and_end_where_the_takes_do(setup: PostingSetup) -> None:
+async def test_arrows_show_the_takes_number_and_are_disabled_at_the_ends(
+    setup: PostingSetup,
+) -> None:
     scene = setup.scene()
-    first, second = setup.take("One."), setup.take("Uno.")
+    first = setup.take("One.")
+    second = setup.take("Uno.")
     turn = replace(setup.turn(), takes=(first.id, second.id))
     for take, place, disabled in ((first, "1/2 ▶", ["◀"]), (second, "2/2 ▶", ["2/2 ▶"])):
         await setup.delivery.deliver(scene, turn, take)
@@ -88,7 +95,7 @@ async def test_arrows_tell_which_take_it_is_and_end_where_the_takes_do(setup: Po
         assert [part["label"] for part in parts if part.get("disabled")] == disabled
 
 
-async def test_the_custom_ids_say_what_to_do_with_which_turn(setup: PostingSetup) -> None:
+async def test_custom_ids_name_the_action_and_the_turn(setup: PostingSetup) -> None:
     take = setup.take("One.")
     turn = replace(setup.turn(), take=take, takes=(take.id, 7), id=987654321987654321)
     views = (
@@ -111,7 +118,7 @@ async def test_the_custom_ids_say_what_to_do_with_which_turn(setup: PostingSetup
     assert re.fullmatch(buttons.EDIT_FORM_ID, form.custom_id)
 
 
-async def test_what_is_no_reply_has_only_its_place_in_the_story_to_change(
+async def test_the_menu_of_a_players_line_has_no_actions_on_takes(
     setup: PostingSetup,
 ) -> None:
     line = replace(setup.turn(), kind=TurnKind.LINE, take=setup.take("Papa?"))
@@ -119,14 +126,12 @@ async def test_what_is_no_reply_has_only_its_place_in_the_story_to_change(
     assert labels == ["Rewind to here", "Branch", "Hide"]
 
 
-async def test_a_reply_taken_out_of_the_story_stays_where_it_is_covered(
+async def test_a_hidden_reply_stays_in_the_channel_under_a_spoiler(
     setup: PostingSetup,
 ) -> None:
-    scene, turn, take = (
-        setup.scene(),
-        setup.turn(),
-        setup.take(thought("SECRET"), action("nods"), "Yes || *no*."),
-    )
+    scene = setup.scene()
+    turn = setup.turn()
+    take = setup.take(thought("SECRET"), action("nods"), "Yes || *no*.")
     await setup.delivery.deliver(scene, turn, take)
     await setup.delivery.cover(scene, setup.with_take(turn, take, TurnState.HIDDEN))
     (post,) = setup.channel.messages
@@ -138,8 +143,10 @@ async def test_a_reply_taken_out_of_the_story_stays_where_it_is_covered(
     assert (post.content, post.labels) == ("*nods* Yes || *no*.".replace("||", "|\u200b|"), LATEST)
 
 
-async def test_every_post_of_a_long_reply_is_covered(setup: PostingSetup) -> None:
-    scene, turn, take = setup.scene(), setup.turn(), setup.take(LONG)
+async def test_every_post_of_a_hidden_reply_is_covered(setup: PostingSetup) -> None:
+    scene = setup.scene()
+    turn = setup.turn()
+    take = setup.take(LONG)
     await setup.delivery.deliver(scene, turn, take)
     await setup.delivery.cover(scene, setup.with_take(turn, take, TurnState.HIDDEN))
     posts = setup.channel.messages
@@ -147,8 +154,12 @@ async def test_every_post_of_a_long_reply_is_covered(setup: PostingSetup) -> Non
     assert not any("pleasure" in shown(post.content) for post in posts)
 
 
-async def test_what_was_deleted_in_between_stops_no_covering(setup: PostingSetup) -> None:
-    scene, turn, take = setup.scene(), setup.turn(), setup.take(LONG)
+async def test_a_deleted_post_does_not_keep_the_others_from_being_covered(
+    setup: PostingSetup,
+) -> None:
+    scene = setup.scene()
+    turn = setup.turn()
+    take = setup.take(LONG)
     await setup.delivery.deliver(scene, turn, take)
     setup.channel.messages[0].deleted = True
     await setup.delivery.cover(scene, setup.with_take(turn, take, TurnState.HIDDEN))
@@ -156,7 +167,7 @@ async def test_what_was_deleted_in_between_stops_no_covering(setup: PostingSetup
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_a_cover_fills_as_many_messages_as_there_are_posts(count: int) -> None:
+def test_a_cover_has_one_message_for_each_post(count: int) -> None:
     messages = render_covered_messages(
         (speech("```\n" + "x || y\n" * 400 + "```"), action("nods ||")), count=count
     )
@@ -166,8 +177,10 @@ def test_a_cover_fills_as_many_messages_as_there_are_posts(count: int) -> None:
         assert "nods" not in shown(message.text)
 
 
-async def test_covering_that_discord_refuses_is_told(setup: PostingSetup) -> None:
-    scene, turn, take = setup.scene(), setup.turn(), setup.take("One.")
+async def test_an_error_while_covering_is_raised(setup: PostingSetup) -> None:
+    scene = setup.scene()
+    turn = setup.turn()
+    take = setup.take("One.")
     await setup.delivery.deliver(scene, turn, take)
     setup.discord.faults.refuse("edit_webhook_message", 50013)
     with pytest.raises(PostingError):

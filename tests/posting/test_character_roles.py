@@ -20,7 +20,7 @@ def guild(setup: PostingSetup) -> discord.Guild:
     return found
 
 
-async def test_each_character_gets_a_role_that_anyone_can_mention_and_that_allows_nothing(
+async def test_each_character_gets_a_mentionable_role_without_permissions(
     setup: PostingSetup,
 ) -> None:
     roles = await create_roles(guild(setup), setup.scene())
@@ -41,13 +41,13 @@ async def test_a_scene_that_has_its_roles_keeps_them(setup: PostingSetup) -> Non
     assert len(setup.discord.asked("create_role")) == len(roles)
 
 
-async def test_a_role_that_is_gone_is_made_anew(setup: PostingSetup) -> None:
+async def test_a_deleted_role_is_created_again(setup: PostingSetup) -> None:
     scene = replace(setup.scene(), parts=(Part("Mr Bennet", role_id=5),))
     roles = await create_roles(guild(setup), scene)
     assert roles["Mr Bennet"] in setup.guild.roles
 
 
-async def test_roles_leave_with_the_scene(setup: PostingSetup) -> None:
+async def test_roles_are_deleted_with_the_scene(setup: PostingSetup) -> None:
     before = set(setup.guild.roles)
     roles = await create_roles(guild(setup), setup.scene())
     await setup.discord.until(
@@ -57,7 +57,7 @@ async def test_roles_leave_with_the_scene(setup: PostingSetup) -> None:
     assert set(setup.guild.roles) == before
 
 
-async def test_a_role_above_the_bots_stays_and_is_named(setup: PostingSetup) -> None:
+async def test_the_id_of_a_role_that_cannot_be_deleted_is_returned(setup: PostingSetup) -> None:
     high = setup.discord.world.role(setup.guild, "High")
     high.position = 50
     setup.discord.world.role_changed(high)
@@ -66,7 +66,7 @@ async def test_a_role_above_the_bots_stays_and_is_named(setup: PostingSetup) -> 
     assert await delete_roles(guild(setup), [high.id]) == [high.id]
 
 
-async def test_without_manage_roles_there_are_none_and_nothing_is_asked(
+async def test_without_manage_roles_no_role_is_requested(
     setup: PostingSetup,
 ) -> None:
     own = next(role for role in setup.guild.roles.values() if role.managed_by)
@@ -77,7 +77,7 @@ async def test_without_manage_roles_there_are_none_and_nothing_is_asked(
     assert not setup.discord.asked("create_role")
 
 
-async def test_a_refusal_leaves_the_others_and_the_scene_alone(setup: PostingSetup) -> None:
+async def test_an_error_while_creating_a_role_is_not_raised(setup: PostingSetup) -> None:
     setup.discord.faults.refuse("create_role", 50013)
     assert await create_roles(guild(setup), setup.scene()) == {}
 

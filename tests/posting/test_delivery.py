@@ -1,4 +1,4 @@
-"""What everyone sees when a reply is delivered, and when one fails."""
+"""The channel and the game masters after a delivery, and the notices of failures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ from bot.scenes.reveal import Destination, RevealPolicy
 from tests.loopback.entities import ChannelKind
 
 if TYPE_CHECKING:
-    from bot.scenes.interfaces import Delivery
     from tests.posting.conftest import PostingSetup
-
-
-def test_the_stage_is_what_scenes_ask_for(setup: PostingSetup) -> None:
-    stage: Delivery = setup.delivery
-    assert stage
 
 
 async def test_a_reply_is_posted_under_the_characters_name_and_face(setup: PostingSetup) -> None:
@@ -34,7 +28,7 @@ async def test_a_reply_is_posted_under_the_characters_name_and_face(setup: Posti
     assert post.webhook
 
 
-async def test_thoughts_go_to_the_game_master_and_nowhere_else(setup: PostingSetup) -> None:
+async def test_thoughts_go_only_to_the_game_master(setup: PostingSetup) -> None:
     someone = setup.discord.person("Wickham", setup.guild)
     beats = (planning("Keep it dry."), thought("At last."), action("smiles"))
     await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(*beats, "Sit."))
@@ -48,7 +42,7 @@ async def test_thoughts_go_to_the_game_master_and_nowhere_else(setup: PostingSet
     assert not [text for text in someone.ever_saw() if "At last" in text or "dry" in text]
 
 
-async def test_public_thoughts_stand_in_the_channel_under_spoilers_and_the_game_master_gets_none(
+async def test_public_thoughts_go_to_the_channel_as_spoilers_instead_of_to_the_game_master(
     setup: PostingSetup,
 ) -> None:
     reveal = RevealPolicy(thoughts=Destination.SPOILER, planning=Destination.OFF)
@@ -58,7 +52,7 @@ async def test_public_thoughts_stand_in_the_channel_under_spoilers_and_the_game_
     assert setup.thoughts == []
 
 
-async def test_long_public_planning_is_a_covered_file(setup: PostingSetup) -> None:
+async def test_long_public_planning_is_a_spoiler_file(setup: PostingSetup) -> None:
     take = setup.take(planning("He must seem calm. " * 300), "Sit.")
     await setup.delivery.deliver(
         setup.scene(reveal=RevealPolicy(planning=Destination.SPOILER)), setup.turn(), take
@@ -69,7 +63,7 @@ async def test_long_public_planning_is_a_covered_file(setup: PostingSetup) -> No
     assert setup.discord.world.files[int(attachment["id"])].startswith(b"He must seem calm.")
 
 
-async def test_every_game_master_is_written_to(setup: PostingSetup) -> None:
+async def test_every_game_master_gets_the_thoughts(setup: PostingSetup) -> None:
     other = setup.discord.person("Charlotte", setup.guild)
     scene = setup.scene(gms=(setup.gm, other))
     await setup.delivery.deliver(scene, setup.turn(), setup.take(thought("At last."), "Sit."))
@@ -84,7 +78,7 @@ async def test_a_long_reply_is_several_posts_in_order(setup: PostingSetup) -> No
     assert " ".join(text for _, text in setup.read()) == ("I have not the pleasure. " * 200).strip()
 
 
-async def test_nobody_is_pinged(setup: PostingSetup) -> None:
+async def test_no_message_pings_anyone(setup: PostingSetup) -> None:
     scene = setup.scene()
     text = f"@everyone <@{setup.gm.id}> <@&{setup.guild.id}> @here"
     await setup.delivery.open(scene)
@@ -100,7 +94,7 @@ async def test_nobody_is_pinged(setup: PostingSetup) -> None:
         ]
 
 
-async def test_a_name_that_discord_refuses_is_posted_all_the_same(setup: PostingSetup) -> None:
+async def test_a_character_with_a_name_that_discord_rejects_can_post(setup: PostingSetup) -> None:
     for character in ("Clyde", "everyone"):
         await setup.delivery.deliver(
             setup.scene(), setup.turn(by=character), setup.take("Good day.")
@@ -108,7 +102,7 @@ async def test_a_name_that_discord_refuses_is_posted_all_the_same(setup: Posting
     assert [name for name, _ in setup.read()] == ["C\u200alyde", "everyone"]
 
 
-async def test_a_scene_in_a_thread_is_heard_there_through_its_parents_webhook(
+async def test_a_scene_in_a_thread_posts_there_through_the_parents_webhook(
     setup: PostingSetup,
 ) -> None:
     thread = setup.start_thread()
@@ -117,7 +111,7 @@ async def test_a_scene_in_a_thread_is_heard_there_through_its_parents_webhook(
     assert not [message for message in setup.channel.messages if message.webhook]
 
 
-async def test_a_scene_in_a_forum_post_is_heard_there(setup: PostingSetup) -> None:
+async def test_a_scene_in_a_forum_post_posts_there(setup: PostingSetup) -> None:
     forum = setup.discord.world.channel(setup.guild, "plays", ChannelKind.FORUM)
     post = setup.gm.start_thread(forum, "Act one")
     await setup.delivery.open(setup.scene(post))
@@ -125,10 +119,11 @@ async def test_a_scene_in_a_forum_post_is_heard_there(setup: PostingSetup) -> No
     assert setup.read(post)[-1] == ("Mr Bennet", "In here.")
 
 
-async def test_an_archived_thread_is_woken_for_a_reply_and_for_a_change_of_it(
+async def test_an_archived_thread_is_unarchived_for_a_reply_and_for_its_edit(
     setup: PostingSetup,
 ) -> None:
-    thread, turn = setup.start_thread(), setup.turn()
+    thread = setup.start_thread()
+    turn = setup.turn()
     own = next(role for role in setup.guild.roles.values() if role.managed_by)
     setup.discord.world.overwrite(setup.channel, own, allow="manage_threads")
     assert thread.thread
@@ -140,8 +135,9 @@ async def test_an_archived_thread_is_woken_for_a_reply_and_for_a_change_of_it(
     assert not thread.thread.archived
 
 
-async def test_an_archived_thread_that_may_not_be_woken_is_called_so(setup: PostingSetup) -> None:
-    thread, turn = setup.start_thread(), setup.turn()
+async def test_the_error_says_if_a_thread_may_not_be_unarchived(setup: PostingSetup) -> None:
+    thread = setup.start_thread()
+    turn = setup.turn()
     assert thread.thread
     await setup.delivery.deliver(setup.scene(thread), turn, setup.take("In here."))
     thread.thread.archived = thread.thread.locked = True
@@ -151,7 +147,7 @@ async def test_an_archived_thread_that_may_not_be_woken_is_called_so(setup: Post
         await setup.delivery.deliver(setup.scene(thread), turn, setup.take("Out there."))
 
 
-async def test_a_locked_thread_is_called_so(setup: PostingSetup) -> None:
+async def test_the_error_says_if_a_thread_is_locked(setup: PostingSetup) -> None:
     thread = setup.start_thread()
     assert thread.thread
     thread.thread.locked = True
@@ -159,14 +155,14 @@ async def test_a_locked_thread_is_called_so(setup: PostingSetup) -> None:
         await setup.delivery.post_sentence(setup.scene(thread), "Hello?")
 
 
-async def test_typing_is_shown_while_somebody_thinks_and_ends_with_it(setup: PostingSetup) -> None:
+async def test_typing_is_shown_while_a_character_thinks(setup: PostingSetup) -> None:
     async with setup.delivery.thinking(setup.scene(), setup.turn()):
         await setup.discord.until(lambda: setup.discord.world.typing)
     assert setup.discord.world.typing == [(setup.discord.bot, setup.channel)]
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("typing")]
 
 
-async def test_typing_that_is_refused_stops_nothing(setup: PostingSetup) -> None:
+async def test_a_reply_is_delivered_although_typing_is_refused(setup: PostingSetup) -> None:
     setup.discord.faults.refuse("start_typing", 50013)
     async with setup.delivery.thinking(setup.scene(), setup.turn()):
         await setup.discord.until(lambda: setup.discord.asked("start_typing"))
@@ -174,7 +170,7 @@ async def test_typing_that_is_refused_stops_nothing(setup: PostingSetup) -> None
     assert setup.read() == [("Mr Bennet", "Here.")]
 
 
-async def test_a_failed_reply_is_said_with_a_button_that_names_the_turn(
+async def test_a_failed_reply_has_a_notice_with_a_try_again_button(
     setup: PostingSetup,
 ) -> None:
     turn = setup.turn()
@@ -188,8 +184,9 @@ async def test_a_failed_reply_is_said_with_a_button_that_names_the_turn(
     assert TRY_AGAIN_ID.startswith("aside:retry:")
 
 
-async def test_what_was_said_of_a_failure_goes_when_the_reply_comes(setup: PostingSetup) -> None:
-    scene, turn = setup.scene(), setup.turn()
+async def test_a_failure_notice_is_deleted_when_the_reply_is_delivered(setup: PostingSetup) -> None:
+    scene = setup.scene()
+    turn = setup.turn()
     await setup.delivery.fail(scene, turn, "Lost.")
     await setup.delivery.fail(scene, turn, "Lost again.")
     assert setup.texts() == ["⚠️ Lost again."]
@@ -197,25 +194,26 @@ async def test_what_was_said_of_a_failure_goes_when_the_reply_comes(setup: Posti
     assert setup.read() == [("Mr Bennet", "Here.")]
 
 
-async def test_a_failure_notice_that_somebody_deleted_stops_nothing(setup: PostingSetup) -> None:
-    scene, turn = setup.scene(), setup.turn()
+async def test_a_failure_notice_may_be_deleted_by_a_moderator(setup: PostingSetup) -> None:
+    scene = setup.scene()
+    turn = setup.turn()
     await setup.delivery.fail(scene, turn, "Lost.")
     setup.channel.messages[0].deleted = True
     await setup.delivery.deliver(scene, turn, setup.take("Here."))
     assert setup.read() == [("Mr Bennet", "Here.")]
 
 
-async def test_what_aside_says_itself_is_small_print(setup: PostingSetup) -> None:
+async def test_sentences_of_asides_own_are_small_print(setup: PostingSetup) -> None:
     await setup.delivery.post_sentence(setup.scene(), "The oldest turns left.")
     assert setup.texts() == ["-# The oldest turns left."]
 
 
-async def test_a_reply_of_nothing_is_a_fault_and_no_silence(setup: PostingSetup) -> None:
-    with pytest.raises(PostingError, match="Mr Bennet said and did nothing"):
+async def test_a_blank_reply_raises_an_error(setup: PostingSetup) -> None:
+    with pytest.raises(PostingError, match="reply has no visible text"):
         await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(" "))
 
 
-async def test_where_the_bot_may_not_write_it_is_said_which_permission_is_missing_and_where(
+async def test_the_error_names_the_missing_permission_and_the_channel(
     setup: PostingSetup,
 ) -> None:
     setup.discord.world.overwrite(setup.channel, setup.guild.everyone, deny="send_messages")
@@ -225,7 +223,7 @@ async def test_where_the_bot_may_not_write_it_is_said_which_permission_is_missin
         await setup.delivery.post_sentence(setup.scene(), "Hello?")
 
 
-async def test_a_channel_that_is_gone_is_called_so(setup: PostingSetup) -> None:
+async def test_the_error_says_if_a_channel_was_deleted(setup: PostingSetup) -> None:
     scene = setup.scene()
     setup.discord.world.delete_channel(setup.channel)
     await setup.discord.until(lambda: setup.client.get_channel(setup.channel.id) is None)
@@ -233,7 +231,7 @@ async def test_a_channel_that_is_gone_is_called_so(setup: PostingSetup) -> None:
         await setup.delivery.deliver(scene, setup.turn(), setup.take("Hello?"))
 
 
-async def test_a_server_that_stumbles_is_called_so(setup: PostingSetup) -> None:
+async def test_the_error_says_if_discord_does_not_respond(setup: PostingSetup) -> None:
     setup.discord.faults.fail("create_message", 503)
     with pytest.raises(PostingError, match="Discord did not respond"):
         await setup.delivery.post_sentence(setup.scene(), "Hello?")

@@ -1,4 +1,4 @@
-"""Game masters' direct messages, open and closed."""
+"""Direct messages to game masters, open and closed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.posting.conftest import PostingSetup
 
 
-async def test_closed_messages_are_told_to_nobody_but_the_one_they_concern(
+async def test_only_the_game_master_learns_that_their_direct_messages_are_closed(
     setup: PostingSetup,
 ) -> None:
     setup.gm.user.dms_open = False
@@ -26,7 +26,7 @@ async def test_closed_messages_are_told_to_nobody_but_the_one_they_concern(
     assert not [text for text in setup.gm.ever_saw() if "Hm." in text]
 
 
-async def test_whoever_may_still_reach_the_game_master_is_asked_at_once(
+async def test_an_unreachable_game_master_is_reported_at_once(
     setup: PostingSetup,
 ) -> None:
     asked: list[int] = []
@@ -43,7 +43,7 @@ async def test_whoever_may_still_reach_the_game_master_is_asked_at_once(
     assert len(other.dms) == 1
 
 
-async def test_messages_opened_again_are_used_and_nothing_is_said_any_more(
+async def test_thoughts_arrive_again_once_direct_messages_are_open(
     setup: PostingSetup,
 ) -> None:
     setup.gm.user.dms_open = False
@@ -54,8 +54,11 @@ async def test_messages_opened_again_are_used_and_nothing_is_said_any_more(
     assert setup.delivery.pop_undelivered(setup.gm.id) is None
 
 
-async def test_what_was_not_delivered_comes_with_the_next_attempt(setup: PostingSetup) -> None:
-    turn, take = setup.turn(), setup.take(thought("Hm."), "Sit.")
+async def test_undelivered_thoughts_arrive_with_the_next_delivery_of_the_turn(
+    setup: PostingSetup,
+) -> None:
+    turn = setup.turn()
+    take = setup.take(thought("Hm."), "Sit.")
     setup.gm.user.dms_open = False
     await setup.delivery.deliver(setup.scene(), turn, take)
     setup.gm.user.dms_open = True
@@ -64,7 +67,7 @@ async def test_what_was_not_delivered_comes_with_the_next_attempt(setup: Posting
     assert len(setup.channel.messages) == 1
 
 
-async def test_a_game_master_who_left_every_shared_server_stops_nothing(
+async def test_a_reply_is_delivered_although_its_game_master_left_the_server(
     setup: PostingSetup,
 ) -> None:
     setup.discord.world.leave(setup.guild, setup.gm.user)
@@ -73,7 +76,7 @@ async def test_a_game_master_who_left_every_shared_server_stops_nothing(
     assert setup.delivery.pop_undelivered(setup.gm.id)
 
 
-async def test_discord_in_trouble_is_not_called_closed_messages(setup: PostingSetup) -> None:
+async def test_another_error_is_not_reported_as_closed_direct_messages(setup: PostingSetup) -> None:
     setup.discord.faults.refuse("open_dm", 40003)
     await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(thought("Hm."), "Sit."))
     sentence = setup.delivery.pop_undelivered(setup.gm.id)
@@ -81,7 +84,7 @@ async def test_discord_in_trouble_is_not_called_closed_messages(setup: PostingSe
     assert "I will try again" in sentence
 
 
-async def test_long_planning_comes_whole_in_several_messages(setup: PostingSetup) -> None:
+async def test_long_planning_is_split_into_several_direct_messages(setup: PostingSetup) -> None:
     plan = "He must seem calm. " * 600
     await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(planning(plan), "Sit."))
     texts = [description(message) for message in setup.thoughts]
@@ -89,7 +92,7 @@ async def test_long_planning_comes_whole_in_several_messages(setup: PostingSetup
     assert " ".join(texts).removeprefix("📝 ") == plan.strip()
 
 
-async def test_a_greeting_tells_whether_it_arrived(setup: PostingSetup) -> None:
+async def test_greet_returns_whether_the_message_arrived(setup: PostingSetup) -> None:
     assert await setup.delivery.greet(setup.scene(), setup.gm.id)
     (message,) = setup.thoughts
     assert "You direct **The Study**" in message.content

@@ -1,4 +1,4 @@
-"""Text that shows as it is, and reaches for nobody."""
+"""Text that Discord shows as it is written, without mentions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MENTIONS = [
 
 @pytest.mark.parametrize("mention", MENTIONS)
 @pytest.mark.parametrize("harmless", [escape_text, disable_mentions, escape_name])
-def test_nothing_is_mentioned_and_it_looks_the_same(mention: str, harmless: object) -> None:
+def test_mentions_are_disabled_and_look_the_same(mention: str, harmless: object) -> None:
     written = harmless(f"so {mention}, hm")  # type: ignore[operator]
     assert mention not in written
     assert "mention" not in kinds(written)
@@ -43,7 +43,7 @@ def test_nothing_is_mentioned_and_it_looks_the_same(mention: str, harmless: obje
 
 
 def unescaped(text: str) -> str:
-    """Return text with the marks in its addresses as they were."""
+    """Return text with the percent-encoding in its addresses undone."""
     return text.replace("%2A", "*").replace("%60", "`").replace("%5C", "\\")
 
 
@@ -51,7 +51,7 @@ def unescaped(text: str) -> str:
 @given(marked)
 @example("<https://a.example)>*")
 @example("](https://a.example)\\")
-def test_literal_text_has_no_format_and_reads_as_it_was_written(text: str) -> None:
+def test_escaped_text_has_no_formatting_and_reads_the_same(text: str) -> None:
     written = escape_text(text)
     assert kinds(written) == set()
     assert unescaped(everything(written)) == unescaped(clean(text).replace("\u200b", ""))
@@ -60,18 +60,18 @@ def test_literal_text_has_no_format_and_reads_as_it_was_written(text: str) -> No
 
 @some
 @given(marked)
-def test_literal_text_never_ends_a_spoiler_around_it(text: str) -> None:
+def test_escaped_text_never_ends_the_spoiler_around_it(text: str) -> None:
     assert "||" not in escape_text(text)
     assert not escape_text(text).endswith("|")
 
 
-def test_bars_within_an_address_do_not_touch_and_it_stays_an_address() -> None:
+def test_bars_in_an_address_are_separated_without_a_backslash() -> None:
     written = escape_text("see https://a.example/x_y||z")
     assert "||" not in written
     assert "\\" not in written
 
 
-def test_an_address_ends_no_italics_and_still_leads_there() -> None:
+def test_special_characters_in_an_address_are_percent_encoded() -> None:
     assert kinds(f"*{escape_text('goes to https://a.example/x*y`z')}*") == {"italics"}
     assert escape_text("https://a.example/x*y`z") == "https://a.example/x%2Ay%60z"
 
@@ -79,30 +79,30 @@ def test_an_address_ends_no_italics_and_still_leads_there() -> None:
 @pytest.mark.parametrize(
     "nickname", ["||Dark||", "__x__", "**Bold**", "# Head", "> q", "`c`", "1. One", "[a](b)"]
 )
-def test_a_nickname_formats_nothing(nickname: str) -> None:
+def test_formatting_in_a_nickname_has_no_effect(nickname: str) -> None:
     written = escape_name(nickname)
     assert kinds(f"**{written}** speaks") == {"bold"}
     assert everything(f"**{written}** speaks") == f"{nickname} speaks"
 
 
-def test_a_line_break_in_a_nickname_forges_no_second_line() -> None:
+def test_a_line_break_in_a_nickname_does_not_forge_a_second_line() -> None:
     assert escape_name("Lizzy\n\r\n**Darcy** yes") == "Lizzy \\*\\*Darcy\\*\\* yes"
 
 
-def test_a_nickname_does_not_turn_the_writing_around() -> None:
+def test_a_nickname_does_not_change_the_writing_direction() -> None:
     assert escape_name("\u202eevil\u202c") == "evil"
 
 
 @pytest.mark.parametrize("nothing", ["", "  ", "\u200b\u200d", "\u3164", "\x00"])
-def test_who_has_no_visible_name_is_called_someone(nothing: str) -> None:
+def test_a_person_without_a_visible_name_is_called_someone(nothing: str) -> None:
     assert escape_name(nothing) == UNNAMED
 
 
-def test_a_message_of_marks_grows_by_no_more_than_three() -> None:
+def test_escaping_makes_text_at_most_three_times_as_long() -> None:
     assert utf16_length(escape_text("|*_`" * 100)) <= 3 * 400
 
 
-def test_a_sentence_of_ours_names_its_commands_as_such_and_shows_the_rest_as_it_is() -> None:
+def test_commands_in_a_sentence_stay_formatted_as_code() -> None:
     written = format_sentence(
         "*Bob*`x` is off stage: `/cast enter` helps, or `aside run`. @everyone `/a||b`"
     )

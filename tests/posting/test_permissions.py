@@ -1,4 +1,4 @@
-"""What is missing where, in the words of Discord's settings."""
+"""Missing permissions, named as in Discord's settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 async def denied(
     setup: PostingSetup, *names: str, place: Channel | None = None
 ) -> discord.TextChannel | discord.Thread:
-    """Return the room, or a thread in it, as the client knows it once the bot is denied something there."""
+    """Deny the bot permissions in the channel. Return the channel, or a thread in it."""
     own = next(role for role in setup.guild.roles.values() if role.managed_by)
     setup.discord.world.overwrite(setup.channel, own, deny=" ".join(names))
     room = setup.client.get_channel(setup.channel.id)
@@ -33,13 +33,13 @@ async def denied(
     return thread
 
 
-async def test_with_the_invitations_permissions_nothing_is_missing(setup: PostingSetup) -> None:
+async def test_the_invitation_grants_every_permission(setup: PostingSetup) -> None:
     room = await denied(setup)
     assert missing_permissions(room, room.guild.me) == []
     require_playable(room, room.guild.me)
 
 
-async def test_what_a_channel_denies_is_missing_there(setup: PostingSetup) -> None:
+async def test_permissions_that_a_channel_denies_are_missing(setup: PostingSetup) -> None:
     room = await denied(setup, "manage_webhooks", "send_messages")
     assert missing_permissions(room, room.guild.me) == ["Send Messages", "Manage Webhooks"]
     with pytest.raises(
@@ -48,7 +48,7 @@ async def test_what_a_channel_denies_is_missing_there(setup: PostingSetup) -> No
         require_playable(room, room.guild.me)
 
 
-async def test_where_nothing_can_be_seen_that_is_what_is_missing(setup: PostingSetup) -> None:
+async def test_without_view_channel_only_that_is_missing(setup: PostingSetup) -> None:
     room = await denied(setup, "view_channel")
     assert missing_permissions(room, room.guild.me) == ["View Channel"]
 
@@ -76,5 +76,5 @@ async def test_a_thread_needs_its_own_permission_to_send(setup: PostingSetup) ->
     ("names", "sentence"),
     [((), ""), (("A",), "A"), (("A", "B"), "A and B"), (("A", "B", "C"), "A, B and C")],
 )
-def test_names_are_listed_as_a_sentence_does(names: tuple[str, ...], sentence: str) -> None:
+def test_names_are_joined_as_in_a_sentence(names: tuple[str, ...], sentence: str) -> None:
     assert join_names(names) == sentence

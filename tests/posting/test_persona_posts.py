@@ -1,4 +1,4 @@
-"""A turn with a new take: its posts change in place."""
+"""The posts of a turn with a new take are edited."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LONG = "I have not the pleasure of understanding you. " * 100
 
 
-async def test_a_new_take_changes_the_post_of_the_old_one(setup: PostingSetup) -> None:
+async def test_a_new_take_edits_the_post_of_the_old_one(setup: PostingSetup) -> None:
     turn = setup.turn()
     await setup.delivery.deliver(setup.scene(), turn, setup.take("Old."))
     (post,) = setup.channel.messages
@@ -22,7 +22,7 @@ async def test_a_new_take_changes_the_post_of_the_old_one(setup: PostingSetup) -
     assert post.content == "New."
 
 
-async def test_more_parts_follow_and_fewer_leave(setup: PostingSetup) -> None:
+async def test_posts_are_added_and_deleted_as_a_take_grows_and_shrinks(setup: PostingSetup) -> None:
     turn = setup.turn()
     await setup.delivery.deliver(setup.scene(), turn, setup.take("Short."))
     await setup.delivery.deliver(setup.scene(), turn, setup.take(LONG))
@@ -32,14 +32,15 @@ async def test_more_parts_follow_and_fewer_leave(setup: PostingSetup) -> None:
     assert len(await setup.posts.posts(turn.id)) == 1
 
 
-async def test_in_a_thread_posts_change_in_place_too(setup: PostingSetup) -> None:
-    thread, turn = setup.start_thread(), setup.turn()
+async def test_posts_in_a_thread_are_edited(setup: PostingSetup) -> None:
+    thread = setup.start_thread()
+    turn = setup.turn()
     await setup.delivery.deliver(setup.scene(thread), turn, setup.take(LONG))
     await setup.delivery.deliver(setup.scene(thread), turn, setup.take("Short."))
     assert setup.read(thread) == [("Mr Bennet", "Short.")]
 
 
-async def test_a_post_that_somebody_deleted_is_posted_anew(setup: PostingSetup) -> None:
+async def test_a_deleted_post_is_posted_again(setup: PostingSetup) -> None:
     turn = setup.turn()
     await setup.delivery.deliver(setup.scene(), turn, setup.take("Old."))
     setup.channel.messages[0].deleted = True
@@ -47,7 +48,7 @@ async def test_a_post_that_somebody_deleted_is_posted_anew(setup: PostingSetup) 
     assert setup.read() == [("Mr Bennet", "New.")]
 
 
-async def test_a_post_that_can_be_edited_no_more_is_replaced(setup: PostingSetup) -> None:
+async def test_a_post_that_can_no_longer_be_edited_is_replaced(setup: PostingSetup) -> None:
     turn = setup.turn()
     await setup.delivery.deliver(setup.scene(), turn, setup.take("Old."))
     setup.discord.faults.refuse("edit_webhook_message", 30046)
@@ -55,7 +56,7 @@ async def test_a_post_that_can_be_edited_no_more_is_replaced(setup: PostingSetup
     assert setup.read() == [("Mr Bennet", "New.")]
 
 
-async def test_posts_of_a_webhook_that_is_gone_are_replaced(setup: PostingSetup) -> None:
+async def test_posts_of_a_deleted_webhook_are_replaced(setup: PostingSetup) -> None:
     turn = setup.turn()
     await setup.delivery.deliver(setup.scene(), turn, setup.take("Old."))
     world = setup.discord.world
@@ -66,15 +67,16 @@ async def test_posts_of_a_webhook_that_is_gone_are_replaced(setup: PostingSetup)
     assert setup.read()[-1] == ("Mr Bennet", "New.")
 
 
-async def test_the_file_of_an_old_take_goes_with_it(setup: PostingSetup) -> None:
-    scene, turn = setup.scene(reveal=RevealPolicy(planning=Destination.SPOILER)), setup.turn()
+async def test_the_file_of_an_old_take_is_removed(setup: PostingSetup) -> None:
+    scene = setup.scene(reveal=RevealPolicy(planning=Destination.SPOILER))
+    turn = setup.turn()
     await setup.delivery.deliver(scene, turn, setup.take(planning("Calm. " * 500), "Old."))
     await setup.delivery.deliver(scene, turn, setup.take("New."))
     (post,) = setup.channel.messages
     assert (post.content, post.now.attachments) == ("New.", ())
 
 
-async def test_where_characters_speak_through_the_bot_its_own_posts_change(
+async def test_posts_in_the_bots_own_voice_are_edited(
     setup: PostingSetup,
 ) -> None:
     for number in range(15):
@@ -85,7 +87,7 @@ async def test_where_characters_speak_through_the_bot_its_own_posts_change(
     assert setup.texts()[1:] == ["**Mr Bennet**\nNew."]
 
 
-async def test_once_there_is_a_webhook_the_bots_own_words_make_way_for_it(
+async def test_posts_in_the_bots_own_voice_are_replaced_once_a_webhook_exists(
     setup: PostingSetup,
 ) -> None:
     others = [

@@ -1,4 +1,4 @@
-"""How beats read on Discord, and who may read which."""
+"""Beats as messages, and the audiences that may read them."""
 
 from __future__ import annotations
 
@@ -43,31 +43,31 @@ def test_every_line_of_an_action_is_italics() -> None:
     assert channel(action("rises\n\nwalks to the window")) == ["*rises*\n\n*walks to the window*"]
 
 
-def test_asterisks_and_underscores_in_an_action_stay_inside_it() -> None:
+def test_asterisks_and_underscores_in_an_action_are_escaped() -> None:
     (text,) = channel(action("sighs *deeply*_ again\\"), speech("Well."))
     assert of(text, "italics") == ["sighs *deeply*_ again\\"]
     assert everything(text) == "sighs *deeply*_ again\\ Well."
 
 
-def test_line_breaks_between_beats_stay() -> None:
+def test_line_breaks_between_beats_are_kept() -> None:
     assert channel(speech("Well.\n\n"), action("turns"), speech("\nGo.")) == [
         "Well.\n\n*turns*\nGo."
     ]
 
 
-def test_a_sentence_that_goes_on_behind_an_action_goes_on_without_a_space() -> None:
+def test_punctuation_after_an_action_follows_without_a_space() -> None:
     assert channel(speech("I say"), action("coughs"), speech(", my dear")) == [
         "I say *coughs*, my dear"
     ]
 
 
-def test_an_ellipsis_begins_something_new() -> None:
+def test_an_ellipsis_after_an_action_follows_with_a_space() -> None:
     assert channel(action("coughs"), speech("…well"), action("sits"), speech("...so")) == [
         "*coughs* …well *sits* ...so"
     ]
 
 
-def test_an_action_behind_code_stands_on_a_line_of_its_own() -> None:
+def test_an_action_after_a_code_block_starts_a_new_line() -> None:
     assert channel(speech("```py\nx\n```"), action("bows")) == ["```py\nx\n```\n*bows*"]
 
 
@@ -75,7 +75,7 @@ def test_private_beats_stay_out_of_the_channel() -> None:
     assert channel(planning("He plots."), thought("I plot."), speech("Good day.")) == ["Good day."]
 
 
-def test_public_thoughts_are_spoilers_where_they_were_thought() -> None:
+def test_public_thoughts_are_spoilers_in_their_place() -> None:
     beats = (
         thought("At last."),
         action("smiles"),
@@ -88,13 +88,13 @@ def test_public_thoughts_are_spoilers_where_they_were_thought() -> None:
     ]
 
 
-def test_public_planning_comes_first_wherever_it_stood() -> None:
+def test_public_planning_comes_first() -> None:
     assert channel(speech("Sit."), planning("Keep it dry."), policy=PUBLIC) == [
         "📝 ||Keep it dry.||\nSit."
     ]
 
 
-def test_long_public_planning_is_a_spoiler_file_and_no_wall() -> None:
+def test_long_public_planning_becomes_a_spoiler_file() -> None:
     plan = "He must seem calm. " * 200
     (message,) = render_public_messages(PUBLIC.select_for_channel((planning(plan), speech("Sit."))))
     assert message.text == "Sit."
@@ -104,19 +104,19 @@ def test_long_public_planning_is_a_spoiler_file_and_no_wall() -> None:
     assert plain_text(message) == "Sit.\n[SPOILER_planning.txt]"
 
 
-def test_long_planning_alone_still_is_a_message() -> None:
+def test_a_take_with_only_long_planning_has_a_message() -> None:
     (message,) = render_public_messages(PUBLIC.select_for_channel((planning("plan " * 600),)))
     assert message.text
     assert message.files
 
 
-def test_bars_in_a_thought_end_no_spoiler() -> None:
+def test_bars_in_a_thought_do_not_end_its_spoiler() -> None:
     (text,) = channel(thought("a || b|| https://a.example/x||y |"), speech("Yes."), policy=PUBLIC)
     assert shown(text) == "💭 \nYes."
     assert of(text, "spoiler") == ["a || b|| https://a.example/x||y |"]
 
 
-def test_code_in_a_thought_ends_no_spoiler() -> None:
+def test_code_in_a_thought_does_not_end_its_spoiler() -> None:
     (text,) = channel(
         speech("a ` tick"), thought("```py\nx = '`'\n```"), speech("` more"), policy=PUBLIC
     )
@@ -124,7 +124,7 @@ def test_code_in_a_thought_ends_no_spoiler() -> None:
     assert shown(text) == "a ` tick\n💭 \n` more"
 
 
-def test_a_head_stands_over_every_message_and_counts() -> None:
+def test_the_head_is_in_every_message_and_counts_towards_the_limit() -> None:
     messages = render_public_messages(
         PRIVATE.select_for_channel((speech("word " * 900),)), head="**Mr Bennet**\n"
     )
@@ -134,11 +134,11 @@ def test_a_head_stands_over_every_message_and_counts() -> None:
 
 
 @pytest.mark.parametrize("nothing", [(), (speech(" "),), (action("\u200b"), speech("\n\n"))])
-def test_nothing_said_is_nothing_posted(nothing: tuple[PublicBeat, ...]) -> None:
+def test_a_blank_take_has_no_messages(nothing: tuple[PublicBeat, ...]) -> None:
     assert channel(*nothing) == []
 
 
-def test_game_masters_read_planning_and_thoughts_as_they_are() -> None:
+def test_game_masters_read_planning_and_thoughts_without_formatting() -> None:
     freed = PRIVATE.release(
         (thought("Poor *girl*."), planning("Dry."), speech("Sit.")), Audience.GM
     )
@@ -154,7 +154,7 @@ def test_long_planning_for_a_game_master_is_several_embeds() -> None:
     assert all(utf16_length(message.text) <= EMBED_LIMIT for message in messages)
 
 
-def test_a_private_beat_without_a_decision_is_posted_nowhere() -> None:
+def test_a_private_beat_without_a_decision_is_rejected() -> None:
     secret: Any = thought("secret")
     with pytest.raises(TypeError, match="not a revealed beat"):
         render_public_messages([secret])
@@ -164,9 +164,7 @@ def test_a_private_beat_without_a_decision_is_posted_nowhere() -> None:
         render_runs([secret])
 
 
-def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_other_way_round() -> (
-    None
-):
+def test_a_beat_revealed_to_one_audience_is_rejected_for_the_other() -> None:
     for beat in (thought("secret"), planning("secret")):
         with pytest.raises(ValueError, match="revealed to gm, not to channel"):
             render_public_messages([speech("Sit."), Revealed(beat, Audience.GM)])
@@ -174,7 +172,7 @@ def test_what_was_revealed_to_game_masters_is_not_posted_in_the_channel_nor_the_
             render_gm_messages("Mr Bennet", [Revealed(beat, Audience.CHANNEL)])
 
 
-def test_no_repr_shows_what_is_secret() -> None:
+def test_no_repr_contains_private_text() -> None:
     (message,) = render_public_messages(PUBLIC.select_for_channel((planning("secret " * 600),)))
     assert "secret" not in repr(
         [message, message.files, *render_gm_messages("A", release_to_gm((thought("secret"),)))]
@@ -194,7 +192,7 @@ beats = st.lists(
 
 @some
 @given(beats)
-def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
+def test_thoughts_are_visible_only_inside_spoilers(take: list[Beat]) -> None:
     private = [beat for beat in take if not isinstance(beat, PublicBeat)]
     messages = render_public_messages(PUBLIC.select_for_channel(tuple(take)))
     assert not any("Qsecret" in shown(message.text) for message in messages)
@@ -205,7 +203,7 @@ def test_no_thought_is_ever_seen_outside_a_spoiler(take: list[Beat]) -> None:
 
 @some
 @given(beats)
-def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
+def test_every_message_fits_and_has_no_mentions(take: list[Beat]) -> None:
     for message in (
         *render_public_messages(PUBLIC.select_for_channel(tuple(take))),
         *render_public_messages(PRIVATE.select_for_channel(tuple(take))),
@@ -217,7 +215,7 @@ def test_every_message_fits_and_mentions_nobody(take: list[Beat]) -> None:
 
 @some
 @given(beats)
-def test_without_the_game_masters_word_nothing_private_is_in_any_message(take: list[Beat]) -> None:
+def test_private_text_is_in_no_message_unless_the_game_master_reveals_it(take: list[Beat]) -> None:
     assert not any(
         "Qsecret" in bare(plain_text(message))
         for message in render_public_messages(PRIVATE.select_for_channel(tuple(take)))

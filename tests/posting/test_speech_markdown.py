@@ -1,4 +1,4 @@
-"""A character's speech keeps what formatting is whole."""
+"""The markdown of a character's speech."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.posting.hostile_texts import bare, marked, some
 from tests.posting.markdown_reader import BLOCK, everything, kinds, of, read, walk
 
 
-def said(text: str) -> str:
+def write(text: str) -> str:
     return "".join(split_into_messages(parse_speech(text)))
 
 
@@ -34,8 +34,8 @@ def said(text: str) -> str:
         "a\\*b",
     ],
 )
-def test_ordinary_markdown_stays_as_it_is(text: str) -> None:
-    assert said(text) == text
+def test_ordinary_markdown_is_kept(text: str) -> None:
+    assert write(text) == text
 
 
 @pytest.mark.parametrize(
@@ -51,40 +51,40 @@ def test_ordinary_markdown_stays_as_it_is(text: str) -> None:
         ("inline ```never closed", "inline \\`\\`\\`never closed"),
     ],
 )
-def test_what_is_opened_and_never_closed_is_text(text: str, written: str) -> None:
-    assert said(text) == written
+def test_unclosed_markup_is_escaped(text: str, written: str) -> None:
+    assert write(text) == written
 
 
-def test_a_fence_that_the_reply_never_closed_is_closed() -> None:
-    assert said("Look:\n```py\nprint(1)") == "Look:\n```py\nprint(1)\n```"
+def test_an_unclosed_code_block_is_closed() -> None:
+    assert write("Look:\n```py\nprint(1)") == "Look:\n```py\nprint(1)\n```"
 
 
 @pytest.mark.parametrize("start", ["# ", "### ", "-# ", ">>> "])
-def test_headings_small_print_and_endless_quotations_are_text(start: str) -> None:
-    written = said(f"{start}hear me")
+def test_headings_small_print_and_endless_quotations_are_escaped(start: str) -> None:
+    written = write(f"{start}hear me")
     assert not BLOCK.match(written)
     assert everything(written) == f"{start}hear me"
 
 
-def test_speech_makes_no_spoiler() -> None:
-    assert "spoiler" not in kinds(said("it is ||secret||, `a||b||c`, \\||x||"))
+def test_speech_contains_no_spoiler() -> None:
+    assert "spoiler" not in kinds(write("it is ||secret||, `a||b||c`, \\||x||"))
 
 
 @pytest.mark.parametrize(
     "hostile", ["`", "``", "*", "_ ", "~~", "```", "</", "\n", "\\", "[", "https://"]
 )
-def test_no_speech_takes_long_to_read(hostile: str) -> None:
+def test_parsing_is_fast_for_hostile_speech(hostile: str) -> None:
     began = time.process_time()
-    said(hostile + "x y " * 2500 + hostile * 2500)
+    write(hostile + "x y " * 2500 + hostile * 2500)
     assert time.process_time() - began < 2
 
 
 @some
 @given(marked)
-def test_speech_mentions_nobody_hides_nothing_and_loses_no_word(text: str) -> None:
+def test_speech_has_no_mentions_and_no_spoilers_and_keeps_every_word(text: str) -> None:
     messages = split_into_messages(parse_speech(text))
     assert not {"mention", "spoiler"} & {kind for message in messages for kind in kinds(message)}
-    languages = "py"  # a fence's language is no word
+    languages = "py"  # the language of a code block is not a word
     assert bare("".join(messages)).replace(languages, "") == bare(clean(text)).replace(
         languages, ""
     )
@@ -92,7 +92,7 @@ def test_speech_mentions_nobody_hides_nothing_and_loses_no_word(text: str) -> No
 
 @some
 @given(marked)
-def test_nothing_stays_open_behind_speech(text: str) -> None:
+def test_speech_closes_all_its_markup(text: str) -> None:
     for message in split_into_messages(parse_speech(text)):
         followed = read(f"{message}\n||hidden|| *done*")
         assert [node.kind for node in walk(followed) if node.kind == "spoiler"] == ["spoiler"]

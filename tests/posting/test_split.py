@@ -1,4 +1,4 @@
-"""Splitting: every message fits, is whole in itself, and nothing is lost."""
+"""Every message fits, closes its markup, and keeps the text."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def plain(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
     return split_into_messages([FormattedRun(text)], limit)
 
 
-def test_what_fits_is_one_message() -> None:
+def test_short_text_is_one_message() -> None:
     assert plain("Come here, child.") == ["Come here, child."]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\u200b \u3164"])
-def test_nothing_is_never_posted(text: str) -> None:
+def test_blank_text_has_no_messages(text: str) -> None:
     assert plain(text) == []
     assert (
         split_into_messages(
@@ -69,12 +69,12 @@ def test_nothing_is_never_posted(text: str) -> None:
         ),
     ],
 )
-def test_the_best_place_for_a_cut_is_taken(text: str, first: str) -> None:
+def test_a_cut_is_made_at_the_best_place(text: str, first: str) -> None:
     assert plain(text, 29)[0] == first
 
 
 @pytest.mark.parametrize("letter", ["x", "漢", "🙂", "👩‍👩‍👧", "e\u0301"])
-def test_a_line_longer_than_a_message_is_cut_between_letters(letter: str) -> None:
+def test_a_line_longer_than_a_message_is_cut_between_characters(letter: str) -> None:
     messages = plain(letter * 3000)
     assert "".join(messages) == letter * 3000
     assert all(
@@ -84,11 +84,11 @@ def test_a_line_longer_than_a_message_is_cut_between_letters(letter: str) -> Non
     assert len(messages) <= utf16_length(letter) * 3000 // (MESSAGE_LIMIT - 10) + 1
 
 
-def test_chinese_fills_a_message_as_english_does() -> None:
+def test_a_message_holds_as_many_chinese_as_english_characters() -> None:
     assert len(plain("漢" * 2 * 1999)) == 2
 
 
-def test_a_fence_cut_in_two_is_whole_in_both_messages_and_keeps_its_language() -> None:
+def test_a_code_block_that_is_cut_is_complete_in_both_messages() -> None:
     code = "\n".join(f"    line_{number} = {number}" for number in range(300))
     messages = split_into_messages(parse_speech(f"Here:\n```py\n{code}\n```\nDone."))
     assert len(messages) > 2
@@ -98,25 +98,25 @@ def test_a_fence_cut_in_two_is_whole_in_both_messages_and_keeps_its_language() -
     assert "\n".join(text for message in messages for text in of(message, "fence")) == code
 
 
-def test_a_spoiler_cut_in_two_hides_both_halves() -> None:
+def test_a_spoiler_that_is_cut_hides_both_halves() -> None:
     messages = split_into_messages([FormattedRun(escape_text("I hate him. " * 300), (SPOILER,))])
     assert len(messages) == 2
     assert [shown(message) for message in messages] == ["💭 ", "💭 "]
 
 
-def test_italics_cut_in_two_are_italics_in_both() -> None:
+def test_italics_that_are_cut_are_italics_in_both_messages() -> None:
     messages = split_into_messages([FormattedRun(escape_text("walks on and " * 300), (ITALICS,))])
     assert [kinds(message) for message in messages] == [{"italics"}, {"italics"}]
     assert all(message[1] != " " and message[-2] != " " for message in messages)
 
 
-def test_emphasis_within_speech_survives_a_cut() -> None:
+def test_emphasis_in_speech_continues_after_a_cut() -> None:
     messages = split_into_messages(parse_speech(f"**{'I will not, *never*, do it. ' * 100}No.**"))
     assert len(messages) > 1
     assert all(message.startswith("**") and message.endswith("**") for message in messages)
 
 
-def test_a_cut_makes_no_heading_and_no_list_of_the_middle_of_a_line() -> None:
+def test_a_cut_does_not_turn_the_middle_of_a_line_into_a_heading_or_list() -> None:
     for start in ("# one", "- one", "1. one", "> one"):
         assert plain(f"{'x' * 28} {start} two three", 29) == [
             "x" * 28,
@@ -124,13 +124,13 @@ def test_a_cut_makes_no_heading_and_no_list_of_the_middle_of_a_line() -> None:
         ]
 
 
-def test_a_cut_between_lines_leaves_a_list_a_list() -> None:
+def test_a_list_stays_a_list_after_a_cut() -> None:
     assert plain("- one two three four\n- five six seven", 29)[1] == "- five six seven"
 
 
 @some
 @given(words)
-def test_words_and_their_order_survive(text: str) -> None:
+def test_words_keep_their_order(text: str) -> None:
     messages = plain(text)
     assert " ".join(messages) == text
     assert all(len(message) <= MESSAGE_LIMIT for message in messages)
@@ -138,7 +138,7 @@ def test_words_and_their_order_survive(text: str) -> None:
 
 @some
 @given(runs, st.integers(60, 300))
-def test_every_message_fits_and_is_whole_and_no_letter_is_lost(
+def test_every_message_fits_and_is_complete_and_every_letter_is_kept(
     given_runs: list[FormattedRun], limit: int
 ) -> None:
     apart = [piece for run in given_runs for piece in (run, FormattedRun("\n"))]

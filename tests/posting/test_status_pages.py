@@ -1,4 +1,4 @@
-"""The opening, and what people ask to see of a scene."""
+"""The opening post and the pages about a scene."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def crowd(size: int) -> Scenario:
     )
 
 
-def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
+def test_the_opening_shows_the_setting_the_cast_and_how_to_play() -> None:
     (embed,) = opening_post.build_embeds(
         scene(parts=(Part("Mr Bennet"), Part("Elizabeth", player_id=9)))
     )
@@ -54,14 +54,14 @@ def test_the_opening_tells_the_scene_who_plays_whom_and_how_to_play() -> None:
     assert "`/cast join`" in str(how.value)
 
 
-def test_a_scenarios_own_opening_goes_before_its_setting() -> None:
+def test_a_scenarios_opening_replaces_its_setting() -> None:
     (embed,) = opening_post.build_embeds(
         scene(SCENARIO.model_copy(update={"opening": "The door opens."}))
     )
     assert str(embed.description).endswith("The door opens.")
 
 
-def test_an_opening_of_any_size_keeps_to_the_limits_of_embeds() -> None:
+def test_an_opening_of_any_size_is_within_the_limits_of_embeds() -> None:
     posts = opening_post.build_embeds(scene(crowd(40)))
     assert len(posts) > 1
     for embed in posts:
@@ -72,7 +72,7 @@ def test_an_opening_of_any_size_keeps_to_the_limits_of_embeds() -> None:
     assert utf16_length(str(posts[0].title)) <= 256
 
 
-def test_an_opening_mentions_nobody() -> None:
+def test_an_opening_has_no_mentions() -> None:
     nasty = SCENARIO.model_copy(
         update={"opening": "@everyone <@1> ||x||", "title": "<#1>", "book": "<t:1>"}
     )
@@ -85,7 +85,7 @@ def test_an_opening_mentions_nobody() -> None:
         assert not {"mention", "spoiler"} & {kind for text in texts for kind in kinds(text)}
 
 
-def test_a_status_tells_how_the_scene_stands() -> None:
+def test_a_status_shows_the_state_the_game_master_and_the_reveal_policy() -> None:
     text = status_pages.format_status(
         scene(state=SceneState.PAUSED, reveal=RevealPolicy(Destination.SPOILER, Destination.OFF)), 1
     )
@@ -103,7 +103,7 @@ def test_a_status_and_a_cast_of_any_size_fit() -> None:
     assert sum(page.count("\n") + 1 for page in listed) == 40
 
 
-def test_a_history_has_public_beats_and_nothing_private() -> None:
+def test_a_history_has_only_public_beats() -> None:
     story = [
         turn("||Lizzy||", speech("You sent for me?")),
         turn("Mr Bennet", planning("Dry."), thought("At last."), action("smiles"), speech("Sit.")),
@@ -113,7 +113,7 @@ def test_a_history_has_public_beats_and_nothing_private() -> None:
     assert kinds(page) == {"bold", "italics"}
 
 
-def test_a_turn_without_words_is_in_no_history() -> None:
+def test_a_turn_without_public_beats_is_left_out_of_the_history() -> None:
     assert status_pages.format_history(
         [turn("Mr Bennet", thought("Hm.")), replace(turn("Elizabeth"), take=None)]
     ) == ["No one has spoken in this scene yet."]

@@ -1,4 +1,4 @@
-"""Webhooks: made once, made again where they are gone, and what happens where there can be none."""
+"""Webhooks are created once, replaced if deleted, and not needed to play."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def deliver(setup: PostingSetup, *texts: str, by: str = "Mr Bennet") -> No
 
 
 def deny(setup: PostingSetup, *names: str) -> None:
-    """Deny the bot something in the room, though the server allows it."""
+    """Deny the bot permissions in the channel that the server grants."""
     own = next(role for role in setup.guild.roles.values() if role.managed_by)
     setup.discord.world.overwrite(setup.channel, own, deny=" ".join(names))
 
@@ -37,7 +37,7 @@ async def test_one_webhook_serves_a_channel_and_its_threads(setup: PostingSetup)
     assert len(setup.discord.asked("create_webhook")) == 1
 
 
-async def test_all_who_ask_at_once_share_one_webhook(setup: PostingSetup) -> None:
+async def test_concurrent_callers_share_one_webhook(setup: PostingSetup) -> None:
     setup.discord.faults.slow("create_webhook", 0.05)
     place = setup.scene().place
     webhooks = Webhooks(setup.client, setup.posts)
@@ -45,7 +45,9 @@ async def test_all_who_ask_at_once_share_one_webhook(setup: PostingSetup) -> Non
     assert len(set(hooks)) == len(setup.webhook_names()) == 1
 
 
-async def test_whoever_stops_waiting_takes_the_webhook_from_nobody(setup: PostingSetup) -> None:
+async def test_a_cancelled_caller_does_not_cancel_the_webhook_for_others(
+    setup: PostingSetup,
+) -> None:
     setup.discord.faults.slow("create_webhook", 0.05)
     webhooks = Webhooks(setup.client, setup.posts)
     place = setup.scene().place
@@ -55,7 +57,7 @@ async def test_whoever_stops_waiting_takes_the_webhook_from_nobody(setup: Postin
     assert (await second).channel_id == setup.channel.id
 
 
-async def test_a_webhook_that_could_not_be_made_is_asked_for_again(setup: PostingSetup) -> None:
+async def test_a_webhook_that_could_not_be_created_is_requested_again(setup: PostingSetup) -> None:
     setup.discord.faults.refuse("list_webhooks", 50001)
     with pytest.raises(PostingError):
         await Webhooks(setup.client, setup.posts).get(setup.scene().place, Persona("Anna"))
@@ -63,7 +65,7 @@ async def test_a_webhook_that_could_not_be_made_is_asked_for_again(setup: Postin
     assert setup.read() == [("Mr Bennet", "Here.")]
 
 
-async def test_closing_ends_what_is_being_made(setup: PostingSetup) -> None:
+async def test_closing_cancels_the_creation_of_webhooks(setup: PostingSetup) -> None:
     setup.discord.faults.slow("list_webhooks", 0.3)
     webhooks = Webhooks(setup.client, setup.posts)
     asked = asyncio.create_task(webhooks.get(setup.scene().place, Persona("Anna")))
@@ -73,7 +75,7 @@ async def test_closing_ends_what_is_being_made(setup: PostingSetup) -> None:
         await asked
 
 
-async def test_a_restart_makes_no_second_webhook(setup: PostingSetup) -> None:
+async def test_a_restart_creates_no_second_webhook(setup: PostingSetup) -> None:
     await deliver(setup, "One.")
     await setup.restart().deliver(setup.scene(), setup.turn(), setup.take("Two."))
     assert setup.webhook_names() == ["Aside"]
@@ -86,7 +88,7 @@ async def test_a_webhook_that_the_store_lost_is_found_again(setup: PostingSetup)
     assert setup.webhook_names() == ["Aside"]
 
 
-async def test_a_webhook_that_a_moderator_deleted_is_made_anew(setup: PostingSetup) -> None:
+async def test_a_deleted_webhook_is_created_again(setup: PostingSetup) -> None:
     await deliver(setup, "One.")
     setup.discord.world.delete_webhook(next(iter(setup.discord.world.webhooks.values())))
     await deliver(setup, "Two.")
@@ -94,7 +96,7 @@ async def test_a_webhook_that_a_moderator_deleted_is_made_anew(setup: PostingSet
     assert len(setup.posts.hooks) == 1
 
 
-async def test_a_webhook_that_was_moved_to_another_channel_is_left_behind(
+async def test_a_webhook_that_was_moved_to_another_channel_is_replaced(
     setup: PostingSetup,
 ) -> None:
     garden = setup.discord.text_channel(setup.guild, "garden")
@@ -105,13 +107,15 @@ async def test_a_webhook_that_was_moved_to_another_channel_is_left_behind(
     assert garden.messages == []
 
 
-async def test_webhooks_that_vanish_again_and_again_end_in_a_sentence(setup: PostingSetup) -> None:
+async def test_an_error_is_raised_if_new_webhooks_are_deleted_again_and_again(
+    setup: PostingSetup,
+) -> None:
     setup.discord.faults.refuse("execute_webhook", 10015, times=3)
     with pytest.raises(PostingError, match="My webhooks in #study are deleted"):
         await deliver(setup, "One.")
 
 
-async def test_a_character_with_a_picture_of_its_own_has_a_webhook_of_its_own(
+async def test_a_character_with_a_picture_file_has_its_own_webhook(
     setup: PostingSetup,
 ) -> None:
     setup.portraits.faces["Elizabeth"] = draw_portrait()
@@ -122,14 +126,14 @@ async def test_a_character_with_a_picture_of_its_own_has_a_webhook_of_its_own(
     assert [name for name, _ in setup.read()] == ["Elizabeth", "Elizabeth", "Mr Bennet"]
 
 
-async def test_another_picture_is_another_webhook(setup: PostingSetup) -> None:
+async def test_a_character_with_another_picture_gets_another_webhook(setup: PostingSetup) -> None:
     for picture in (draw_portrait(), draw_portrait() + b"\0"):
         setup.portraits.faces["Elizabeth"] = picture
         await deliver(setup, "One.", by="Elizabeth")
     assert setup.webhook_names() == ["Elizabeth", "Elizabeth"]
 
 
-async def test_where_there_is_little_room_left_characters_share_the_common_webhook(
+async def test_characters_share_a_webhook_if_the_channel_is_almost_full(
     setup: PostingSetup,
 ) -> None:
     for number in range(OWN_WEBHOOK_LIMIT):
@@ -140,13 +144,15 @@ async def test_where_there_is_little_room_left_characters_share_the_common_webho
     assert len(setup.discord.asked("list_webhooks")) == 2
 
 
-async def test_a_picture_discord_does_not_take_costs_the_picture_only(setup: PostingSetup) -> None:
+async def test_a_character_whose_picture_discord_rejects_posts_without_it(
+    setup: PostingSetup,
+) -> None:
     setup.portraits.faces["Elizabeth"] = b"no picture"
     await deliver(setup, "One.", by="Elizabeth")
     assert setup.read() == [("Elizabeth", "One.")]
 
 
-async def test_a_full_channel_with_one_of_ours_in_it_uses_that(setup: PostingSetup) -> None:
+async def test_a_full_channel_uses_a_webhook_of_asides_own(setup: PostingSetup) -> None:
     ours = setup.discord.world.webhook(setup.channel, "Elizabeth", setup.discord.bot)
     for number in range(14):
         setup.discord.world.webhook(setup.channel, f"Other {number}", setup.gm.user)
@@ -155,7 +161,7 @@ async def test_a_full_channel_with_one_of_ours_in_it_uses_that(setup: PostingSet
     assert setup.channel.messages[0].webhook is ours
 
 
-async def test_a_full_channel_makes_the_bot_speak_for_the_characters_and_say_why_once(
+async def test_the_bot_speaks_for_characters_if_the_channel_is_full_and_gives_the_reason_once(
     setup: PostingSetup,
 ) -> None:
     for number in range(15):
@@ -166,11 +172,11 @@ async def test_a_full_channel_makes_the_bot_speak_for_the_characters_and_say_why
     assert replies == ["**Mr Bennet**\nOne.", "**Mr Bennet**\nTwo."]
 
 
-async def test_without_manage_webhooks_in_that_channel_the_bot_speaks_for_the_characters(
+async def test_the_bot_speaks_for_characters_without_manage_webhooks(
     setup: PostingSetup,
 ) -> None:
     deny(setup, "manage_webhooks")
-    await setup.discord.until(lambda: _knows(setup, "manage_webhooks"))
+    await setup.discord.until(lambda: _is_denied(setup, "manage_webhooks"))
     await deliver(setup, "One.", "Two. " * 500)
     notice, *replies = setup.texts()
     assert "Allow me Manage Webhooks" in notice
@@ -180,17 +186,17 @@ async def test_without_manage_webhooks_in_that_channel_the_bot_speaks_for_the_ch
     assert setup.discord.refused == 0
 
 
-async def test_a_webhook_there_is_needs_no_permission(setup: PostingSetup) -> None:
+async def test_an_existing_webhook_needs_no_permission(setup: PostingSetup) -> None:
     await deliver(setup, "One.")
     deny(setup, "manage_webhooks")
-    await setup.discord.until(lambda: _knows(setup, "manage_webhooks"))
+    await setup.discord.until(lambda: _is_denied(setup, "manage_webhooks"))
     await deliver(setup, "Two.")
     assert [name for name, _ in setup.read()] == ["Mr Bennet", "Mr Bennet"]
 
 
 async def test_the_opening_says_at_once_that_a_permission_is_missing(setup: PostingSetup) -> None:
     deny(setup, "manage_webhooks")
-    await setup.discord.until(lambda: _knows(setup, "manage_webhooks"))
+    await setup.discord.until(lambda: _is_denied(setup, "manage_webhooks"))
     await setup.delivery.open(setup.scene())
     assert "Allow me Manage Webhooks" in setup.channel.messages[-1].content
 
@@ -202,8 +208,8 @@ async def test_webhooks_go_through_the_clients_proxy(setup: PostingSetup) -> Non
     assert Webhooks(setup.client, setup.posts).connect(hook).proxy == "http://127.0.0.1:9"
 
 
-def _knows(setup: PostingSetup, name: str) -> bool:
-    """Whether the client has heard that the permission is gone."""
+def _is_denied(setup: PostingSetup, name: str) -> bool:
+    """Return whether the client knows that the permission is missing."""
     channel = setup.client.get_channel(setup.channel.id)
     assert isinstance(channel, discord.TextChannel)
     return not getattr(channel.permissions_for(channel.guild.me), name)
