@@ -48,5 +48,5 @@ app.add_typer(evaluate, name="eval")
 
 def main() -> None:
     """Run the command line and exit with its status: 0, 1, 2 or 130."""
-    standard_streams.replace_closed_streams()
+    standard_streams.prepare_streams()
     app(prog_name="aside")

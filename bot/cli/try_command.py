@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.console.shared_options import Config, open_library
+from bot.cli.console.shared_options import Config, open_library, read_settings
 from bot.cli.run.signals import cancel_on_signals
 from bot.errors import AsideError
 
@@ -56,10 +56,9 @@ def try_(
             "`python3 dev.py aside try` in a checkout."
         )
     from bot import logs
-    from bot.settings import load_settings
     from bot.tryout.loopback_port import listen
 
-    settings = load_settings(config)
+    settings = read_settings(config)
     chosen = open_library(settings).scenario(scenario)
     server = listen(port)
     with tempfile.TemporaryDirectory(prefix="aside-try-") as folder, server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from io import StringIO
 from pathlib import Path
@@ -25,23 +26,29 @@ from bot.settings.schema import RemoteEngineSettings, Settings
 from bot.settings.value_types import API_KEY, TOKEN, clean_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 FILES = ("aside.yaml", "aside.yml")
 PREFIX = "ASIDE_"
 CONFIG = "ASIDE_CONFIG"
+_log = logging.getLogger(__name__)
 _SECRETS = {TOKEN: ("discord", "token"), API_KEY: ("engine", "api_key")}
 
 
 def load_settings(
-    path: Path | None = None, environ: Mapping[str, str] = os.environ, folder: Path | None = None
+    path: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    folder: Path | None = None,
+    *,
+    warn: Callable[[str], None] = _log.warning,
 ) -> Settings:
     """Return the settings of the file at `path`, overridden by variables.
 
     Without a path, `ASIDE_CONFIG` names the file. If it is unset too, the file is `aside.yaml` in
     `folder` (default: the working folder), if it exists. `environ` overrides `.env` in that folder.
-    Reads files, so don't call this on the event loop. Raises SettingsError, which never quotes a
-    secret.
+    `warn` receives a sentence about `ASIDE_*` variables that are not settings, such as those of a
+    cluster. Reads files, so don't call this on the event loop. Raises SettingsError, which never
+    quotes a secret.
     """
     home = folder or Path()
     try:
@@ -49,7 +56,7 @@ def load_settings(
         tree = _read_tree(_find_file(path, variables, home))
         faults = _remove_secrets(tree)
         faults += apply_environment(
-            tree, Settings, variables, PREFIX, reserved=_SECRETS, ignored=(CONFIG,)
+            tree, Settings, variables, PREFIX, reserved=_SECRETS, ignored=(CONFIG,), warn=warn
         )
         checked = validate(tree, Settings)
         if isinstance(checked, list):

@@ -5,12 +5,26 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints
 
 TOKEN = "DISCORD_TOKEN"  # noqa: S105 - the variable's name
 API_KEY = "ASIDE_API_KEY"
 _QUOTES = "\"'`“”‘’«»"
+_CHANNEL_ADDRESS = re.compile(r"discord(?:app)?\.com/channels/(\d+)")
+_ENDPOINTS = ("/chat/completions", "/completions", "/models", "/embeddings", "/responses")
+_USE_MODEL = "Set `engine.model` to hf:OWNER/REPO/FILE.gguf to run its model here"
+_PAGES = {
+    "huggingface.co": _USE_MODEL,
+    "hf.co": _USE_MODEL,
+    "modelscope.cn": "Give the address of a server that runs the model",
+    "github.com": "Give the address of a server that runs the model",
+    "ollama.com": "Give the address of your Ollama server, such as `http://127.0.0.1:11434/v1`",
+    "lmstudio.ai": "Give the address of your LM Studio server, such as `http://127.0.0.1:1234/v1`",
+    "platform.openai.com": "Write `https://api.openai.com/v1`",
+    "discord.com": "Give the address of a server that runs the model",
+}
 
 
 def clean_secret(text: str) -> str:
@@ -33,9 +47,20 @@ def _parse_secret(value: object) -> object:
 
 
 def _require_web_address(address: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", address):
-        raise ValueError("an address must begin with http:// or https:// and name a host")
-    return address
+    """Return a web address. A message never quotes an address that may contain a password."""
+    if re.fullmatch(r"https?://[^\s/?#]+[^\s]*", address, re.IGNORECASE):
+        return address
+    scheme, found, _ = address.partition("://")
+    if found and scheme.lower().startswith("socks"):
+        raise ValueError(
+            "this is a SOCKS proxy, which Aside can't use. Give the address of an HTTP proxy"
+        )
+    if not found and re.fullmatch(r"[\w.-]+(:\d+)?(/[^\s@]*)?", address):
+        raise ValueError(
+            "an address must begin with http:// or https://. "
+            f"Write `http://{address}` or `https://{address}`"
+        )
+    raise ValueError("an address must begin with http:// or https:// and name a host")
 
 
 def _require_no_credentials(address: str) -> str:
@@ -44,6 +69,26 @@ def _require_no_credentials(address: str) -> str:
             f"`base_url` must not contain a user name or password. Put the key in {API_KEY}"
         )
     return address.rstrip("/")
+
+
+def _require_api_root(address: str) -> str:
+    """Return the root of a completions server's API. Reject pages and single endpoints."""
+    host = (urlsplit(address).hostname or "").removeprefix("www.")
+    if host in _PAGES:
+        raise ValueError(
+            f"this is the address of a page on {host}, not of a completions server. {_PAGES[host]}"
+        )
+    for endpoint in _ENDPOINTS:
+        if address.lower().endswith(endpoint):
+            root = address[: -len(endpoint)]
+            raise ValueError(f"this is the address of one endpoint. Write `{root}`")
+    return address
+
+
+def _explain_guild_address(value: object) -> object:
+    if isinstance(value, str) and (found := _CHANNEL_ADDRESS.search(value)):
+        raise ValueError(f"this is an address, not an id. Write `{found[1]}`")
+    return value
 
 
 def _require_guilds(ids: tuple[int, ...]) -> tuple[int, ...]:
@@ -70,9 +115,11 @@ Secret = Annotated[SecretStr | None, BeforeValidator(_parse_secret)]
 WebAddress = Annotated[
     str, StringConstraints(strip_whitespace=True), AfterValidator(_require_web_address)
 ]
-_EngineAddress = Annotated[WebAddress, AfterValidator(_require_no_credentials)]
+_EngineAddress = Annotated[
+    WebAddress, AfterValidator(_require_no_credentials), AfterValidator(_require_api_root)
+]
 UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
-_Id = Annotated[int, Field(gt=0, lt=2**63)]
+_Id = Annotated[int, Field(gt=0, lt=2**63), BeforeValidator(_explain_guild_address)]
 Addresses = Annotated[tuple[_EngineAddress, ...], BeforeValidator(_wrap_in_list)]
 Folders = Annotated[tuple[UserPath, ...], BeforeValidator(_wrap_in_list)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_wrap_in_list)]

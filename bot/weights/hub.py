@@ -28,6 +28,7 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined] # documented t
 from bot.errors import WeightsError
 from bot.weights.hashes import Hash
 from bot.weights.hub_errors import HUB_ERRORS, explained
+from bot.weights.network_environment import require_valid_endpoint, require_valid_proxies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,9 +79,10 @@ class Hub:
     ) -> None:
         """`notice` hears what is worth telling while one waits."""
         self._notice = notice or (lambda _: None)
-        self._endpoint = (
+        require_valid_proxies()
+        self._endpoint = require_valid_endpoint(
             endpoint or os.environ.get("HF_ENDPOINT") or huggingface_hub.constants.ENDPOINT
-        ).rstrip("/")
+        )
         self._api = huggingface_hub.HfApi(endpoint=self._endpoint)
         logging.getLogger("huggingface_hub").setLevel(
             logging.ERROR

@@ -42,6 +42,11 @@ def explained(error: Exception, *, repo: str, file: str = "") -> str:
             return f"{repo} can't be a repository of the hub: write OWNER/REPO."
         case errors.HfHubHTTPError():
             return _answered(what, error.response.status_code)
+        case NotImplementedError():  # filelock's sign for a file system without locks
+            return (
+                f"{what} can't be downloaded to this folder, because its file system has no file locks. "
+                "Set `engine.weights` to a folder on a local disk."
+            )
         case errors.OfflineModeIsEnabled():
             return f"{what} couldn't be fetched: HF_HUB_OFFLINE is set, so the hub is not asked."
         case HTTPError() | ConnectionError() | TimeoutError() | errors.LocalEntryNotFoundError():

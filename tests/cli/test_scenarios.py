@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from tests.cli.conftest import MORNING, complaint, data, put
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.cli.conftest import Aside
 
 
@@ -19,6 +21,15 @@ def test_a_long_id_is_shown_in_full(aside: Aside) -> None:
     name = "a-very-long-name-for-a-scenario"
     put(f"books/{name}/scenario.yaml", MORNING)
     assert name in aside("scenarios", "list").stdout
+
+
+def test_a_foreign_variable_is_a_warning_beside_the_output(
+    aside: Aside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASIDE_SERVICE_HOST", "10.0.0.1")
+    listed = aside("scenarios", "list", "--json")
+    assert data(listed)
+    assert listed.stderr.startswith("aside: Warning: Ignored ASIDE_SERVICE_HOST.")
 
 
 def test_the_list_can_be_printed_as_json(aside: Aside) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,37 @@ from pathlib import Path
 import pytest
 
 FULL = Path("/dev/full")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("doctor", "--offline"),
+        ("models", "list"),
+        ("scenarios", "list"),
+        ("scenarios", "show", "…"),
+    ],
+)
+def test_a_console_without_utf8_gets_similar_characters(
+    encoding: str, arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "bot", *arguments],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "PYTHONIOENCODING": encoding,
+            "HOME": str(tmp_path),
+            "PATH": os.environ["PATH"],
+        },
+    )
+    output = (ran.stdout + ran.stderr).decode(encoding)
+    assert ran.returncode == (2 if "…" in arguments else 0), output
+    assert "Internal error" not in output
+    assert "Traceback" not in output
 
 
 def aside(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -157,6 +157,12 @@ def test_settings_are_immutable() -> None:
         ),
         ("store: {path: 3}", "`path` must be a path, not `3`"),
         ("- engine", "the file contains a list, not keys"),
+        ("engine: {base_url: 'http://a:1/v1/chat/completions'}", "Write `http://a:1/v1`"),
+        ("engine: {base_url: 'https://huggingface.co/Qwen/Qwen3-8B'}", "a page on huggingface.co"),
+        ("engine: {base_url: 'https://ollama.com'}", "`http://127.0.0.1:11434/v1`"),
+        ("discord: {proxy: 'socks5://127.0.0.1:9'}", "this is a SOCKS proxy"),
+        ("discord: {proxy: 'proxy.lan:3128'}", "Write `http://proxy.lan:3128` or"),
+        ("discord: {guilds: ['https://discord.com/channels/12/34']}", "Write `12`"),
     ],
 )
 def test_a_mistake_in_the_file_is_reported_with_its_line(
@@ -173,12 +179,14 @@ def test_a_mistake_in_the_file_is_reported_with_its_line(
         (
             "ASIDE_ENGINE__MODLE",
             "x",
-            "no setting has this name. Did you mean ASIDE_ENGINE__MODEL or",
+            "no setting has this name. Did you mean ASIDE_ENGINE__MODEL?",
         ),
+        ("ASIDE_DISCORD_GUILDS", "1", "Did you mean ASIDE_DISCORD__GUILDS?"),
+        ("ASIDE_ENGINE__FOO", "x", "Did you mean ASIDE_ENGINE__"),
+        ("ASIDE_TOKEN", "x", "Did you mean DISCORD_TOKEN?"),
         ("ASIDE_MODEL", "x", "ASIDE_ENGINE__MODEL"),
         ("ASIDE_ENGINE", "local", "no setting has this name"),
         ("ASIDE_CONFG", "x", "Did you mean ASIDE_CONFIG"),
-        ("ASIDE_XYZZY", "x", "no setting has this name"),
         ("ASIDE_ENGINE__CONTEXT", "large", "`context` must be a whole number, not `large`"),
         ("ASIDE_ENGINE__MODEL", " ", "the variable is empty. Give it a value or unset it"),
         ("ASIDE_CONFIG", "", "the variable is empty"),
@@ -199,6 +207,33 @@ def test_a_variable_does_not_hide_a_mistake_in_the_file(tmp_path: Path) -> None:
         tmp_path, "engine: local", ASIDE_ENGINE__MODEL="x"
     )
     assert "the file contains a list" in complaint(tmp_path, "- x", ASIDE_ENGINE__MODEL="x")
+
+
+@pytest.mark.parametrize(
+    ("names", "warning"),
+    [
+        (("ASIDE_XYZZY",), "Ignored ASIDE_XYZZY, which is not a setting of Aside."),
+        (("ASIDE_DEBUG", "ASIDE_HOME"), "Ignored ASIDE_DEBUG, ASIDE_HOME, which are not settings"),
+        (
+            ("ASIDE_SERVICE_HOST", "ASIDE_SERVICE_PORT", "ASIDE_PORT", "ASIDE_PORT_8080_TCP"),
+            (
+                "Ignored ASIDE_PORT, ASIDE_PORT_8080_TCP, ASIDE_SERVICE_HOST and 1 more variables. "
+                "Kubernetes and Docker set such variables for a service called aside."
+            ),
+        ),
+        (("ASIDE_PORT_53_UDP_ADDR",), "for a service called aside"),
+        (("ASIDE_SERVICE_PORT_HTTP",), "for a service called aside"),
+        (("ASIDE_ENGINE_SERVICE_HOST",), "for a service called aside"),
+    ],
+)
+def test_foreign_variables_are_a_warning(
+    tmp_path: Path, names: tuple[str, ...], warning: str
+) -> None:
+    warnings: list[str] = []
+    environ = dict.fromkeys(names, "tcp://10.0.0.1:80")
+    assert load_settings(environ=environ, folder=tmp_path, warn=warnings.append) == Settings()
+    assert len(warnings) == 1
+    assert warning in warnings[0]
 
 
 def test_other_variables_are_ignored(tmp_path: Path) -> None:

@@ -77,8 +77,8 @@ def play(settings: Settings, options: ChatOptions) -> None:
     closed.
     """
     screen, keyboard = (
-        Screen(_replace_unknown_characters(sys.stdout)),
-        Keyboard(_replace_unknown_characters(sys.stdin), sys.stdout),
+        Screen(sys.stdout),
+        Keyboard(_replace_invalid_bytes(sys.stdin), sys.stdout),
     )
     with ExitStack() as stack:
         stack.callback(logs.set_up(settings))
@@ -233,8 +233,8 @@ def _temporary_database(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aside-chat-"))) / "aside.db"
 
 
-def _replace_unknown_characters(stream: TextIO) -> TextIO:
-    """Make a stream replace characters that its encoding lacks, instead of raising an error."""
+def _replace_invalid_bytes(stream: TextIO) -> TextIO:
+    """Make a stream replace bytes that its encoding can't read, instead of raising an error."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="replace")
     return stream

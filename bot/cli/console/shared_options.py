@@ -26,10 +26,10 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON inst
 
 
 def read_settings(config: Path | None) -> Settings:
-    """Return the settings of this folder and environment. Raises SettingsError."""
+    """Return the settings of this folder and environment. Print warnings. Raises SettingsError."""
     from bot.settings import load_settings
 
-    return load_settings(config)
+    return load_settings(config, warn=print_warning)
 
 
 def open_library(settings: Settings) -> Library:
@@ -38,6 +38,11 @@ def open_library(settings: Settings) -> Library:
     from bot.package_data import shipped_folder
 
     return Library([*settings.library.folders, shipped_folder("personas")])
+
+
+def print_warning(text: str) -> None:
+    """Print a warning on standard error."""
+    typer.echo(f"aside: Warning: {text}", err=True)
 
 
 def write(text: str) -> None:

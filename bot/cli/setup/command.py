@@ -158,14 +158,19 @@ def _choose_model(given: str | None, vram: list[str] | None, *, asking: bool) ->
     )
 
 
-def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
+def _find_weights_folder() -> Path:
     from bot.settings import load_settings
+
+    return get_weights_folder(load_settings(warn=lambda _: None))  # `aside doctor` shows warnings
+
+
+def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
     from bot.weights.catalogue import catalogue
     from bot.weights.fit import fits, layouts_of, proposed
     from bot.weights.installed import added_folder
     from bot.weights.memory_plan import PlanRequest
 
-    entries = catalogue(added=added_folder(get_weights_folder(load_settings())))
+    entries = catalogue(added=added_folder(_find_weights_folder()))
     memory = measure_memory(vram)
     found = {
         name: fits(one, memory, PlanRequest())
@@ -175,7 +180,6 @@ def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
 
 
 def _require_known_model(model: str) -> str | None:
-    from bot.settings import load_settings
     from bot.weights.find_model import entry_named
     from bot.weights.paths import HubFile
 
@@ -185,7 +189,7 @@ def _require_known_model(model: str) -> str | None:
     if model.startswith("hf:"):
         HubFile.parse(model[3:])
     elif not Path(model).expanduser().is_file():
-        entry_named(model, get_weights_folder(load_settings()))
+        entry_named(model, _find_weights_folder())
     return model
 
 
@@ -193,10 +197,9 @@ def _get_model(model: str, get: bool | None, *, asking: bool) -> None:
     """Download or build the model if it is missing and the person wants it now."""
     from bot.cli.models.fetch import build_model, download_model
     from bot.errors import ModelFileError
-    from bot.settings import load_settings
     from bot.weights.find_model import entry_named, resolve
 
-    folder = get_weights_folder(load_settings())
+    folder = _find_weights_folder()
     try:
         resolve(model, folder=folder, fetching=False)
         return
