@@ -1,1 +1,1 @@
-"""The domain: scenes, turns, takes, the cast, who speaks next, and the runner of one scene. Knows no Discord."""
+"""The domain: scenes, turns, takes, the cast, and the choice of speakers. It knows no Discord."""

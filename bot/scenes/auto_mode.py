@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 MAX_LINE_AGE: Final = timedelta(hours=1)
-"""No character answers an older line: nobody waits for the answer any more."""
+"""No character answers an older line: people no longer wait for the answer."""
 
 
 class AutoMode:
@@ -28,7 +28,7 @@ class AutoMode:
         self._considered = 0  # id of the last turn considered
 
     async def choose_speaker(self, scene: Scene) -> str | None:
-        """Return the character that speaks now without being addressed, or None."""
+        """Return the character that speaks now without being addressed, if any."""
         if scene.mode is not Mode.AUTO or scene.state is not SceneState.PLAYING:
             return None
         turns = await self._dependencies.store.turns(scene.id)
@@ -44,7 +44,7 @@ class AutoMode:
 
 
 def is_budget_spent(scene: Scene, story: Sequence[Turn]) -> bool:
-    """Return whether the model took as many turns after a person's last turn as the scene allows."""
+    """Return whether the model has taken all turns that may follow a person's last turn."""
     model_turns = 0
     for turn in reversed(story):
         if turn.author_id is not None:

@@ -1,4 +1,4 @@
-"""Branches: scenes that continue from a turn of another scene, with their own history from there."""
+"""Branches: scenes that continue from a turn of another scene with their own history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of who plays whom, who is on stage and who directs, as functions from scene to scene."""
+"""The rules of the cast, the stage and the direction, as functions from scene to scene."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def leave(scene: Scene, user_id: int, *, rest: bool = False) -> tuple[Scene, str
     The model plays that character again, or with `rest` it rests. Raises Refused if the user plays
     no character.
     """
-    part = _require_own_part(scene, user_id, "so there is no part to leave")
+    part = _require_own_part(scene, user_id, "so you can't leave a part")
     left = _replace_part(_remove_player(scene, user_id), replace(part, player_id=None, rests=rest))
     return left, part.character
 
@@ -67,7 +67,7 @@ def leave(scene: Scene, user_id: int, *, rest: bool = False) -> tuple[Scene, str
 def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
     """Return the scene in which that character rests, or in which the model plays it again.
 
-    Raises NameNotFound. Raises Refused if a player has the part, or if nothing would change.
+    Raises NameNotFound. Raises Refused if a player has the part, or if the part would not change.
     """
     part = find_part(scene, name)
     if part.player_id is not None:
@@ -82,9 +82,9 @@ def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
 
 
 def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
-    """Return the scene in which this user, or with None the model, plays that character.
+    """Return the scene in which this user plays that character; without a user, the model.
 
-    Raises NameNotFound. Raises Refused if nothing would change, or if the user is muted.
+    Raises NameNotFound. Raises Refused if the part would not change, or if the user is muted.
     """
     part = find_part(scene, name)
     if part.player_id == user_id and not part.rests:

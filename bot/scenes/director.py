@@ -52,7 +52,7 @@ def explain_silence(
     if not addressed and address.bot and not any(part.answers for part in scene.parts):
         return {
             "": Notice(
-                "The model plays no character on stage, so nobody answers.", Remedy.LIST_CAST
+                "The model plays no character on stage, so no answer comes.", Remedy.LIST_CAST
             )
         }
     parts = (scene.part(name) for name in addressed)
@@ -61,7 +61,7 @@ def explain_silence(
 
 def _explain_part(part: Part) -> Notice:
     if part.absent:
-        return Notice(f"{part.character} is off stage and hears nothing.", Remedy.ENTER_STAGE)
+        return Notice(f"{part.character} is off stage and can't hear you.", Remedy.ENTER_STAGE)
     if part.rests:
         return Notice(f"{part.character} rests and does not answer.", Remedy.WAKE_CHARACTER)
     return Notice(f"A player has the part of {part.character}, so the model does not answer.")

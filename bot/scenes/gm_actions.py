@@ -22,14 +22,17 @@ MAX_BUDGET: Final = 20
 
 
 class GmActions:
-    """Changes who does what in a scene. Methods take the user who asks, and raise Refused."""
+    """Changes mode, game masters, players and stage of a scene.
+
+    Methods take the user who asks, and raise Refused.
+    """
 
     def __init__(self, theatre: Theatre, store: SceneStore) -> None:
         self._theatre = theatre
         self._store = store
 
     async def set_mode(self, scene: Scene, mode: Mode, budget: int | None, by: int) -> Scene:
-        """Set the mode, and how many model turns may follow a person's. None keeps the budget."""
+        """Set the mode, and how many model turns may follow a person's, if given."""
         require_gm(scene, by)
         if budget is not None and not 1 <= budget <= MAX_BUDGET:
             raise Refused(f"The budget must be 1 to {MAX_BUDGET} turns.")
@@ -73,7 +76,7 @@ class GmActions:
     # The cast
 
     async def hand(self, scene: Scene, name: str, user_id: int | None, by: int) -> Scene:
-        """Give a character to a player, or with None to the model."""
+        """Give a character to a player, or without one to the model."""
         changed = await self._change(scene, by, lambda now: cast.hand(now, name, user_id))
         self._wake(changed)
         return changed
@@ -95,7 +98,7 @@ class GmActions:
         return await self._change(scene, by, lambda now: cast.unmute(now, user_id))
 
     async def leave_stage(self, scene: Scene, name: str | None, by: int) -> str:
-        """Send a character off stage, so that it hears nothing. Return its name.
+        """Send a character off stage, so that it does not hear new turns. Return its name.
 
         For the character's player and game masters.
         """

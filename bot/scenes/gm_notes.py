@@ -41,7 +41,7 @@ class GmNotes:
         self._now = now
 
     async def note(self, scene: Scene, name: str | None, text: str, by: int) -> Note:
-        """Add a note for a character, or with None for all, that lasts until it is removed."""
+        """Add a note for a character, or without a name for all, that lasts until it is removed."""
         require_gm(scene, by)
         character = find_part(scene, name).character if name else None
         if is_blank(text) or len(text.strip()) > MAX_NOTE_LENGTH:

@@ -37,12 +37,12 @@ class NewLine:
     text: str
     beats: tuple[PublicBeat, ...]
     kind: TurnKind = TurnKind.LINE
-    heard_by: frozenset[str] | None = None  # characters whose minds have it; None: all of them
+    heard_by: frozenset[str] | None = None  # characters whose minds have it, if not all
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NewNote:
-    """A note from a game master before it is stored, for one character or with None for all."""
+    """A note from a game master before it is stored, for one character or for all."""
 
     author_id: int
     character: str | None
@@ -54,7 +54,7 @@ class Note:
     """A game master's note that one mind, or every mind, keeps until the note is removed."""
 
     id: int
-    character: str | None  # None: every character
+    character: str | None  # if not for every character
     text: str
 
     def concerns(self, character: str) -> bool:
@@ -111,7 +111,7 @@ class SceneStore(Protocol):
         ...
 
     async def scene(self, scene_id: int) -> Scene | None:
-        """Return a scene in any state, or None."""
+        """Return a scene in any state, if it exists."""
         ...
 
     async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:
@@ -155,7 +155,7 @@ class SceneStore(Protocol):
         ...
 
     async def answer_less(self, turn_id: int, line_id: int) -> bool:
-        """Remove a deleted line from those that an owed turn answers. Return whether any is left."""
+        """Remove a line from those that an owed turn answers. Return whether any is left."""
         ...
 
     async def heard_by(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
@@ -167,7 +167,7 @@ class SceneStore(Protocol):
         ...
 
     async def turn(self, turn_id: int) -> Turn | None:
-        """Return a turn in any state, or None."""
+        """Return a turn in any state, if it exists."""
         ...
 
     async def turn_by_message(self, message_id: int) -> Turn | None:
@@ -183,7 +183,7 @@ class SceneStore(Protocol):
         ...
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
-        """Remove these turns, or with None all turns, from the story. Return their number."""
+        """Remove these turns, by default all of them, from the story. Return their number."""
         ...
 
     async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:
@@ -214,8 +214,8 @@ class SceneStore(Protocol):
     async def retake(self, turn_id: int, *, lengthen: bool = False) -> Turn:
         """Mark a done reply owed again, for a new take.
 
-        With `lengthen`, the new take continues the current one. Earlier takes stay stored; none
-        is current meanwhile.
+        With `lengthen`, the new take continues the current one. Earlier takes stay stored,
+        but the turn has no current take meanwhile.
         """
         ...
 

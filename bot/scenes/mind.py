@@ -1,6 +1,6 @@
-"""What one character may know of a scene, in the order it learned it.
+"""The knowledge of one character of a scene, in the order it learned it.
 
-A character's prompt is built from this and nothing else.
+A character's prompt is built only from this.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def build_history(
 
 
 def select_public_line(turn: Turn) -> HeardLine | None:
-    """Return a turn as everyone in the channel has it, or None if it is not for everyone."""
+    """Return a turn as everyone in the channel has it, if it is for everyone."""
     if turn.take is None or not turn.public:
         return None
     return HeardLine(turn.speaker, select_public(turn.take.beats))

@@ -1,6 +1,7 @@
-"""What the environment does, told by the model: one to three sentences that never say what a character does or says.
+"""Generates narrations: one to three sentences that are never about the characters.
 
-HER was never trained to speak as the environment, so this is a plain question, and its answer is read with distrust.
+HER models were not trained to speak as the environment. The narrator is therefore a plain question,
+and unsuitable sentences are removed from its answer.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
-MOST_SENTENCES: Final = 3
+MAX_SENTENCES: Final = 3
 _ATTEMPTS = 3
 _MANNER = """\
-You are the narrator of a scene of {title}. In one to three sentences, in the language of the scene, tell what happens \
-around the people in it next: light, weather, sounds, things, passers-by. Never tell what any of these does, says, \
-thinks or feels, and don't name them: {names}. Nobody speaks. Write the sentences and nothing else."""
+You are the narrator of a scene of {title}. In one to three sentences, in the language of the \
+scene, describe the next event around the people in it: light, weather, sounds, things, \
+passers-by. Never describe the acts, words, thoughts or feelings of these people, and don't name \
+them: {names}. No one speaks. Write only the sentences."""
 _GRAMMAR = r"""
 root ::= sentence (" " sentence){0,2}
 sentence ::= [^<>:\n.!?。！？"“”«»„「」*]{8,240} [.!?。！？]
@@ -40,46 +42,51 @@ _SPOKEN = re.compile(r"[\"“”„«»「」『』:：]")
 
 
 async def generate_narration(
-    performance: ReplyGenerator, scene: Scene, turns: Sequence[Turn]
+    generator: ReplyGenerator, scene: Scene, turns: Sequence[Turn]
 ) -> GeneratedReply:
-    """Return what the environment does after `turns`. Raises NoWords where the model tells only of the characters,
-    and EngineError."""
+    """Return a narration of events after `turns`.
+
+    Raises EmptyReply if every attempt is only about the characters, and EngineError.
+    """
     raw = ""
     for _ in range(_ATTEMPTS):
-        question = _question(scene, turns, performance.new_seed())
-        raw = await ask_engine(performance.engine, scene, question)
-        if told := filter_narration(scene, turns, raw):
-            return GeneratedReply((speech(told),), raw, question.seed, 0)
-    raise EmptyReply(
-        "The model found nothing to tell that isn't a character's own doing: write the narration yourself."
-    )
+        question = _build_question(scene, turns, generator.new_seed())
+        raw = await ask_engine(generator.engine, scene, question)
+        if narration := filter_narration(scene, turns, raw):
+            return GeneratedReply((speech(narration),), raw, question.seed, 0)
+    raise EmptyReply("The model wrote only about the characters. Write the narration yourself.")
 
 
 def filter_narration(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
-    """Return those of the first sentences of an answer in which nobody of the cast and none of the people who have
-    spoken is named, nobody is quoted, and none of the model's planning is left."""
+    """Return the first suitable sentences of an answer.
+
+    A sentence is suitable if it names no character and no person who has spoken, contains no
+    quotation, and is not part of the model's planning.
+    """
     people = tuple({turn.speaker for turn in turns if turn.author_id is not None})
     others = (*(character.name for character in scene.scenario.characters), *people)
     parser = ReplyParser(NARRATOR, others, prefilled=False)
     parser.feed(raw)
-    told = " ".join(
+    text = " ".join(
         " ".join(beat.text for beat in select_public(parser.close().beats)).replace("*", "").split()
     )
-    sentences = (found.group().strip() for found in _SENTENCE.finditer(told))
+    sentences = (found.group().strip() for found in _SENTENCE.finditer(text))
     return " ".join(
-        [one for one in sentences if one and not _dictates(scene, people, one)][:MOST_SENTENCES]
+        [one for one in sentences if one and not _is_about_people(scene, people, one)][
+            :MAX_SENTENCES
+        ]
     )
 
 
-def _dictates(scene: Scene, people: Sequence[str], sentence: str) -> bool:
+def _is_about_people(scene: Scene, people: Sequence[str], sentence: str) -> bool:
     names = spoken_names(scene.scenario.characters) | {
         normal(name): name for name in people if normal(name)
     }
     return bool(mentioned(sentence, names)) or bool(_SPOKEN.search(sentence))
 
 
-def _question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:
-    told = describe_latest(scene, turns)
+def _build_question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:
+    latest = describe_latest(scene, turns)
     return Question(
         name="narrator",
         manner=_MANNER.format(
@@ -87,7 +94,8 @@ def _question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:
             names=", ".join(sanitise_name(part.character) for part in scene.parts),
         ),
         about=f"Where and when:\n{mind.describe_setting(scene.scenario, turns)}\n\n"
-        f"What was last said and done:\n\n{told or 'Nothing yet.'}\n\nWhat happens around them next?",
+        f"The latest words and acts:\n\n{latest or 'Nothing yet.'}\n\n"
+        "Describe the next event around them.",
         max_tokens=200,
         seed=seed,
         grammar=_GRAMMAR.lstrip(),

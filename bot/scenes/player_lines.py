@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_PAUSED = Notice("The scene is paused, so the characters hear nothing.", Remedy.UNPAUSE_SCENE)
+_PAUSED = Notice("The scene is paused, so the characters can't hear you.", Remedy.UNPAUSE_SCENE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class PlayerLines:
                 await self._store.reword_line(turn.id, text, parse_player_text(text))
 
     async def last_heard(self, scene: Scene) -> int | None:
-        """Return the id of the latest message that this scene has stored, or None."""
+        """Return the id of the latest message that this scene has stored, if any."""
         return await self._store.last_message_id(scene.id)
 
     async def _store_line(
@@ -183,7 +183,7 @@ class PlayerLines:
 
 
 def _explain_unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, Notice] | None:
-    """Return the notices for a user who is not heard now, by character; None if they are heard."""
+    """Return the notices for a user who is not heard now, by character."""
     if scene.state is not SceneState.PLAYING:
         return {"": _PAUSED} if address != Addressee() else {}
     if user_id in scene.muted:

@@ -47,10 +47,13 @@ class PersonaWebhook:
     id: int
     token: str
     channel_id: int
-    character: str | None = None  # None: the channel's common webhook
+    character: str | None = None  # if it is not the channel's common webhook
 
     def __repr__(self) -> str:
-        return f"PersonaWebhook(id={self.id}, channel_id={self.channel_id}, character={self.character!r})"
+        return (
+            f"PersonaWebhook(id={self.id}, channel_id={self.channel_id}, "
+            f"character={self.character!r})"
+        )
 
 
 class Posts(Protocol):
@@ -71,7 +74,7 @@ class Posts(Protocol):
     async def heard_before(self, turn_id: int) -> int:
         """Return the highest id of a person's message that the scene had stored before this turn.
 
-        Return 0 if there was none.
+        Return 0 if it had stored no message.
         """
         ...
 

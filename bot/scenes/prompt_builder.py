@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 BLOCK = 8
-"""Turns that leave a full context together. The rest then keeps its prefix, and the cache, longer."""
+"""Turns that leave a full context together. The rest then keeps its cached prefix longer."""
 
 _CHARACTERS_PER_TOKEN = 8  # above every language's average; limits the turns that are counted
 
@@ -70,7 +70,7 @@ def build_prompt(
 
 
 def build_grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
-    """Return the GBNF grammar of this character's replies, or with `more` of their continuations."""
+    """Return the GBNF grammar of a character's replies, or with `more` of continuations."""
     if more:
         return (
             build_stand_in_continuation_grammar()
@@ -122,9 +122,9 @@ async def fit_prompt(
             return FittedPrompt(kept, tuple(left_out))
         if first >= last:
             raise PromptTooLong(
-                f"The description of {character} and the latest line leave no room for a reply in the "
-                f"model's context of {engine.info.context} tokens. Shorten the scenario, or set a "
-                "larger `engine.context`."
+                f"The description of {character} and the latest line leave no room for a reply in "
+                f"the model's context of {engine.info.context} tokens. Shorten the scenario, or "
+                "set a larger `engine.context`."
             )
         first += BLOCK
 

@@ -1,6 +1,7 @@
-"""Plain questions to the engine: short answers that are no character's, such as who speaks next or how the wind blows.
+"""Plain questions to the engine, such as the next speaker or a narration.
 
-HER was trained to play characters and nothing else, so these prompts are plain chat and ask for very little.
+HER models were trained only to play characters. These prompts are therefore plain chat and ask for
+very short answers.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
-_MOST_TURNS = 12
-_LONGEST_TURN = 600  # characters
+_MAX_TURNS = 12
+_MAX_TURN_LENGTH = 600  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: how to answer, what to answer about, and how long and in which form the answer may be."""
+    """A question to the engine, and the limits and form of the answer."""
 
-    name: str  # whose the answer is, in the key by which the engine remembers prompts
-    manner: str
-    about: str
+    name: str  # identifies the question in the key of the engine's prompt cache
+    manner: str  # the instruction, as the system message
+    about: str  # the question, as the user's message
     max_tokens: int
     seed: int
     grammar: str
@@ -39,7 +40,10 @@ class Question:
 
 
 async def ask_engine(engine: Engine, scene: Scene, question: Question) -> str:
-    """Return the engine's answer, held to the grammar where the engine can. Raises EngineError."""
+    """Return the engine's answer, in the grammar if the engine supports one.
+
+    Raises EngineError.
+    """
     messages = (Message(Role.SYSTEM, question.manner), Message(Role.USER, question.about))
     request = Request(
         prompt=render_chatml(messages, prefill="", empty_think=True),
@@ -57,8 +61,8 @@ async def ask_engine(engine: Engine, scene: Scene, question: Question) -> str:
 
 
 def describe_latest(scene: Scene, turns: Sequence[Turn]) -> str:
-    """Return what was last said and done for all to hear, a paragraph each. No thought and no whisper is in it."""
+    """Return the latest public turns, a paragraph each. Thoughts and whispers are left out."""
     names = [character.name for character in scene.scenario.characters]
-    told = (select_public_line(turn) for turn in turns[-_MOST_TURNS:])
-    lines = (format_others_history(line.speaker, line.beats, names) for line in told if line)
-    return "\n\n".join(line[:_LONGEST_TURN] for line in lines if line)
+    lines = (select_public_line(turn) for turn in turns[-_MAX_TURNS:])
+    texts = (format_others_history(line.speaker, line.beats, names) for line in lines if line)
+    return "\n\n".join(text[:_MAX_TURN_LENGTH] for text in texts if text)

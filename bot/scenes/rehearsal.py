@@ -1,4 +1,4 @@
-"""A scene that a program plays: nothing is stored, nobody is shown anything."""
+"""A scene that a program plays, without a store and without Discord."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _numbers = count(1)
 
 
 class Rehearsal:
-    """One run of `scenario` on an engine that has been started. With a `seed` the same is said each time.
+    """One run of a scenario on a started engine. The same `seed` gives the same replies.
 
-    For one task at a time: what is said in a scene has an order.
+    Use it from one task at a time, because the turns of a scene have an order.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class Rehearsal:
         limits: ReplyLimits | None = None,
         seed: int | None = None,
     ) -> None:
-        chance = secrets.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - it shall come again
-        self._performance = ReplyGenerator(
+        chance = secrets.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - reproducible on purpose
+        self._generator = ReplyGenerator(
             engine, limits or ReplyLimits(), lambda: chance.getrandbits(32)
         )
         self._scene = Scene(
-            id=-next(_numbers),  # no scene that is stored
+            id=-next(_numbers),  # negative, so never the id of a stored scene
             place=Place(AT_TERMINAL, -1),
             scenario=scenario,
             gm_ids=(AT_TERMINAL,),
@@ -59,32 +59,33 @@ class Rehearsal:
 
     @property
     def story(self) -> tuple[Turn, ...]:
-        """Everything said so far, in order."""
+        """The turns so far, in order."""
         return tuple(self._story)
 
     def say(self, speaker: str, text: str) -> None:
-        """Have somebody say `text`, in which `*sighs*` is something done: a character, by any name it has, or somebody
-        else. Raises UserInputError where nothing was said."""
-        name = spoken_names(self._scene.scenario.characters).get(normal(speaker)) or sanitise_name(
-            speaker
-        )
+        """Add a line of a character, by any of its names, or of another person.
+
+        Text between asterisks is an action. Raises UserInputError if the line is empty.
+        """
+        names = spoken_names(self._scene.scenario.characters)
+        name = names.get(normal(speaker)) or sanitise_name(speaker)
         beats: Sequence[PublicBeat] = parse_player_text(text)
         if not beats:
-            raise UserInputError(f"{name} said nothing: give the words.")
+            raise UserInputError(f"The line of {name} is empty. Enter some words.")
         self._add(TurnKind.LINE, name, tuple(beats), text)
 
     async def reply(self, character: str, *, progress: Progress | None = None) -> tuple[Beat, ...]:
-        """Return what a character says, does and thinks next, in order; it is part of the story from then on.
+        """Generate a character's next turn, add it to the story and return its beats in order.
 
-        `progress` is awaited with the public beats that have settled so far, whenever there are more.
-        Raises UnknownName, NoWords where it said nothing, and EngineError.
+        `progress` is awaited with the public beats that are final so far, each time there are
+        more. Raises NameNotFound, EmptyReply and EngineError.
         """
         name = cast.find_part(self._scene, character).character
-        performed = await self._performance.reply(
-            self._scene, name, self.story, progress or _nobody
+        generated = await self._generator.reply(
+            self._scene, name, self.story, progress or _ignore_progress
         )
-        self._add(TurnKind.REPLY, name, performed.beats, performed.raw)
-        return performed.beats
+        self._add(TurnKind.REPLY, name, generated.beats, generated.raw)
+        return generated.beats
 
     def _add(self, kind: TurnKind, speaker: str, beats: tuple[Beat, ...], raw: str) -> None:
         number = len(self._story) + 1
@@ -94,5 +95,5 @@ class Rehearsal:
         )
 
 
-async def _nobody(_beats: tuple[PublicBeat, ...]) -> None:
-    """Tell nobody."""
+async def _ignore_progress(_beats: tuple[PublicBeat, ...]) -> None:
+    """Show no progress."""

@@ -72,7 +72,8 @@ class ReplyGenerator:
         """Return this character's next turn after `turns`, given the game master's `notes`.
 
         Retries once if the engine dies, and once if the reply has no public beat, then with little
-        room for planning. Raises EmptyReply if the retry has none either, and EngineError.
+        room for planning. Raises EmptyReply if the retry has no public beat either, and
+        EngineError.
         """
         fitted = await self.fit_prompt(scene, character, turns, notes)
         request = self._request(scene, character, fitted)
@@ -83,7 +84,8 @@ class ReplyGenerator:
             beats, raw = await self._attempt(scene, character, others, request, progress)
         if not select_public(beats):
             raise EmptyReply(
-                f"{character} was lost in thought and said nothing. Try again, or rephrase the line."
+                f"{character} was lost in thought and did not speak. Try again, or rephrase "
+                "the line."
             )
         return GeneratedReply(beats, raw, request.seed, len(fitted.left_out))
 
@@ -98,8 +100,8 @@ class ReplyGenerator:
     ) -> GeneratedReply:
         """Return this character's turn after `turns`: the finished `beats`, with more after them.
 
-        Retries once if the engine dies, and once if nothing was added. Raises EmptyReply if the
-        retry adds nothing either, and EngineError.
+        Retries once if the engine dies, and once if it added no text. Raises EmptyReply if the
+        retry adds no text either, and EngineError.
         """
         opening = layout.format_open_turn(character, beats)
         fitted = await self.fit_prompt(scene, character, turns, notes, opening=opening)
@@ -118,9 +120,7 @@ class ReplyGenerator:
             if _is_longer(now, before):
                 return GeneratedReply(now, raw, request.seed, len(fitted.left_out))
             request = replace(request, seed=self.new_seed())
-        raise EmptyReply(
-            f"{character} has nothing to add. Try again, or let another character speak."
-        )
+        raise EmptyReply(f"{character} added no words. Try again, or let another character speak.")
 
     async def think(
         self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
@@ -206,7 +206,7 @@ class ReplyGenerator:
         progress: Progress,
         before: tuple[PublicBeat, ...] = (),
     ) -> tuple[tuple[Beat, ...], str]:
-        """Generate once, and again if the engine dies. `before` are the public beats to continue."""
+        """Generate once, and again if the engine dies. `before` is public and continued."""
 
         def parser() -> ReplyParser:
             planned = request.prompt.prefill == PREFILL

@@ -33,7 +33,8 @@ RESTART_WINDOW: Final = timedelta(seconds=30)
 """How long after a turn became owed its generation may be restarted for a later line."""
 
 _UNEXPECTED = (
-    "An internal error occurred. The log of Aside has the details. Nothing is lost. Try again."
+    "An internal error occurred. The log of Aside has the details. The story is not affected. "
+    "Try again."
 )
 _NOT_STORED = (
     "The reply of {speaker} is ready but can't be stored at the moment. It will appear as soon as "
@@ -82,7 +83,7 @@ class Runner:
         self._choosing: asyncio.Task[str | None] | None = None
 
     def wake(self) -> None:
-        """Process everything that is owed. Does nothing more if the runner is already busy."""
+        """Process everything that is owed. Has no effect if the runner is already busy."""
         self._wanted = True
         if self._choosing is not None:
             self._choosing.cancel()  # the story has changed, so the choice is out of date
@@ -92,7 +93,7 @@ class Runner:
     def prefetch_minds(self) -> None:
         """Prepare the minds that are likely to be asked next.
 
-        Does nothing if the runner is busy: it prefetches when it is done.
+        Has no effect if the runner is busy: it prefetches when it is done.
         """
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._prefetch(), name=f"scene {self._scene().id}")
@@ -156,9 +157,9 @@ class Runner:
         return await self._store.owed(self._scene().id)
 
     async def _choose_volunteer(self) -> str | None:
-        """Return the character that speaks unaddressed.
+        """Return the character that speaks without being addressed, if any.
 
-        Return None if no character does, or if the story changed during the choice.
+        A choice is cancelled if the story changes meanwhile.
         """
         self._choosing = asyncio.create_task(self._choose_or_prefetch())
         try:
@@ -196,7 +197,7 @@ class Runner:
             await self._fail(turn, _UNEXPECTED)
 
     async def _prepare(self, turn: Turn) -> Turn | None:
-        """Return the turn with its take, or None if it is no longer owed."""
+        """Return the turn with its take, if it is still owed."""
         task = asyncio.create_task(self._claim_and_generate(turn))
         generation = self._generation = _Generation(turn, task)
         try:
@@ -269,7 +270,7 @@ class Runner:
             await self._delivery.progress(self._scene(), turn, beats)
 
     async def _save(self, turn: Turn, generated: GeneratedReply) -> Turn | None:
-        """Store the take. Return None if the turn left the story during the generation."""
+        """Store the take, if the turn did not leave the story during the generation."""
         if not await self._claim(turn):
             return None
         return await self._store.keep_take(turn.id, generated.beats, generated.raw, generated.seed)
@@ -296,7 +297,7 @@ class Runner:
             delivered.set()
 
     async def _withdraw(self, turn: Turn) -> None:
-        """Remove the visible part of a reply that is no longer owed."""
+        """Remove the visible part of a reply that is not owed any more."""
         if current := await self._store.turn(turn.id):
             try:
                 await self._delivery.withdraw(self._scene(), current)

@@ -45,16 +45,16 @@ class RunningScenes:
         return tuple(running.scene for running in self._by_id.values())
 
     def at(self, channel_id: int) -> Scene | None:
-        """Return the scene under way in a channel or thread, or None."""
+        """Return the scene under way in a channel or thread, if any."""
         scene_id = self._id_by_channel.get(channel_id)
         return None if scene_id is None else self._by_id[scene_id].scene
 
     def running(self, scene_id: int) -> RunningScene | None:
-        """Return a scene under way with its runner and its lock, or None."""
+        """Return a scene with its runner and its lock, if it is under way."""
         return self._by_id.get(scene_id)
 
     def require_scene(self, channel_id: int) -> Scene:
-        """Return the scene under way in a channel or thread. Raise Refused if there is none."""
+        """Return the scene under way in a channel. Raise Refused if no scene is."""
         if (scene := self.at(channel_id)) is None:
             raise Refused("No scene is under way in this channel.", Remedy.START_SCENE)
         return scene

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from bot.library.scenario import Character, Scenario
 
 AT_TERMINAL: Final = 0
-"""Stands for a server where a scene was begun at a terminal, and for the user who sat there: neither is on Discord."""
-
+"""The server id and the user id of a scene that began at a terminal."""
 
 DEFAULT_BUDGET: Final = 3
+"""Model turns that may follow a person's turn in mode `auto`."""
 
 
 class SceneState(StrEnum):
-    """Where a scene stands; the values are stored in the database."""
+    """The state of a scene. The values are stored in the database."""
 
     PLAYING = "playing"
     PAUSED = "paused"
@@ -29,38 +29,44 @@ class SceneState(StrEnum):
 
 
 class Mode(StrEnum):
-    """Who answers what nobody was addressed by; the values are stored in the database and typed by game masters."""
+    """Who answers a line that addresses no character.
 
-    ADDRESSED = "addressed"  # nobody
-    AUTO = "auto"  # whoever is likely to
+    The values are stored in the database and typed by game masters.
+    """
+
+    ADDRESSED = "addressed"  # only addressed characters answer
+    AUTO = "auto"  # the likeliest character answers
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Who plays one character: a player where `player_id` is set, nobody where it rests, the model otherwise."""
+    """The player of one character.
+
+    A user plays it if `player_id` is set. Otherwise the model plays it, unless it rests.
+    """
 
     character: str
     player_id: int | None = None  # Discord user id
     role_id: int | None = None  # the mentionable role made for the character in the scene's server
     rests: bool = False
-    absent: bool = False  # off stage: it hears nothing and says nothing meanwhile
+    absent: bool = False  # off stage: it neither hears nor speaks
 
     @property
     def by_model(self) -> bool:
-        """Whether the model plays this character."""
+        """True if the model plays this character."""
         return self.player_id is None and not self.rests
 
     @property
     def answers(self) -> bool:
-        """Whether the model speaks for this character now."""
+        """True if the model plays this character and it is on stage."""
         return self.by_model and not self.absent
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a scene plays: a channel or a thread on Discord, or a terminal.
+    """The place of a scene: a channel or thread on Discord, or a terminal.
 
-    A thread carries its parent's id, since its webhooks live there.
+    A thread has its parent's id, because the parent holds its webhooks.
     """
 
     guild_id: int
@@ -69,18 +75,18 @@ class Place:
 
     @property
     def at_terminal(self) -> bool:
-        """Whether this is no place on Discord."""
+        """True if this is a terminal."""
         return self.channel_id < 0
 
     @property
     def webhook_channel_id(self) -> int:
-        """The channel that holds the persona webhooks of this place."""
+        """The id of the channel that holds the persona webhooks of this place."""
         return self.parent_id or self.channel_id
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One run of a scenario. Immutable: its owner, the theatre, replaces it when something changes."""
+    """One run of a scenario. Immutable: its owner, the theatre, replaces it to change it."""
 
     id: int
     place: Place
@@ -90,34 +96,32 @@ class Scene:
     started_at: datetime
     state: SceneState = SceneState.PLAYING
     reveal: RevealPolicy = field(default_factory=RevealPolicy)
-    history_cut_told: bool = (
-        False  # the channel has been told that the oldest turns left the context
-    )
+    history_cut_told: bool = False  # the channel knows that the context lost the oldest turns
     mode: Mode = Mode.ADDRESSED
-    budget: int = DEFAULT_BUDGET  # how many turns of the model's may follow a person's while nobody is addressed
-    muted: tuple[int, ...] = ()  # users who are not heard
+    budget: int = DEFAULT_BUDGET  # model turns that may follow a person's turn in mode `auto`
+    muted: tuple[int, ...] = ()  # ids of users who are not heard
 
     def is_gm(self, user_id: int) -> bool:
-        """Whether this user directs the scene."""
+        """Return whether this user is a game master of the scene."""
         return user_id in self.gm_ids
 
     @property
     def audience(self) -> frozenset[str] | None:
-        """The characters who hear what is said now; None where all do."""
+        """The characters on stage, who hear new turns, if not all are."""
         present = frozenset(part.character for part in self.parts if not part.absent)
         return None if len(present) == len(self.parts) else present
 
     def part(self, character: str) -> Part:
-        """Return the part of that exact name. Raises KeyError."""
+        """Return the part of the character with this exact name. Raises KeyError."""
         for part in self.parts:
             if part.character == character:
                 return part
         raise KeyError(character)
 
     def part_of(self, user_id: int) -> Part | None:
-        """Return the part this user plays, if any."""
+        """Return the part that this user plays, if any."""
         return next((part for part in self.parts if part.player_id == user_id), None)
 
     def character(self, name: str) -> Character:
-        """Return the scenario's character of that exact name. Raises KeyError."""
+        """Return the scenario's character with this exact name. Raises KeyError."""
         return self.scenario.character(name)

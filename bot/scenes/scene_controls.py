@@ -28,7 +28,7 @@ class SceneControls:
         self._store = store
 
     async def pause(self, scene: Scene, by: int) -> Scene:
-        """Pause a scene: characters hear and answer nothing. For game masters.
+        """Pause a scene: characters neither hear nor answer. For game masters.
 
         A reply that is being generated is finished.
         """
@@ -57,7 +57,7 @@ class SceneControls:
     async def reveal(
         self, scene: Scene, kind: BeatKind, destination: Destination | None, by: int
     ) -> Scene:
-        """Set the destination of private beats of this kind; None toggles it. For game masters."""
+        """Set, or without a destination toggle, where beats of this kind go. For game masters."""
         require_gm(scene, by)
 
         def set_destination(now: Scene) -> Scene:

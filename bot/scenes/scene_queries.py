@@ -1,4 +1,4 @@
-"""Reads a scene: its history, its minds, its prompts and its thoughts. Changes nothing."""
+"""Reads a scene: its history, its minds, its prompts and its thoughts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SceneQueries:
         """Return the private beats of the reply that a post shows.
 
         A game master gets all of them, other people those that the scene reveals to everyone.
-        Raises Refused if this leaves none.
+        Raises Refused if no beat is left.
         """
         turn = await self._store.turn_by_message(message_id)
         scene = await self._store.scene(turn.scene_id) if turn else None

@@ -1,4 +1,7 @@
-"""Who speaks next though nobody was asked: the engine's guess, and a rule of thumb where it can't or is slow."""
+"""Predicts who speaks next after a line that addresses no character.
+
+The engine predicts. If it can't, or is too slow, a rule of thumb decides.
+"""
 
 from __future__ import annotations
 
@@ -26,41 +29,41 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 PREDICTION_TIMEOUT: Final = 5.0
-"""Seconds the engine has to say who speaks next."""
+"""The time in seconds that the engine has for a prediction."""
 
 NOBODY: Final = "Nobody"
-_LONGEST_SILENCE = 6  # turns: who was silent for longer wants to speak no more than that
+_MAX_SILENCE = 6  # turns; a longer silence makes a character no likelier to speak
 _MANNER = """\
-You direct a scene of {title}. You are told who is on stage and what was last said and done, and you say who speaks \
-next: the name of the one who would most naturally answer now. Say {nobody} where the line was the end of a matter, \
-or where nobody would answer it. Answer with one name from the list and nothing else."""
+You direct a scene of {title}. Read who is on stage, and the latest words and acts. Choose who \
+speaks next: the one who would most naturally answer now. Choose {nobody} if the line ended a \
+matter, or if no one would answer it. Answer with one name from the list only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Where a scene stands when somebody may speak: its public turns, and a seed for what is left to chance."""
+    """A scene before its next turn: its public turns, and a seed for random choices."""
 
     scene: Scene
     story: Sequence[Turn]
     seed: int
 
     @property
-    def spoke(self) -> str:
-        """Who spoke last; never the one to speak next."""
+    def last_speaker(self) -> str:
+        """The last speaker, who never speaks next."""
         return self.story[-1].speaker if self.story else ""
 
     @property
     def by_person(self) -> bool:
-        """Whether a person had the last word, or a game master wrote it."""
+        """True if a person wrote the last turn."""
         return bool(self.story) and self.story[-1].author_id is not None
 
     @property
     def on_stage(self) -> list[Part]:
-        """Who might speak next, whoever plays them."""
+        """The parts that might speak next, played by the model or by people."""
         return [
             part
             for part in self.scene.parts
-            if not (part.absent or part.rests or part.character == self.spoke)
+            if not (part.absent or part.rests or part.character == self.last_speaker)
         ]
 
     @property
@@ -70,22 +73,21 @@ class Moment:
 
 
 async def choose_next_speaker(
-    engine: Engine, moment: Moment, patience: float = PREDICTION_TIMEOUT
+    engine: Engine, moment: Moment, seconds: float = PREDICTION_TIMEOUT
 ) -> str | None:
-    """Return the model's character that speaks next; None for nobody, or where it is a player's turn.
+    """Return the model's character that speaks next.
 
-    After `patience` seconds without an answer the rule of thumb decides.
+    No character speaks if it is a player's turn, or if no answer is likely. The rule of thumb
+    decides if the engine does not answer within `seconds`.
     """
     if not moment.candidates:
         return None
     if not engine.info.stand_in:
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 answer = await predict_speaker(engine, moment)
         except (EngineError, TimeoutError) as error:
-            _log.info(
-                "Scene %d: the engine did not say who speaks next: %s", moment.scene.id, error
-            )
+            _log.info("Scene %d: the engine predicted no speaker: %s", moment.scene.id, error)
         else:
             if answer is not None:
                 return answer if answer in moment.candidates else None
@@ -93,14 +95,17 @@ async def choose_next_speaker(
 
 
 async def predict_speaker(engine: Engine, moment: Moment) -> str | None:
-    """Return whom the engine names, NOBODY included; None where that can't be made out. Raises EngineError."""
+    """Return the name that the engine predicts, which may be NOBODY.
+
+    The answer may contain no name. Raises EngineError.
+    """
     names = [part.character for part in moment.on_stage]
     listed = "\n".join(f"- {sanitise_name(name)}" for name in (*names, NOBODY))
     question = Question(
         name="director",
         manner=_MANNER.format(title=sanitise_name(moment.scene.scenario.title), nobody=NOBODY),
-        about=f"Who may speak next:\n{listed}\n\nWhat was last said and done:\n\n{describe_latest(moment.scene, moment.story)}"
-        "\n\nWho speaks next?",
+        about=f"Who may speak next:\n{listed}\n\nThe latest words and acts:\n\n"
+        f"{describe_latest(moment.scene, moment.story)}\n\nWho speaks next?",
         max_tokens=32,
         seed=moment.seed,
         grammar=build_choice_grammar((*map(sanitise_name, names), NOBODY)),
@@ -110,13 +115,16 @@ async def predict_speaker(engine: Engine, moment: Moment) -> str | None:
 
 
 def build_choice_grammar(names: Sequence[str]) -> str:
-    """Return the GBNF that lets one of these names through and nothing else."""
+    """Return the GBNF grammar that accepts one of these names."""
     literals = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
     return "root ::= " + " | ".join(f'"{literal}"' for literal in literals) + "\n"
 
 
 def parse_speaker(answer: str, moment: Moment) -> str | None:
-    """Return whom an answer names, NOBODY included: the name it consists of, or else the first that stands in it."""
+    """Return the name in an answer, which may be NOBODY.
+
+    If the answer is more than a name, the first name in it counts.
+    """
     on_stage = [part.character for part in moment.on_stage]
     spoken = spoken_names([moment.scene.character(name) for name in on_stage])
     spoken |= {normal(sanitise_name(name)): name for name in on_stage}
@@ -133,25 +141,28 @@ def parse_speaker(answer: str, moment: Moment) -> str | None:
 
 
 def guess_speaker(moment: Moment) -> str | None:
-    """Return who is likely to speak by rule of thumb: whoever the last line mentions, else the talkative and the
-    long silent; nobody where it mentions only a player's character, whose player will speak. A person's line is
-    always answered by somebody who speaks unasked at all; another character's only as often as the one who would
-    answer is talkative."""
+    """Return the speaker by rule of thumb, if any.
+
+    A character mentioned in the last line speaks. If the line mentions only a player's character,
+    that player will speak. Otherwise talkative characters and those that were silent for long are
+    likelier. A person's line is always answered if any character is talkative at all. A
+    character's line is answered only as often as the answering character is talkative.
+    """
     candidates = moment.candidates
-    mentioned_here = [part for part in moment.on_stage if part.character in _mentioned(moment)]
-    if mentioned_here:
-        return next((name for name in _mentioned(moment) if name in candidates), None)
-    eager = {name: moment.scene.character(name).talkativeness for name in candidates}
-    weights = [eager[name] * (1 + _silence(moment, name)) for name in candidates]
+    named = _list_mentioned(moment)
+    if any(part.character in named for part in moment.on_stage):
+        return next((name for name in named if name in candidates), None)
+    talkativeness = {name: moment.scene.character(name).talkativeness for name in candidates}
+    weights = [talkativeness[name] * (1 + _count_silent_turns(moment, name)) for name in candidates]
     if not any(weights):
         return None
-    chance = random.Random(moment.seed)  # noqa: S311 - a play, not a secret
+    chance = random.Random(moment.seed)  # noqa: S311 - not for security
     (name,) = chance.choices(candidates, weights)
-    return name if moment.by_person or chance.random() < eager[name] else None
+    return name if moment.by_person or chance.random() < talkativeness[name] else None
 
 
-def _mentioned(moment: Moment) -> tuple[str, ...]:
-    """Who is named in the last line, as people are named without being addressed: their full or first name."""
+def _list_mentioned(moment: Moment) -> tuple[str, ...]:
+    """Return the characters whose full or first name is in the last line."""
     last = moment.story[-1] if moment.story else None
     if last is None or last.take is None:
         return ()
@@ -159,10 +170,10 @@ def _mentioned(moment: Moment) -> tuple[str, ...]:
     return mentioned(words, spoken_names(moment.scene.scenario.characters))
 
 
-def _silence(moment: Moment, name: str) -> int:
-    """How many turns ago this character spoke, at most `_LONGEST_SILENCE`."""
-    recent = moment.story[: -_LONGEST_SILENCE - 1 : -1]
+def _count_silent_turns(moment: Moment, name: str) -> int:
+    """Return how many turns ago this character spoke, at most `_MAX_SILENCE`."""
+    recent = moment.story[: -_MAX_SILENCE - 1 : -1]
     said = (
         turn.speaker == name and turn.kind in (TurnKind.LINE, TurnKind.REPLY) for turn in recent
     )
-    return next((ago for ago, spoke in enumerate(said) if spoke), _LONGEST_SILENCE)
+    return next((ago for ago, spoke in enumerate(said) if spoke), _MAX_SILENCE)

@@ -78,7 +78,7 @@ class StoryEvents:
     # For game masters
 
     async def narrate(self, scene: Scene, text: str | None, by: int) -> None:
-        """Add a narration. With None the model writes it, and it appears when it is generated."""
+        """Add a narration. Without a text, the model writes it, and it appears later."""
         require_gm(scene, by)
         if text is not None:
             await self._add_environment(scene, by, NARRATOR, text, TurnKind.NARRATION)

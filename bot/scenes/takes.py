@@ -46,13 +46,13 @@ class Takes:
     async def retake(self, turn_id: int, by: int, *, lengthen: bool = False) -> None:
         """Generate a new take of a reply, or with `lengthen` one that continues the current take.
 
-        The new take becomes the current one. If none comes, the earlier one remains.
+        The new take becomes the current one. If the generation fails, the earlier one remains.
         """
         turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         async with running.lock:
             turn = await self._require_finished(turn)
             if running.scene.state is not SceneState.PLAYING:
-                raise Refused("The scene is paused, so nobody replies.", Remedy.UNPAUSE_SCENE)
+                raise Refused("The scene is paused, so no reply comes.", Remedy.UNPAUSE_SCENE)
             if not running.scene.part(turn.speaker).answers:
                 raise Refused(
                     f"The model does not speak for {turn.speaker} at the moment.", Remedy.LIST_CAST

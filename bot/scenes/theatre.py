@@ -114,7 +114,7 @@ class Theatre(RunningScenes):
         """Open a stored scene at a terminal, for whoever runs the program.
 
         An ended scene moves there. A scene under way in a channel keeps its place; the channel
-        sees nothing of the play at the terminal, but the characters remember it. Owed turns are
+        does not see the play at the terminal, but the characters remember it. Owed turns are
         not processed before `play_owed`. Raises Refused if the channel is owed a reply.
         """
         scene = await relocation.open_at_terminal(self._store, scene_id, terminal)

@@ -1,4 +1,4 @@
-"""Turns and takes: what was contributed to a scene, and the alternative generations of it."""
+"""Turns, the contributions to a scene, and takes, the alternative versions of a turn."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ if TYPE_CHECKING:
 
 
 class TurnKind(StrEnum):
-    """What a turn is; the values are stored in the database."""
+    """The kind of a turn. The values are stored in the database."""
 
     LINE = "line"  # a person's line, as a character or under their own name
-    REPLY = "reply"  # a character's, by the model
-    NARRATION = "narration"  # the environment's
-    SETTING = "setting"  # the game master moved the scene; `speaker` is what of it changed: Scene, Time or Place
-    WHISPER = "whisper"  # heard by one mind and no channel: what is whispered to it, or what it whispers back
+    REPLY = "reply"  # a character's turn
+    NARRATION = "narration"  # the environment's turn
+    SETTING = "setting"  # a change of setting; `speaker` is Scene, Time or Place
+    WHISPER = "whisper"  # from or to one mind, and not shown in the channel
 
 
 PUBLIC: Final = frozenset({TurnKind.LINE, TurnKind.REPLY, TurnKind.NARRATION, TurnKind.SETTING})
-"""The kinds of turns that stand in the channel, where everyone reads them."""
+"""The kinds of turns that everyone reads in the channel."""
 
 
 class TurnState(StrEnum):
-    """How far a turn has come; the values are stored in the database."""
+    """The progress of a turn. The values are stored in the database."""
 
-    THINKING = "thinking"  # owed: stored before the model was asked, taken up again after a restart
+    THINKING = "thinking"  # owed: stored before it is generated, so that it survives a restart
     DONE = "done"
-    FAILED = "failed"  # no usable reply came; may be tried again
-    HIDDEN = "hidden"  # taken out of the story: its message was deleted, or the history was cleared
+    FAILED = "failed"  # no usable reply came; a retry is possible
+    HIDDEN = "hidden"  # removed from the story
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """One generation of a turn, or what a person said."""
+    """One version of a turn, generated or written by a person."""
 
     id: int
     number: int  # from 1
     beats: tuple[Beat, ...]
-    raw: str  # what the model wrote, its prefill put back, or what the person typed
-    seed: int | None = None  # None for a person's
+    raw: str  # the model's text with its prefill, or the person's text
+    seed: int | None = None  # only of a generated take
 
     def __repr__(self) -> str:
         return f"Take(id={self.id}, number={self.number}, {len(self.beats)} beats)"
@@ -53,38 +53,34 @@ class Take:
 class Turn:
     """One contribution to a scene, with its current take."""
 
-    id: int  # ascending within the database; a scene's turns are told in this order
+    id: int  # ascending within the database; orders the turns of a scene
     scene_id: int
     kind: TurnKind
-    speaker: str  # a character's name, or a person's display name at the time
+    speaker: str  # a character's name, or a person's display name at that time
     state: TurnState
     created_at: datetime
-    take: Take | None = None  # None while thinking, or failed
-    takes: tuple[int, ...] = ()  # ids of all its takes, the earliest first
-    lengthens: Take | None = (
-        None  # for a reply that is being lengthened, or just was: what it goes on from
-    )
-    author_id: int | None = None  # Discord user id of the person who spoke
-    message_id: int | None = None  # Discord message the person spoke in
-    answers_id: int | None = None  # for a reply: the turn it answers
-    also_answers: tuple[int, ...] = ()  # later turns that the same reply answers
-    heard_by: frozenset[str] | None = None  # characters whose minds have it; None: all of them
-    listener_id: int | None = None  # for a whispered reply: the person who hears it
-    fault: str | None = None  # for a failed turn: the sentence people were told
-    undone_at: int | None = (
-        None  # for a hidden turn that can be restored: when, in microseconds since 1970
-    )
+    take: Take | None = None  # the current take, unless owed or failed
+    takes: tuple[int, ...] = ()  # ids of all takes, the earliest first
+    lengthens: Take | None = None  # the take that a continued reply continues
+    author_id: int | None = None  # Discord user id of the person who wrote it
+    message_id: int | None = None  # Discord message of the person's line
+    answers_id: int | None = None  # the turn that a reply answers
+    also_answers: tuple[int, ...] = ()  # later turns that it answers too
+    heard_by: frozenset[str] | None = None  # characters whose minds have it, if not all
+    listener_id: int | None = None  # user who reads a whispered reply
+    fault: str | None = None  # the sentence shown for a failed turn
+    undone_at: int | None = None  # moment of its undo, in microseconds since 1970
 
     @property
     def public(self) -> bool:
-        """Whether it stands in the channel."""
+        """True if everyone reads it in the channel."""
         return self.kind in PUBLIC
 
     @property
     def answered(self) -> tuple[int, ...]:
-        """The turns that this one answers, in order."""
+        """The ids of the turns that this one answers, in order."""
         return (*((self.answers_id,) if self.answers_id else ()), *self.also_answers)
 
     def heard(self, character: str) -> bool:
-        """Whether that character's mind has this turn. A mind has what the character itself said."""
+        """Return whether this character's mind has the turn. It always has the character's own."""
         return self.heard_by is None or character in self.heard_by or character == self.speaker

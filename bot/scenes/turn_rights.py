@@ -47,7 +47,7 @@ async def require_current_button(
 ) -> None:
     """Raise Refused if a button that names this turn can't belong to it.
 
-    The button was pressed under that message, or with None in a private answer in that channel.
+    Without a message, the button was pressed in a private answer in that channel.
     A new database counts ids from 1 again, but the buttons of the old one stay on Discord.
     """
     turn = await store.turn(turn_id)

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The turns that were undone, or brought back, together.
+    """The turns that were undone, or restored, together.
 
-    `moment` identifies the undo, in microseconds since 1970. It is None if no turn can come back.
+    `moment` identifies the undo, in microseconds since 1970. It is missing if no turn can be
+    restored.
     """
 
     scene: Scene
@@ -57,7 +58,7 @@ class Undo:
     async def count_later_turns(self, turn_id: int, by: int) -> int:
         """Return the number of turns that a rewind to this one undoes.
 
-        Raises Refused if there is none.
+        Raises Refused if it undoes no turn.
         """
         turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
         return sum(
@@ -88,7 +89,7 @@ class Undo:
             return await self._undo(running.scene, [turn])
 
     async def unhide(self, scene_id: int, moment: int | None, by: int) -> Undone:
-        """Bring back the turns that were undone at that moment, or with None the latest ones."""
+        """Restore the turns that were undone at that moment, by default the latest ones."""
         running = self._theatre.running(scene_id)
         if running is None:
             raise Refused(SCENE_GONE)
@@ -128,7 +129,7 @@ class Undo:
             )
         later = [one for one in await self._store.turns(turn.scene_id) if one.id > turn.id]
         if not later:
-            raise Refused("That is the latest turn, so there is nothing after it to undo.")
+            raise Refused("That is the latest turn, so a rewind to it undoes no turn.")
         return later
 
     async def _undo(self, scene: Scene, turns: Sequence[Turn]) -> Undone:

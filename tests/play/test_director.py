@@ -188,7 +188,7 @@ async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_once(evening
         await evening.kitty.slash(evening.stage, "cast join", character="Elizabeth Bennet")
         for _ in range(2):
             for name, why in (
-                ("Mr Bennet", "Mr Bennet is off stage and hears nothing"),
+                ("Mr Bennet", "Mr Bennet is off stage and can't hear you"),
                 ("Mrs Bennet", "Mrs Bennet rests"),
                 ("Elizabeth", "A player has the part of Elizabeth Bennet"),
             ):

@@ -105,7 +105,7 @@ async def test_a_reply_with_nothing_to_add_stays_as_it_is_and_says_so(evening: E
         post = await asked(evening)
         await evening.lizzy.press(post, "Write more")
         said = await evening.discord.until(
-            lambda: [m for m in evening.stage.messages if "nothing to add" in m.content]
+            lambda: [m for m in evening.stage.messages if "added no words" in m.content]
         )
         assert "said before stands" in said[0].content
         assert post.content == "*smiles* You refuse him?"

@@ -154,7 +154,7 @@ async def test_a_slow_engine_is_not_waited_for() -> None:
     engine = ScriptedEngine([Scripted("Mrs Bennet", pause=60)])
     await engine.start()
     told = moment(turn("Alice", "Where is Elizabeth?", 9))
-    assert await choose_next_speaker(engine, told, patience=0.01) == "Elizabeth Bennet"
+    assert await choose_next_speaker(engine, told, seconds=0.01) == "Elizabeth Bennet"
     assert len(engine.cancelled) == 1
 
 

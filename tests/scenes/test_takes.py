@@ -177,7 +177,7 @@ async def test_a_reply_with_nothing_to_add_is_asked_once_more_and_then_stands(
         await house.quiet(scene)
         assert house.engine.requests[1].seed != house.engine.requests[2].seed
         assert await said(house, scene) == REFUSES
-        assert "nothing to add" in house.stage.notices[0].text
+        assert "added no words" in house.stage.notices[0].text
 
 
 async def test_a_restart_in_the_middle_of_lengthening_goes_on_with_it(tmp_path: Path) -> None:
