@@ -201,7 +201,9 @@ class SceneCommands(
 
     @app_commands.command(description="What was said and done so far")
     async def history(self, interaction: discord.Interaction) -> None:
-        """Show the story so far: what is public of it."""
+        """Show the public story so far to a person who may read the channel's history."""
+        if not interaction.permissions.read_message_history:
+            raise Refused("You may not read the message history of this channel.")
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         for page in status_pages.format_history(await self._theatre.queries.read_history(scene)):

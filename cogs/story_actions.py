@@ -143,7 +143,7 @@ class StoryActions(commands.Cog):
             if post.purpose is PostPurpose.PERSONA
         ]
         place = await create_branch_thread(
-            self._bot, scene, turn.message_id or next(iter(posts), None)
+            self._bot, scene, turn.message_id or next(iter(posts), None), interaction.user.id
         )
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
         told = len(await self._theatre.queries.read_history(branch))

@@ -18,6 +18,7 @@ INVITE_PERMISSIONS = discord.Permissions(
     send_messages=True,
     send_messages_in_threads=True,
     create_public_threads=True,
+    create_private_threads=True,
     embed_links=True,
     attach_files=True,
     read_message_history=True,
@@ -26,7 +27,8 @@ INVITE_PERMISSIONS = discord.Permissions(
 )
 """The permissions that Aside's invitation asks for.
 
-Only mentionable characters need Manage Roles, and only branches need Create Public Threads.
+Only mentionable characters need Manage Roles. Only branches need Create Public Threads, or Create
+Private Threads if the scene plays in a private thread.
 """
 
 _OPTIONAL = ("attach_files", "read_message_history", "manage_webhooks")

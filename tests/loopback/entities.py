@@ -142,6 +142,7 @@ class Channel(Named):
     recipients: list[User] = field(default_factory=list)
     thread: ThreadState | None = None
     tags: list[Json] = field(default_factory=list)
+    requires_tag: bool = False  # a forum in which each post needs a tag
     history: list[Message] = field(default_factory=list)  # deleted and ephemeral ones too
     titles: list[str] = field(default_factory=list)  # every name and topic it ever had
 

@@ -33,6 +33,7 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     ),
     40003: (429, "You are opening direct messages too fast.", False),
     40005: (413, "Request entity too large", True),
+    40067: (400, "A tag is required to create a forum post in this channel", False),
     40060: (400, "Interaction has already been acknowledged.", True),
     50001: (403, "Missing Access", False),
     50005: (403, "Cannot edit a message authored by another user", True),

@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from ..world import World
 
 
+_REQUIRE_TAG = 1 << 4
+
+
 def channel(where: Channel) -> Json:
     """Any kind of channel."""
-    data: Json = {"id": str(where.id), "type": int(where.kind), "flags": 0}
+    flags = _REQUIRE_TAG if where.requires_tag else 0
+    data: Json = {"id": str(where.id), "type": int(where.kind), "flags": flags}
     data["last_message_id"] = str(where.history[-1].id) if where.history else None
     if where.is_dm:
         return data | {"recipients": [user(who) for who in where.recipients if not who.bot]}

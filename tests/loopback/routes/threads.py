@@ -41,6 +41,8 @@ def _start_post(call: Call, forum: Channel) -> Answer:
     world, body = call.world, call.body
     call.need("send_messages", forum)
     refuse(between(body, "name", 100, least=1))
+    if forum.requires_tag and not body.get("applied_tags"):
+        raise Refusal(40067)
     draft = new_draft(call, body["message"], forum)
     thread = _configured(call, world.thread(forum, body["name"], world.bot))
     assert thread.thread
@@ -81,6 +83,16 @@ def list_thread_members(call: Call) -> Answer:
     thread = _thread(call)
     assert thread.thread
     return [payloads.thread_member(thread, each) for each in thread.thread.members]
+
+
+@route("GET", MEMBERS + "/{user_id}")
+def get_thread_member(call: Call) -> Answer:
+    thread = _thread(call)
+    user_id = call.number("user_id")
+    assert thread.thread
+    if user_id not in thread.thread.members:
+        raise Refusal(10007)
+    return payloads.thread_member(thread, user_id)
 
 
 @route("PUT", MEMBERS + "/@me")
