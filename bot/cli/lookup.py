@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bot.library.library import Library
     from bot.library.scenario import Scenario
     from bot.settings import Settings
+    from bot.weights.catalogue import CatalogueEntry
 
 
 def find_scenario(name: str, library: Library) -> Scenario:
@@ -49,18 +50,29 @@ def find_character(scenario: Scenario, name: str) -> str:
 
 def choose_dialect(settings: Settings) -> Dialect:
     """Return the dialect of the model in the settings, or HER if the settings name no model."""
-    engine = settings.engine
     if not settings.model_chosen:
         return Dialect.HER
-    if engine.dialect is not None:
-        return Dialect(engine.dialect)
+    if settings.engine.dialect is not None:
+        return Dialect(settings.engine.dialect)
+    entry = _find_entry(settings)
+    return Dialect(entry.dialect) if entry else Dialect.HER
+
+
+def choose_requirements(settings: Settings) -> str:
+    """Return the Requirements section of the model in the settings, or "" for Aside's own."""
+    if settings.engine.requirements is not None:
+        return settings.engine.requirements
+    entry = _find_entry(settings) if settings.model_chosen else None
+    return entry.requirements if entry else ""
+
+
+def _find_entry(settings: Settings) -> CatalogueEntry | None:
+    engine = settings.engine
+    folder = engine.weights if engine.kind == "local" else None
     try:
-        entry, _ = entry_named(
-            engine.model or "", engine.weights if engine.kind == "local" else None
-        )
+        return entry_named(engine.model or "", folder)[0]
     except UserInputError:
-        return Dialect.HER
-    return Dialect(entry.dialect)
+        return None
 
 
 def _scenario_at(path: Path) -> Scenario:

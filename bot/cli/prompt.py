@@ -28,7 +28,12 @@ def prompt(
     config: Config = None,
 ) -> None:
     """Print the exact text that the engine receives for a character's next turn."""
-    from bot.cli.lookup import choose_dialect, find_character, find_scenario
+    from bot.cli.lookup import (
+        choose_dialect,
+        choose_requirements,
+        find_character,
+        find_scenario,
+    )
     from bot.cli.turns_file import read_turns
     from bot.scenes import prompt_builder
 
@@ -39,6 +44,11 @@ def prompt(
     chosen = dialect or choose_dialect(settings)
     write(
         prompt_builder.build_prompt(
-            played, name, story, chosen, empty_think=settings.play.empty_think
+            played,
+            name,
+            story,
+            chosen,
+            requirements=choose_requirements(settings),
+            empty_think=settings.play.empty_think,
         ).text
     )

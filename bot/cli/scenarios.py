@@ -114,6 +114,6 @@ def _describe(scenario: Scenario) -> Iterator[str]:
 def _describe_character(character: Character) -> Iterator[str]:
     notes = [*character.aliases, *(() if character.playable else ("not playable",))]
     yield character.name + (f" ({', '.join(notes)})" if notes else "")
-    for heading in ("profile", "known_as", "motivation", "face"):
+    for heading in ("description", "profile", "experience", "known_as", "motivation", "face"):
         if text := getattr(character, heading):
             yield textwrap.indent(f"{heading.replace('_', ' ').capitalize()}: {text}", "  ")

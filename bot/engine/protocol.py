@@ -51,6 +51,7 @@ class EngineInfo:
     warning: str | None = None  # a sentence for the operator, for example about an unused GPU
     stand_in: bool = False  # True for the demo model, which is not a HER model
     sampling: Sampling = Sampling()  # recommended by the model's authors
+    requirements: str = ""  # the Requirements section of the prompt, if the model has its own
     supports_grammar: bool = False  # whether a grammar can constrain the replies
     minds: int = 1  # replies generated at once; further ones wait in the queue
     memory: str = ""  # how the model is placed in memory, if the engine chose that

@@ -41,6 +41,7 @@ class RemoteOptions:
 
     model: str | None = None  # default: the server's only model
     dialect: Dialect = Dialect.HER
+    requirements: str = ""  # the Requirements section of the prompt; empty: Aside's own
     sampling: Sampling = field(default_factory=Sampling)
     context: int | None = None  # tokens; default: as the server reports
     api_key: str | None = field(default=None, repr=False)
@@ -236,6 +237,7 @@ class RemoteEngine:
             kind="remote",
             model=models[0].name,
             dialect=self._options.dialect,
+            requirements=self._options.requirements,
             context=self._options.context or min(contexts, default=_ASSUMED_CONTEXT),
             device=", ".join(str(server.client) for server in servers),
             warning=" ".join(map(str, errors)) or None,

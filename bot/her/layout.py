@@ -24,15 +24,25 @@ CONVERSATION_START = "===Conversation Start==="
 PAUSE_LINE = "A moment passes."
 """The environment's line if the character has just spoken and is to speak again."""
 
+OTHERS_HEADING = "Information about other Characters"
+"""As in the final training data. Earlier steps of the authors' pipeline have "the other"."""
+
 REQUIREMENTS = """\
-You are to play {character}. Your reply has two parts, in strict order: system thinking, then the role's own part.
-First, system thinking: inside <system_thinking> and </system_thinking>, analyse in the third person how to portray \
-{character} here: what the character wants, knows and feels, and how to show it. Write it once, at the beginning.
-Then the role's thought, speech and action. Put thoughts inside <role_thinking> and </role_thinking>: they are \
-invisible to others. Put actions inside <role_action> and </role_action>: they are visible to others. Write speech \
-without tags. Thoughts, actions and speech may be freely interleaved. All thinking is invisible to others.
-Play only {character}, for one turn. Write no other names followed by a colon: never speak or act for anyone else. \
-Stop when the turn is over. Keep it to about 200 words."""
+Your reply has two parts, in strict order: system thinking, then the role-play response.
+1. System thinking: exactly one block at the very beginning, inside <system_thinking> and \
+</system_thinking>. It analyses in the third person how to portray {character}.
+2. Role-play response: {character}'s thought, speech and action. Put thoughts inside \
+<role_thinking> and </role_thinking> (invisible to others) and actions inside <role_action> and \
+</role_action> (visible to others). Write speech without tags. Thought, speech and action may be \
+interleaved freely and repeated.
+(System thinking and role thinking are invisible to others.)
+Play only {character}, for one turn. Never write another name followed by a colon. Stop when the \
+turn is over. Write about 200 words."""
+"""The Requirements section if the model's own is unknown.
+
+It follows the structure of the training data, with one line of rules for inference at the end. The
+wording is Aside's, not that of HER's authors.
+"""
 
 
 class Role(StrEnum):
@@ -55,19 +65,22 @@ class Message:
 class CharacterSheet:
     """The contents of a character's system message. The prompt leaves out empty parts.
 
-    `others` holds the names of the other characters and what this one knows about them.
-    `motivation` is the character's aim in the scene. `rules` are requirements in addition to HER's
-    own, one sentence or paragraph each.
+    `description` and `experience` are single lines around the profile. `others` holds the names of the
+    other characters and the facts that this one knows about them. `motivation` is the character's aim
+    in the scene. `requirements` is the text of the Requirements section, in which `{character}` is
+    replaced by the character's name. It comes from the operator, so that it keeps its tags.
     """
 
     character: str
     book: str = ""
+    description: str = ""
     profile: str = ""
+    experience: str = ""
     background: str = ""
     scenario: str = ""
     others: tuple[tuple[str, str], ...] = ()
     motivation: str = ""
-    rules: tuple[str, ...] = ()
+    requirements: str = REQUIREMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +126,17 @@ def build_system_message(sheet: CharacterSheet) -> str:
     """Return the system message: the sheet's sections in HER's order."""
     name = sanitise_name(sheet.character)
     book = f" from {_join_lines(sheet.book)}" if sheet.book.strip() else ""
-    others = "\n".join(_format_other(*other) for other in sheet.others)
-    rules = "\n".join(map(_clean_section, sheet.rules))
+    others = "\n\n".join(_format_other(*other) for other in sheet.others)
     sections = (
-        (f"{name}'s Profile", _clean_section(sheet.profile)),
+        (f"{name}'s Profile", _format_profile(sheet)),
         ("Background", _clean_section(sheet.background)),
         ("Current Scenario", _clean_section(sheet.scenario)),
-        ("Information about the other Characters", others),
+        (OTHERS_HEADING, others),
         ("Your Inner Thoughts", _clean_section(sheet.motivation)),
-        ("Requirements", f"{REQUIREMENTS.format(character=name)}\n{rules}".strip()),
+        ("Requirements", sheet.requirements.strip().replace("{character}", name)),
     )
-    return f"You are {name}{book}.\n\n" + "\n".join(
-        f"==={title}===\n{text}" for title, text in sections if text
-    )
+    blocks = (f"==={title}===\n{text}" for title, text in sections if text)
+    return "\n\n".join((f"You are {name}{book}.", *blocks))
 
 
 def build_conversation(
@@ -240,6 +251,16 @@ def _add_marker(turns: list[tuple[Role, str]], marker: str) -> list[tuple[Role, 
 
 def _clean_section(text: str) -> str:
     return sanitise_text(remove_headings(text))
+
+
+def _format_profile(sheet: CharacterSheet) -> str:
+    description, experience = map(_join_lines, (sheet.description, sheet.experience))
+    lines = (
+        f"description: {description}" if description else "",
+        _clean_section(sheet.profile),
+        f"experience: {experience}" if experience else "",
+    )
+    return "\n".join(filter(None, lines))
 
 
 def _join_lines(text: str) -> str:

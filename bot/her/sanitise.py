@@ -101,14 +101,18 @@ def sanitise_name(text: str) -> str:
     Line breaks, colons, control and direction characters, HER tags and control tokens are removed.
     If no visible character is left, the name is "Someone".
     """
-    spans = find_tags(text)[0]
-    for span in reversed(spans):
+    while (name := _clean_name(text)) != text:
+        text = name
+    return name if _is_visible(name) else _NAMELESS
+
+
+def _clean_name(text: str) -> str:
+    for span in reversed(find_tags(text)[0]):
         text = f"{text[: span.start]} {text[span.end :]}" if span.token.raw else text
     visible = "".join(
         char if _fits_name(char) else " " * (not _is_invisible(char)) for char in text
     )
-    name = " ".join(visible.replace("===", " ").split())[:_LONGEST_NAME].strip()
-    return name if _is_visible(name) else _NAMELESS
+    return " ".join(visible.replace("===", " ").split())[:_LONGEST_NAME].strip()
 
 
 def _fits_name(char: str) -> bool:

@@ -38,6 +38,7 @@ class _KeyCharacter(BaseModel):
     motivation: Words = ""
     thought: Words = ""
     description: Words = ""
+    experience: Words = ""
 
 
 class _Plot(BaseModel):
@@ -128,9 +129,12 @@ def _characters(scene: _Scene) -> list[dict[str, str]]:
     people: dict[str, dict[str, str]] = {}
     for name in names:
         key = keys.get(normal(name), _KeyCharacter(name=name))
+        profile = profiles.get(normal(name))
         person = {
             "name": name,
-            "profile": profiles.get(normal(name)) or key.description,
+            "description": key.description if profile else "",
+            "profile": profile or key.description,
+            "experience": key.experience,
             "motivation": key.motivation or key.thought,
         }
         people.setdefault(normal(name), person)

@@ -69,6 +69,12 @@ Line = Annotated[str, BeforeValidator(_one_line), StringConstraints(min_length=1
 Prose = Annotated[
     str, StringConstraints(strip_whitespace=True, max_length=20_000), AfterValidator(_clean)
 ]
+Note = Annotated[
+    str,
+    BeforeValidator(_one_line),
+    StringConstraints(max_length=20_000),
+    AfterValidator(_clean),
+]
 Name = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=80),
@@ -108,6 +114,13 @@ class Character(Document):
 
     name: Name = Field(description="as it stands over what the character says")
     profile: Prose = Field(default="", description="who this is, as the one who plays it must know")
+    description: Note = Field(
+        default="",
+        description="one line before the profile; only the character's own mind reads it",
+    )
+    experience: Note = Field(
+        default="", description="one line after the profile; only the character's own mind reads it"
+    )
     known_as: Prose = Field(
         default="", description="what the others know of it; empty: they get the profile"
     )

@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.her.beats import action, select_public, speech, thought
-from bot.her.layout import CharacterSheet, EnvironmentLine, HeardItem, HeardLine, OwnTurn
+from bot.her.layout import (
+    REQUIREMENTS,
+    CharacterSheet,
+    EnvironmentLine,
+    HeardItem,
+    HeardLine,
+    OwnTurn,
+)
 from bot.her.player_text import parse_player_text
 from bot.library.scenario import NARRATOR
 from bot.scenes.turn import TurnKind
@@ -27,16 +34,23 @@ PLACE = "Place"
 
 
 def build_sheet(
-    scenario: Scenario, character: Character, turns: Iterable[Turn] = ()
+    scenario: Scenario,
+    character: Character,
+    turns: Iterable[Turn] = (),
+    *,
+    requirements: str = "",
 ) -> CharacterSheet:
     """Return the knowledge of this mind before the first turn, without the others' motivations.
 
-    If the scene moved in `turns`, the sheet has the latest setting.
+    If the scene moved in `turns`, the sheet has the latest setting. `requirements` is the model's own
+    Requirements section. If it is empty, the sheet has Aside's.
     """
     return CharacterSheet(
         character=character.name,
         book=scenario.book,
+        description=character.description,
         profile=character.profile,
+        experience=character.experience,
         background=scenario.background,
         scenario=describe_setting(scenario, turns),
         others=tuple(
@@ -45,6 +59,7 @@ def build_sheet(
             if other.name != character.name
         ),
         motivation=character.motivation,
+        requirements=requirements or REQUIREMENTS,
     )
 
 

@@ -68,6 +68,7 @@ async def predict_prefix(
         character,
         (*kept, _example_line(scene)),
         generator.engine.info.dialect,
+        requirements=generator.engine.info.requirements,
         empty_think=generator.limits.empty_think,
         left_out=fitted.left_out,
     )

@@ -45,6 +45,7 @@ def build_prompt(
     turns: Sequence[Turn],
     dialect: Dialect,
     *,
+    requirements: str = "",
     empty_think: bool = False,
     notes: Sequence[str] = (),
     left_out: Sequence[Turn] = (),
@@ -53,11 +54,12 @@ def build_prompt(
     """Return the prompt for this character's next turn after `turns`.
 
     `notes` are the game master's notes for it. `left_out` are the turns before `turns`: only their
-    changes of setting count. `opening` is the text of a turn that has already begun. Raises
-    KeyError if the scenario has no such character.
+    changes of setting count. `opening` is the text of a turn that has already begun. `requirements`
+    is the model's own Requirements section, if it has one. Raises KeyError if the scenario has no
+    such character.
     """
     person = scenario.character(character)
-    sheet = mind.build_sheet(scenario, person, (*left_out, *turns))
+    sheet = mind.build_sheet(scenario, person, (*left_out, *turns), requirements=requirements)
     heard = mind.build_history(character, turns, notes)
     if dialect is Dialect.STAND_IN:
         return render_chatml(
@@ -113,6 +115,7 @@ async def fit_prompt(
             character,
             kept_turns,
             engine.info.dialect,
+            requirements=engine.info.requirements,
             empty_think=empty_think,
             notes=notes,
             left_out=left_out,

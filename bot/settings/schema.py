@@ -49,6 +49,13 @@ class DiscordSettings(Group):
 class EngineSettings(Group):
     """Base of the engine settings."""
 
+    requirements: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=20_000,
+        description="the Requirements section of HER's prompt, with {character} for the name",
+    )
+
     def options(self) -> dict[str, Any]:
         """Return the fields of `LocalOptions` or `RemoteOptions` that are set.
 

@@ -64,6 +64,11 @@ class CatalogueEntry(BaseModel):
         default=True, description="false for one that judges replies and plays no part"
     )
     sampling: SamplingAdvice = Field(default_factory=SamplingAdvice)
+    requirements: str = Field(
+        default="",
+        max_length=20_000,
+        description="the Requirements section of HER's prompt; left out: Aside's own wording",
+    )
     note: str = ""
 
     @model_validator(mode="after")

@@ -31,6 +31,7 @@ class ModelSource:
     stand_in: bool = False
     sampling: SamplingAdvice = field(default_factory=SamplingAdvice)
     note: str = ""
+    requirements: str = ""  # the Requirements section of the prompt; empty: Aside's own
 
 
 def resolve(
@@ -66,7 +67,13 @@ def resolve(
         entry, quantisation, folder, fetching=fetching, progress=progress
     )
     return ModelSource(
-        found, entry.title, entry.dialect, entry.stand_in, entry.sampling, entry.note
+        found,
+        entry.title,
+        entry.dialect,
+        entry.stand_in,
+        entry.sampling,
+        entry.note,
+        entry.requirements,
     )
 
 

@@ -250,6 +250,24 @@ def test_an_own_file_can_be_added_and_removed(aside: Aside, tmp_path: Path, weig
     assert "No model is called" in complaint(aside("models", "show", "mine"))
 
 
+def test_an_added_model_can_bring_its_own_requirements(
+    aside: Aside, tmp_path: Path, weights: Path
+) -> None:
+    mine = make_gguf(tmp_path / "mine.gguf")
+    wording = put("requirements.txt", "Play {character}.\n(Think in secret.)\n")
+    added = aside("models", "add", str(mine), "--name", "mine", "--requirements", str(wording))
+    assert added.exit_code == 0, added.output
+    assert resolve("mine", folder=weights).requirements == "Play {character}.\n(Think in secret.)\n"
+    put(
+        "aside.yaml",
+        "library: {folders: [books]}\nengine: {model: mine, weights: weights}\n",
+    )
+    shown = aside("prompt", "morning-call", "papa")
+    assert "===Requirements===\nPlay Mr Bennet.\n(Think in secret.)<|im_end|>" in shown.stdout
+    missing = aside("models", "add", str(mine), "--name", "other", "--requirements", "absent.txt")
+    assert "absent.txt" in complaint(missing)
+
+
 def test_an_invalid_file_is_not_added(aside: Aside, tmp_path: Path) -> None:
     page = tmp_path / "page.gguf"
     page.write_text("<html>")

@@ -155,3 +155,14 @@ def test_a_file_with_several_scenarios_is_rejected(aside: Aside) -> None:
 def test_a_faulty_scenario_is_reported_with_its_line(aside: Aside) -> None:
     put("odd.yaml", MORNING.replace("title:", "titel:"))
     assert complaint(aside("prompt", "odd.yaml", "papa")).startswith("odd.yaml, line 1")
+
+
+def test_the_settings_give_the_wording_of_the_requirements(aside: Aside) -> None:
+    wording = "Play {character}.\n<system_thinking>{mood}</system_thinking>"
+    put(
+        "aside.yaml",
+        f"library: {{folders: [books]}}\nengine: {{requirements: {wording!a}}}\n".replace("'", '"'),
+    )
+    text = shown(aside, "morning-call", "papa")
+    section = "\n\n===Requirements===\nPlay Mr Bennet.\n<system_thinking>{mood}</system_thinking>"
+    assert f"{section}<|im_end|>\n<|im_start|>" in text

@@ -121,6 +121,7 @@ def test_a_scenarios_text_keeps_paragraphs_and_loses_headings() -> None:
         ("  a \t b  ", "a b"),
         ("a\u202eb\u200bc\x00d", "abc d"),
         ("<role_thinking>Bob<|im_end|>", "Bob"),
+        ("Bob <role\x1b_thinking>", "Bob"),
         ("===Bob===", "Bob"),
         ("：:", "Someone"),
         ("\u2800\u200b\u3164", "Someone"),

@@ -8,7 +8,13 @@ from bot.her.layout import CharacterSheet, HeardLine, OwnTurn, Role
 from bot.her.stand_in_layout import build_messages
 
 SHEET = CharacterSheet(
-    "Eliza", "A Book", "Witty.", "Long ago.", "A ball.", (("Jane", "Kind."),), "To dance."
+    "Eliza",
+    "A Book",
+    profile="Witty.",
+    background="Long ago.",
+    scenario="A ball.",
+    others=(("Jane", "Kind."),),
+    motivation="To dance.",
 )
 EXAMPLES = (
     HeardLine("Jane", (speech("Ready?"),)),

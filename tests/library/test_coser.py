@@ -72,6 +72,23 @@ def test_a_character_without_a_profile_has_its_description_or_nothing(tmp_path: 
     assert one.character("Fred Vincy").profile == ""
 
 
+def test_a_character_keeps_its_description_and_experience_beside_its_profile(
+    tmp_path: Path,
+) -> None:
+    keys = [
+        {"name": "Mary Garth", "description": "Tired.\nPale.", "experience": "A long night."},
+        {"name": "Peter Featherstone", "description": "An old man.", "experience": None},
+    ]
+    (one,) = read(tmp_path / "x.json", scene(key_characters=keys))
+    mary, peter = one.character("Mary Garth"), one.character("Peter Featherstone")
+    assert (mary.description, mary.profile, mary.experience) == (
+        "Tired. Pale.",
+        "Plain, honest, unafraid.",
+        "A long night.",
+    )
+    assert (peter.description, peter.profile, peter.experience) == ("", "An old man.", "")
+
+
 def test_each_scene_of_a_list_has_its_own_id_and_can_be_played(tmp_path: Path) -> None:
     put_scenes(
         tmp_path / "test-set.json",

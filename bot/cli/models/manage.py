@@ -31,12 +31,18 @@ def add(
     licence: Annotated[
         str, typer.Option(help="Its licence, shown by `aside models list`.")
     ] = "unknown",
+    requirements: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Text of the prompt's Requirements section, with {character}."
+        ),
+    ] = None,
     config: Config = None,
 ) -> None:
     """Add your own GGUF file to the catalogue. The file is not moved."""
     import yaml
 
-    from bot.documents import read_document
+    from bot.documents import Fault, combine_faults, read_document, read_text
     from bot.errors import DocumentError
     from bot.weights import gguf_reader
     from bot.weights.catalogue import CatalogueEntry, catalogue
@@ -49,6 +55,11 @@ def add(
         raise UserInputError(f"The catalogue already has a model {called}. Choose another --name.")
     entry = {"name": called, "title": header.name, "source": f"file:{path.expanduser().resolve()}"}
     entry |= {"licence": licence, "dialect": dialect}
+    if requirements:
+        try:
+            entry["requirements"] = read_text(requirements)
+        except Fault as fault:
+            raise combine_faults([fault], DocumentError) from None
     file = place / f"{called}.yaml"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -246,6 +246,7 @@ class LocalEngine:
             kind="local",
             model=ready.model,
             dialect=self._options.dialect or Dialect(source.dialect),
+            requirements=self._options.requirements or source.requirements,
             context=ready.context,
             device=ready.device,
             layers_offloaded=ready.layers_offloaded,

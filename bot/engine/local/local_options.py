@@ -38,6 +38,7 @@ class LocalOptions:
     model: str = "demo"  # a catalogue name, the path of a GGUF file, or hf:OWNER/REPO/FILE.gguf
     weights: Path | None = None  # folder of the model files; default: Aside's
     dialect: Dialect | None = None  # default: from the catalogue, else HER
+    requirements: str | None = None  # default: from the catalogue, else Aside's own
     sampling: SamplingOverrides = SamplingOverrides()
     """Overrides of the catalogue's recommendation, or of HER's if the model is not in it."""
 
