@@ -1,4 +1,4 @@
-"""Waiting in tests: until something is so, never for a time."""
+"""Wait for a condition in a test, never for a time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 
-async def until(so: Callable[[], bool | Awaitable[bool]], *, within: float = 20.0) -> None:
-    """Wait until `so()` holds. Raises TimeoutError where it doesn't within so many seconds."""
+async def until(condition: Callable[[], bool | Awaitable[bool]], *, within: float = 60.0) -> None:
+    """Wait until `condition()` is true. Raise TimeoutError if that takes over `within` seconds."""
     async with asyncio.timeout(within):
         while True:
-            answer = so()
+            answer = condition()
             if await answer if inspect.isawaitable(answer) else answer:
                 return
             await asyncio.sleep(0.01)
