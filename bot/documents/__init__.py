@@ -6,7 +6,7 @@ Every fault names its file, its line and its fix.
 from __future__ import annotations
 
 from bot.documents.environment_overlay import apply_environment
-from bot.documents.fault import Fault, SourcePosition
+from bot.documents.fault import Fault, NestedFault, SourcePosition, show_control_characters
 from bot.documents.text_file import MAX_BYTES, read_text
 from bot.documents.validation import combine_faults, read_document, validate
 from bot.documents.yaml_tree import Tree, parse
@@ -14,6 +14,7 @@ from bot.documents.yaml_tree import Tree, parse
 __all__ = [
     "MAX_BYTES",
     "Fault",
+    "NestedFault",
     "SourcePosition",
     "Tree",
     "apply_environment",
@@ -21,5 +22,6 @@ __all__ = [
     "parse",
     "read_document",
     "read_text",
+    "show_control_characters",
     "validate",
 ]

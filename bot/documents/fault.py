@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def show_control_characters(text: str) -> str:
+    r"""Return `text` with escapes such as `\n` in place of control characters."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
     """A file with an optional line and column (both counted from 1), or a variable."""
@@ -12,13 +20,25 @@ class SourcePosition:
     source: str
     line: int | None = None
     column: int | None = None
-    written: str | None = None  # the scalar as the person spelled it
+    written: str | None = None  # the value as the person spelled it, if it is on one line
+    json: bool = False  # whether the file is JSON
 
     def __str__(self) -> str:
         line = f", line {self.line}" if self.line else ""
-        return f"{self.source}{line}" + (
+        return f"{show_control_characters(self.source)}{line}" + (
             f", column {self.column}" if self.line and self.column else ""
         )
+
+
+class NestedFault(ValueError):
+    """Raised by a model's validator if the fault is inside its value, at `path`.
+
+    `str(fault)` names the problem and the fix, as for any other ValueError of a validator.
+    """
+
+    def __init__(self, path: tuple[str | int, ...], problem: str) -> None:
+        super().__init__(problem)
+        self.path = path
 
 
 class Fault(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
 # Characters of a wrong value that a message quotes. A longer value may be a misplaced secret.
 _MAX_QUOTED = 24
 
+_MAX_TEXT = 40  # characters of a value that a message shows in quotes as the fix
+_NO_SPACE = re.compile(r"[\w-]+:(?!//)[^\s:]")
+
 _EXPECTED = {
     "string_type": "text",
-    "string_unicode": "text without half of a surrogate pair",
+    "string_unicode": "text without half characters",
     "tuple_type": "a list",
     "list_type": "a list",
     "model_type": "a group of keys",
@@ -55,20 +59,64 @@ def describe_errors(
     expected = " or ".join(dict.fromkeys(filter(None, (_expected(error) for error in errors))))
     if not expected:
         return f"{name} is not valid. {errors[0]['msg']}"
-    if value is None:
+    if value is None and not position.written:
         return f"{name} is empty. Write {expected} or delete the line"
-    if expected == "text" and not isinstance(value, (list, dict)):
-        kind = describe_kind(value)
-        return (
-            f"{name} must be text, but YAML reads this as {kind}. "
-            f'Put it in quotes: "{position.written}"'
-        )
-    written = (
-        " ".join(position.written.split())
-        if position.written and len(position.written) <= _MAX_QUOTED
-        else None
-    )
-    return f"{name} must be {expected}, not {f'`{written}`' if written else describe_kind(value)}"
+    if position.json:
+        return _describe_json(name, value, expected)
+    if expected == "text":
+        return _describe_text(name, value, position)
+    problem = f"{name} must be {expected}, not {_quote_value(value, position)}"
+    written_value = position.written if not isinstance(value, (list, dict)) else None
+    if "a list" in expected:
+        if isinstance(value, dict) and not position.written:
+            return f"{name} must be a list, but its entries have no dashes. Start each with `- `"
+        if not isinstance(value, dict):
+            return f"{problem}. Start each entry with `- ` on its own line"
+    if expected == "a path" and written_value:
+        return f"{problem}. Put it in quotes: {_quote(written_value)}"
+    if "a group of keys" in expected and isinstance(value, str) and _NO_SPACE.match(value):
+        return f"{problem}. Put a space after the colon"
+    return problem
+
+
+def _describe_text(name: str, value: object, position: SourcePosition) -> str:
+    """Return the sentence for a value that should be text. Quoting it is usually the fix."""
+    kind, written = describe_kind(value), position.written
+    if written and len(written) <= _MAX_TEXT and "\n" not in written:
+        problem = f"{name} must be text, but YAML reads this as {kind}"
+        fix = f"Put it in quotes: {_quote(written)}"
+        return f"{problem}. {fix}" + (", or delete the line" if value is None else "")
+    if written:
+        return f"{name} must be text, but YAML reads this as {kind}. Put the text in quotes"
+    if isinstance(value, dict) and len(value) == 1:
+        key = str(next(iter(value)))[:_MAX_QUOTED]
+        return f"{name} must be text, but YAML reads `{key}:` as a key. Put the text in quotes"
+    return f"{name} must be text, not {kind}"
+
+
+def _describe_json(name: str, value: object, expected: str) -> str:
+    """Return the sentence for a wrong value in a JSON file."""
+    fix = ". Put it in double quotes" if expected == "text" and _is_scalar(value) else ""
+    return f"{name} must be {expected}, not {describe_kind(value)}{fix}"
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (bool, int, float))
+
+
+def _quote_value(value: object, position: SourcePosition) -> str:
+    """Return the value as the person wrote it, or its kind if it is long and may be a secret."""
+    written = position.written
+    if written and len(written) <= _MAX_QUOTED:
+        return f"`{' '.join(written.split())}`"
+    return describe_kind(value)
+
+
+def _quote(text: str) -> str:
+    """Return `text` as a quoted YAML scalar."""
+    if '"' in text or "\\" in text:
+        return "'" + text.replace("'", "''") + "'"
+    return f'"{text}"'
 
 
 def describe_kind(value: object) -> str:

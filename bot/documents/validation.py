@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
-from bot.documents.fault import Fault, SourcePosition
+from bot.documents.fault import Fault, NestedFault, SourcePosition
 from bot.documents.model_shape import ModelShape
 from bot.documents.pydantic_messages import describe_errors, describe_kind
 from bot.documents.text_file import read_text
@@ -96,7 +96,10 @@ def _collect_faults(tree: Tree, shape: ModelShape, errors: Sequence[Any]) -> lis
     """Return one fault for each path, even if all branches of a union reject the value."""
     places: dict[Steps, list[Any]] = {}
     for error in errors:
-        places.setdefault(_find_path(tree, error["loc"]), []).append(error)
+        location = tuple(error["loc"])
+        if isinstance(cause := error.get("ctx", {}).get("error"), NestedFault):
+            location += cause.path
+        places.setdefault(_find_path(tree, location), []).append(error)
     faults = [
         fault for place, found in places.items() for fault in _describe(tree, shape, place, found)
     ]
@@ -158,6 +161,12 @@ def _missing_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -
 def _unknown_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
     key = str(location[-1])
     known = list(shape.keys(location[:-1]))
+    name, colon, _ = key.partition(":")
+    if colon and name in known:
+        return Fault(
+            tree.keys.get(place) or tree.position(place),
+            f"the space after `{name}:` is missing. Write `{name}: …`",
+        )
     near = process.extractOne(key.casefold(), known, score_cutoff=70)
     fix = f"Did you mean `{near[0]}`?" if near else f"Delete it or use one of {', '.join(known)}"
     return Fault(

@@ -6,7 +6,7 @@ import logging
 import os
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dotenv import dotenv_values
 from pydantic import BaseModel, SecretStr
@@ -26,7 +26,7 @@ from bot.settings.schema import RemoteEngineSettings, Settings
 from bot.settings.value_types import API_KEY, TOKEN, clean_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 FILES = ("aside.yaml", "aside.yml")
 PREFIX = "ASIDE_"
@@ -61,7 +61,8 @@ def load_settings(
         checked = validate(tree, Settings)
         if isinstance(checked, list):
             faults += checked
-        elif not faults:
+        faults += _find_empty_values(tree, faults)
+        if not faults and not isinstance(checked, list):
             return _with_secrets(checked, variables)
     except Fault as fault:
         faults = [fault]
@@ -92,13 +93,37 @@ def _read_tree(path: Path | None) -> Tree:
     tree = parse(read_text(path), str(path)) if path else Tree.from_data(None, "the settings")
     if tree.data is None:
         tree.data = {}
-    if isinstance(tree.data, dict):  # ignore a group whose lines are all commented out
-        tree.data = {
-            key: value
-            for key, value in tree.data.items()
-            if value is not None or key not in Settings.model_fields
-        }
+    if isinstance(tree.data, dict):
+        _drop_empty_groups(tree.data, Settings)
     return tree
+
+
+def _drop_empty_groups(data: dict[str, Any], model: type[BaseModel]) -> None:
+    """Remove groups of settings whose lines are all commented out."""
+    for key in [key for key, value in data.items() if value is None]:
+        if key in model.model_fields:
+            del data[key]
+
+
+def _find_empty_values(tree: Tree, known: Sequence[Fault]) -> list[Fault]:
+    """Return a fault for each setting that has a key but no value in the file.
+
+    For example, an empty `guilds:` would allow every server, and an empty `proxy:` no proxy.
+    """
+    reported = {fault.position for fault in known}
+    return [
+        Fault(
+            position,
+            f"`{path[-1]}` has no value. Write one, or delete the line to use the default",
+        )
+        for path, position in tree.positions.items()
+        if len(path) > 1
+        and isinstance(path[-1], str)
+        and position.written == ""
+        and tree.value(path) is None
+        and path != ("engine", "sampling")
+        and position not in reported
+    ]
 
 
 def _remove_secrets(tree: Tree) -> list[Fault]:

@@ -14,6 +14,7 @@ from bot.settings.value_types import (
     Folders,
     Guilds,
     Level,
+    ModelName,
     Secret,
     Switch,
     Texts,
@@ -81,7 +82,7 @@ class LocalEngineSettings(EngineSettings):
     """A model on this machine, run by llama.cpp."""
 
     kind: Literal["local"] = "local"
-    model: str = Field(
+    model: ModelName = Field(
         default="demo", min_length=1, description="a name, a GGUF file, or hf:OWNER/REPO/FILE.gguf"
     )
     weights: UserPath | None = Field(

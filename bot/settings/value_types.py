@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints
 
+from bot.documents import show_control_characters
+
 TOKEN = "DISCORD_TOKEN"  # noqa: S105 - the variable's name
 API_KEY = "ASIDE_API_KEY"
 _QUOTES = "\"'`“”‘’«»"
@@ -44,6 +46,17 @@ def clean_secret(text: str) -> str:
 def _parse_secret(value: object) -> object:
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     return clean_secret(text) or None if isinstance(text, str) else value
+
+
+def _require_plain_path(value: object) -> object:
+    """Reject control characters, which come from escapes in double quotes such as `C:\\new`."""
+    text = str(value) if isinstance(value, str | Path) else ""
+    if text != (visible := show_control_characters(text)):
+        raise ValueError(
+            f"the path `{visible[:80]}` has a control character, because a `\\` in double quotes "
+            "starts an escape. Write `\\\\` for each `\\`, or use single quotes"
+        )
+    return value
 
 
 def _require_web_address(address: str) -> str:
@@ -118,7 +131,8 @@ WebAddress = Annotated[
 _EngineAddress = Annotated[
     WebAddress, AfterValidator(_require_no_credentials), AfterValidator(_require_api_root)
 ]
-UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
+UserPath = Annotated[Path, BeforeValidator(_require_plain_path), AfterValidator(Path.expanduser)]
+ModelName = Annotated[str, BeforeValidator(_require_plain_path)]
 _Id = Annotated[int, Field(gt=0, lt=2**63), BeforeValidator(_explain_guild_address)]
 Addresses = Annotated[tuple[_EngineAddress, ...], BeforeValidator(_wrap_in_list)]
 Folders = Annotated[tuple[UserPath, ...], BeforeValidator(_wrap_in_list)]

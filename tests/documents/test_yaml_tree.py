@@ -47,6 +47,34 @@ LOADERS = [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)]
         ("host: &a [*a]\n", 1, "`*a` is inside the value that it names"),
         ("[1, 2]: Ada\n", 1, "a key must be text"),
         ("host: A\x07da\n", 1, "the control character U+0007 is not allowed. Delete it"),
+        ("host: !x\n", 1, "YAML reads `!x` as a tag. If it is text, put it in quotes"),
+        ("host: !important do it\n", 1, "YAML reads `!important` as a tag"),
+        ("host: ! Halt\n", 1, "YAML reads `!` as a tag"),
+        ("host: &Co wins\n", 1, "YAML reads `&Co` as an anchor, but it has no alias"),
+        ("host: [enters] Good day\n", 1, "text can't begin with `[`. Put the whole text in quotes"),
+        ("host: {nods} Yes\n", 1, "text can't begin with `{`. Put the whole text in quotes"),
+        ('host: "Hello" she said\n', 1, "there is text after the closing quote"),
+        ("host: 'it's late'\n", 1, "the apostrophe ends the text. Write it twice (`''`)"),
+        ("host: - Ada\n", 1, "text can't begin with `- `. Put it in quotes"),
+        ("host: ? Ada\n", 1, "text can't begin with `? `. Put it in quotes"),
+        ("host: >Ada\n", 1, "text can't begin with `>` or `|`. Put it in quotes"),
+        ('host: "C:\\Users"\n', 1, "Write `\\\\` for each `\\`, or use single quotes"),
+        ('host: "C:\\xyz"\n', 1, "Write `\\\\` for each `\\`, or use single quotes"),
+        ('host: "100\\%"\n', 1, "Write `\\\\` for each `\\`, or use single quotes"),
+        ('host: "\\ud83d"\n', 1, "`\\ud83d` is half of a character"),
+        ('host: "\\ud83d\\ude00"\n', 1, "`\\ud83d` is half of a character"),
+        ("host:Ada\nguests: []\n", 1, "the space after `host:` is missing. Write `host: …`"),
+        ("guests: []\nhost:Ada\n", 2, "the space after `host:` is missing"),
+        ("host:Ada\n", 1, "the space after `host:` is missing"),
+        ("- name: Ada\n  age:3\n", 2, "the space after `age:` is missing"),
+        ("host： Ada\nguests: []\n", 1, "`：` is not YAML's colon"),
+        ("- name: A\n  name: B\n", 2, "or start each entry of a list with `- `"),
+        ("host: Agent #7\n", 1, "the text ends before the `#`, because ` #` starts a comment"),
+        ("host: Room # 7\n", 1, "the text ends before the `#`"),
+        ("host: #7\n", 1, "there is no text before the `#`"),
+        ("host: a long\n  text #5\n", 1, "the text ends before the `#`"),
+        ("\u00a0host: Ada\n", 1, "the key `host` has an invisible character beside it"),
+        ("host: [Ada, {name: Bob}\n", 2, "is not closed"),
         ("[" * 5000, 1, "nested too deeply"),
         ("a: " + "[" * 60 + "]" * 60, 1, "nested too deeply"),
     ],
@@ -76,6 +104,42 @@ def test_the_nesting_of_aliases_is_limited(tmp_path: Path) -> None:
 
 def test_keys_are_always_text() -> None:
     assert parse("on: 1\n2: x\nnull: y\n", "x").data == {"on": 1, "2": "x", "null": "y"}
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0123", "0123"),
+        ("-007", "-007"),
+        ("00", "00"),
+        ("12:30", "12:30"),
+        ("1:02:03.5", "1:02:03.5"),
+        ("0", 0),
+        ("10", 10),
+        ("0.5", 0.5),
+        ("Ada # the first", "Ada"),
+        ("Ada  #the first", "Ada"),
+        ("'Agent #7'", "Agent #7"),
+        ("Agent#7", "Agent#7"),
+        ("12 #years", 12),
+        ("http://example.org/a:b", "http://example.org/a:b"),
+    ],
+)
+def test_a_value_is_read_as_it_was_written(
+    text: str, value: object, loader: type[yaml.SafeLoader]
+) -> None:
+    assert parse(f"a: {text}\n", "x", loader).data == {"a": value}
+
+
+def test_an_id_with_a_leading_zero_is_decimal(tmp_path: Path) -> None:
+    party = read(tmp_path, "host: 0042\nguests: [{name: Bob, age: 010}]\n")
+    assert (party.host, party.guests[0].age) == ("0042", 10)
+
+
+def test_a_control_character_in_a_file_name_is_visible() -> None:
+    with pytest.raises(Fault, match=r"C:\\new\.yaml, line 2"):
+        parse("a: [", "C:\new.yaml")
 
 
 def test_an_invalid_date_or_number_is_text() -> None:

@@ -116,7 +116,7 @@ def test_a_broken_scene_hides_no_other_and_is_told_by_its_number(tmp_path: Path)
     assert isinstance(found[0], Scenario)
     told = [str(one) for one in found[1:]]
     assert "x.json, scene 2: `name` is missing" in told[0]
-    assert "x.json, scene 3: the file is text and no group of keys" in told[1]
+    assert "x.json, scene 3: the file contains text, not keys" in told[1]
     assert "x.json, scene 4: `characters` has too few entries" in told[2]
 
 

@@ -47,7 +47,7 @@ def test_a_folder_whose_name_can_be_no_id_is_told(tmp_path: Path) -> None:
     put(tmp_path, "t" * 70)
     told = Library([tmp_path]).faults
     assert "Mad Tea/scenario.yaml: “Mad Tea” is no id: use small letters" in told[0]
-    assert "`id` has 70 characters: shorten it to 64" in told[1]
+    assert "`id` has 70 characters. Shorten it to 64" in told[1]
 
 
 def test_an_unknown_scenario_is_told_with_the_nearest(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_everything_wrong_at_a_path_is_told(tmp_path: Path) -> None:
         told = "\n".join(faults_at(place))
         assert "a.png: this is no whole PNG" in told
         assert "there is no picture b.png" in told
-    assert "none.yaml: does not exist" in faults_at(tmp_path / "none.yaml")[0]
+    assert "none.yaml: the file does not exist" in faults_at(tmp_path / "none.yaml")[0]
     assert (
         "scene 1: `scenario` is missing"
         in faults_at(put_scenes(tmp_path / "x.json", [{"book": "B"}]))[0]

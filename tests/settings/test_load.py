@@ -29,6 +29,10 @@ def test_an_empty_file_leaves_the_defaults(tmp_path: Path, text: str) -> None:
     assert load(tmp_path, text) == Settings()
 
 
+def test_an_id_with_a_leading_zero_is_not_octal(tmp_path: Path) -> None:
+    assert load(tmp_path, "discord: {guilds: [0123]}").discord.guilds == (123,)
+
+
 def test_a_file_sets_values(tmp_path: Path) -> None:
     settings = load(
         tmp_path,
@@ -155,8 +159,17 @@ def test_settings_are_immutable() -> None:
             "play: {max_tokens: 100, planning_tokens: 100}",
             "`planning_tokens` must be smaller than `max_tokens`",
         ),
-        ("store: {path: 3}", "`path` must be a path, not `3`"),
+        ("store: {path: 3}", '`path` must be a path, not `3`. Put it in quotes: "3"'),
         ("- engine", "the file contains a list, not keys"),
+        ("discord:\n  guilds:\n", "`guilds` has no value. Write one, or delete the line"),
+        ("discord:\n  proxy:\n", "`proxy` has no value"),
+        ("engine:\n  context:\n", "`context` has no value"),
+        ("logging:\n  file: # later\n", "`file` has no value"),
+        ("discord: {guilds: 12}", "must be a list, not `12`. Start each entry with `- `"),
+        ('store: {path: "C:\\new\\table.db"}', "the path `C:\\new\\table.db` has a control"),
+        ('engine: {model: "C:\\new.gguf"}', "the path `C:\\new.gguf` has a control"),
+        ('library: {folders: "D:\\books"}', "the path `D:\\x08ooks` has a control"),
+        ("engine: {model: demo #7}", "the text ends before the `#`"),
         ("engine: {base_url: 'http://a:1/v1/chat/completions'}", "Write `http://a:1/v1`"),
         ("engine: {base_url: 'https://huggingface.co/Qwen/Qwen3-8B'}", "a page on huggingface.co"),
         ("engine: {base_url: 'https://ollama.com'}", "`http://127.0.0.1:11434/v1`"),
