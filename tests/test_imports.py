@@ -37,7 +37,13 @@ ALLOWED = {
         "bot.package_data",
         "bot.subprocess_env",
     },
-    "bot.scenes": {"bot.errors", "bot.her", "bot.library", "bot.engine.protocol"},
+    "bot.scenes": {
+        "bot.errors",
+        "bot.her",
+        "bot.library",
+        "bot.engine.protocol",
+        "bot.engine.reproducible_engine",
+    },
     "bot.store": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.posting": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
     "bot.evaluation": {

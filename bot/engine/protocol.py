@@ -71,6 +71,10 @@ class Request:
     planning_closer: str = "</system_thinking>"
     stop: tuple[str, ...] = ()  # stop strings, which are not part of the reply
     grammar: str | None = None  # GBNF that constrains the reply
+    speaker: str = ""  # name that may precede the reply with a colon; penalties never affect it
+    reproducible: bool = False
+    """Whether the same request must give the same reply, whatever else the engine does. Slower."""
+
     on_queue_position: Callable[[int], None] | None = None
     """Called on the event loop with the number of replies ahead, each time that changes."""
 

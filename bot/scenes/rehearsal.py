@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
+from bot.engine.reproducible_engine import ReproducibleEngine
 from bot.errors import UserInputError
 from bot.her.player_text import parse_player_text
 from bot.her.sanitise import sanitise_name
@@ -45,7 +46,9 @@ class Rehearsal:
     ) -> None:
         chance = secrets.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 - reproducible on purpose
         self._generator = ReplyGenerator(
-            engine, limits or ReplyLimits(), lambda: chance.getrandbits(32)
+            engine if seed is None else ReproducibleEngine(engine),
+            limits or ReplyLimits(),
+            lambda: chance.getrandbits(32),
         )
         self._scene = Scene(
             id=-next(_numbers),  # negative, so never the id of a stored scene

@@ -12,6 +12,7 @@ from bot.her import layout
 from bot.her.beats import BeatKind, PrivateBeat, select_public
 from bot.her.chatml import PREFILL, STOPS
 from bot.her.reply_parser import ReplyParser
+from bot.her.sanitise import sanitise_name
 from bot.scenes import prompt_builder
 from bot.scenes.turn import TurnKind
 
@@ -189,6 +190,7 @@ class ReplyGenerator:
             grammar=prompt_builder.build_grammar(character, info.dialect)
             if self._uses_grammar(info.dialect)
             else None,
+            speaker=sanitise_name(character),
         )
 
     def _uses_grammar(self, dialect: Dialect) -> bool:

@@ -10,9 +10,10 @@ import llama_cpp as lib
 import numpy as np
 import pytest
 
-from bot.engine.local.llama import DecodeError
+from bot.engine.local.llama import DecodeError, Model
 from bot.engine.local.sampler import Sampler
 from bot.engine.protocol import Sampling
+from bot.weights.find_model import resolve
 
 if TYPE_CHECKING:
     from bot.engine.local.candidates import Logits
@@ -43,6 +44,12 @@ class Vocabulary:
 
     size: int = SIZE
     vocabulary: Any = None
+
+    def piece(self, token: int) -> bytes:
+        return f" {token}".encode()
+
+    def encode(self, _text: str) -> list[int]:
+        return [0]
 
 
 def sample_natively(sampling: Sampling, seed: int, rounds: list[Logits]) -> list[int]:
@@ -142,3 +149,59 @@ def test_logits_that_are_not_finite_are_an_error_and_crash_nothing(
     with pytest.raises(DecodeError):
         sampler.sample(logits)
     sampler.free()
+
+
+def sample_after(model: Model, reply: str, options: dict[str, float], **sampling: Any) -> str:
+    """Return the token that is sampled after `reply` if these tokens have these logits."""
+    sampler = Sampler(
+        model, Sampling(temperature=0.0, top_p=1.0, **sampling), 11, None, "Mr Bennet"
+    )
+    for token in model.encode(reply):
+        sampler.accept(token)
+    logits = np.full(model.size, -50.0, np.float32)
+    for text, logit in options.items():
+        (token,) = model.encode(text)
+        logits[token] = logit
+    chosen = sampler.sample(logits)
+    sampler.free()
+    return model.piece(chosen).decode()
+
+
+LINES = "Mr Bennet: No.\n" * 6
+THOUGHTS = "<role_thinking>Never again</role_thinking>\nNo. "
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("penalty", "value"), [("repeat_penalty", 3.0), ("dry", 3.0)])
+def test_penalties_leave_tags_names_and_line_breaks_alone(penalty: str, value: float) -> None:
+    model = Model(resolve("demo").path, 0)
+    sampling = {penalty: value}
+    for reply, token in (
+        (THOUGHTS * 6, "<"),
+        (f"{THOUGHTS * 6}<", "role"),
+        (f"{THOUGHTS * 6}<role", "_"),
+        ("No.\nNo.\nNo.\nNo.", "\n"),
+        (LINES, "Mr"),
+        (f"{LINES}Mr", " Benn"),
+    ):
+        options = {token: 6.0, "x": 5.0}
+        assert sample_after(model, reply, options, **sampling) == token, reply
+    model.free()
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("penalty", "value"), [("repeat_penalty", 3.0), ("dry", 3.0)])
+def test_penalties_still_affect_prose(penalty: str, value: float) -> None:
+    model = Model(resolve("demo").path, 0)
+    reply = "I see the old sea and the old house. I see the old"
+    chosen = sample_after(model, reply, {" sea": 6.0, " x": 5.0}, **{penalty: value})
+    assert chosen == " x"
+    model.free()
+
+
+@pytest.mark.model
+def test_a_tag_does_not_make_the_words_behind_it_a_repeated_phrase() -> None:
+    model = Model(resolve("demo").path, 0)
+    reply = "<role_thinking>She waits</role_thinking>Yes.<role_thinking>"
+    assert sample_after(model, reply, {"She": 6.0, "x": 5.5}, dry=3.0) == "She"
+    model.free()

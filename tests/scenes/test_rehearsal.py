@@ -56,6 +56,9 @@ async def test_the_same_seed_asks_for_the_same() -> None:
         await Rehearsal(STUDY, engine, seed=seed).reply("Mr Bennet")
     first, again, other = (request.seed for request in engine.requests)
     assert first == again != other
+    assert all(request.reproducible for request in engine.requests)
+    await Rehearsal(STUDY, engine).reply("Mr Bennet")
+    assert not engine.requests[-1].reproducible
 
 
 async def test_public_beats_are_heard_as_they_come() -> None:

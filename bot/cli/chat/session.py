@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from bot import logs
 from bot.cli.chat import prompts
 from bot.cli.console.shared_options import open_library
+from bot.engine.reproducible_engine import ReproducibleEngine
 from bot.engine_factory import create_engine, engine_warning
 from bot.scenes import cast
 from bot.scenes.player_lines import PlayerLines
@@ -89,6 +90,8 @@ def play(settings: Settings, options: ChatOptions) -> None:
         )
         loop = stack.enter_context(LoopThread())
         engine = create_engine(settings)
+        if options.seed is not None:
+            engine = ReproducibleEngine(engine)
         delivery = TerminalDelivery(screen, options.showing)
         services = stack.enter_context(
             loop.entered(_open_services(settings, options, engine, path, delivery, screen))

@@ -2,6 +2,9 @@
 
 Prompts are prefilled in chunks between the tokens of the replies that are being generated, so that
 those keep streaming. Requested prefetches run when no reply is active.
+
+A reproducible reply gets decodes of its own, with chunks of a fixed size. Otherwise the rounding of
+its numbers would depend on the other replies and on the measured speed.
 """
 
 from __future__ import annotations
@@ -13,7 +16,12 @@ from bot.engine.local.fair_queue import FairQueue
 from bot.engine.local.llama import DecodeError
 from bot.engine.local.sampler import GrammarError, Sampler
 from bot.engine.local.sequence import ReplySequence
-from bot.engine.local.slots import Slots, count_common_prefix
+from bot.engine.local.slots import (
+    CANONICAL_CHUNK,
+    Slots,
+    count_common_prefix,
+    round_to_chunk,
+)
 from bot.engine.local.worker_messages import Failed, Finished, Generated, QueuePosition, Started
 
 if TYPE_CHECKING:
@@ -72,7 +80,9 @@ class Batch:
             self._emit(Failed(id=command.id, fault="prompt", text=text))
             return
         try:
-            sampler = Sampler(self._model, command.sampling, command.seed, command.grammar)
+            sampler = Sampler(
+                self._model, command.sampling, command.seed, command.grammar, command.speaker
+            )
         except GrammarError as error:
             self._emit(_grammar_failure(command.id, error))
             return
@@ -100,19 +110,17 @@ class Batch:
     def step(self) -> None:
         """Assign free slots to queued replies and advance all active replies by one decode."""
         self._assign_slots()
+        if not any(slot.reply for slot in self._slots):
+            self._context.clear_batch()
+            self._decode(self._fill_with_prefetch())
+            return
+        own = [slot for slot in self._slots if slot.reply and slot.reply.reproducible]
         self._context.clear_batch()
         sampling, prefilled = self._fill_batch()
-        if not any(slot.reply for slot in self._slots):
-            prefilled = self._fill_with_prefetch()
-            if not prefilled:
-                return
-        started = time.monotonic()
-        if not self._context.decode():
-            raise DecodeError("the KV cache is full although each sequence has its own part")
-        if prefilled >= _MIN_CHUNK:
-            speed = prefilled / max(1e-6, time.monotonic() - started)
-            self._prefill_speed = (self._prefill_speed + speed) / 2
+        self._decode(prefilled)
         ended = [event for slot, index in sampling for event in self._sample(slot, index)]
+        for slot in own:
+            ended += self._step_alone(slot)
         if ended or time.monotonic() - self._emitted_at >= _EMIT_SECONDS:
             self._emit(
                 *(Generated(id=id_, text=text) for id_, text in self._pending_text.items()), *ended
@@ -120,13 +128,46 @@ class Batch:
             self._pending_text.clear()
             self._emitted_at = time.monotonic()
 
+    def _decode(self, prefilled: int) -> None:
+        """Decode the batch, if it has any tokens, and measure the speed of prefill."""
+        if self._context.is_batch_empty:
+            return
+        started = time.monotonic()
+        if not self._context.decode():
+            raise DecodeError("the KV cache is full although each sequence has its own part")
+        if prefilled >= _MIN_CHUNK:
+            speed = prefilled / max(1e-6, time.monotonic() - started)
+            self._prefill_speed = (self._prefill_speed + speed) / 2
+
+    def _step_alone(self, slot: Slot) -> list[Event]:
+        """Advance a reproducible reply by one decode of its own."""
+        reply = slot.reply
+        assert reply is not None  # noqa: S101 - for the type checker
+        self._context.clear_batch()
+        count = len(reply.pending)
+        if not reply.generating:
+            count = min(count, self._count_to_chunk_end(slot))
+        index = self._append_pending(slot, reply, min(count, self._context.room))
+        self._decode(0)
+        if not reply.generating:
+            self._mark_canonical(slot, index + 1)
+        return [] if reply.pending else list(self._sample(slot, index))
+
+    def _count_to_chunk_end(self, slot: Slot) -> int:
+        size = min(CANONICAL_CHUNK, self._context.capacity)
+        return size - len(slot.tokens) % size
+
+    def _mark_canonical(self, slot: Slot, added: int) -> None:
+        """Count the last `added` tokens of a slot as canonical if they fill a chunk."""
+        if added == CANONICAL_CHUNK and slot.canonical == len(slot.tokens) - added:
+            slot.canonical = len(slot.tokens)
+
     def _assign_slots(self) -> None:
         if not self._queue:
             return
         while self._queue and self._slots.list_free():
             reply = self._queue.pop_next(self._list_active_guilds())
-            slot, cached = self._slots.acquire(reply.mind, reply.prompt)
-            slot.reply = reply
+            _, cached = self._slots.acquire(reply)
             reply.start(cached)
             self._emit(Started(id=reply.id))
         for reply, position in self._queue.pop_changed_positions(self._list_active_guilds()):
@@ -136,12 +177,14 @@ class Batch:
         return [slot.reply.guild for slot in self._slots if slot.reply]
 
     def _fill_batch(self) -> tuple[list[tuple[Slot, int]], int]:
-        """Fill the batch with the next tokens of all active replies.
+        """Fill the batch with the next tokens of all active replies that are not reproducible.
 
         Return the slots to sample with the index of their logits, and the number of prompt tokens
         in the batch.
         """
-        active = [(slot, slot.reply) for slot in self._slots if slot.reply]
+        active = [
+            (slot, slot.reply) for slot in self._slots if slot.reply and not slot.reply.reproducible
+        ]
         generating = [(slot, reply) for slot, reply in active if reply.generating]
         prefilling = [(slot, reply) for slot, reply in active if not reply.generating]
         sampling = []
@@ -214,11 +257,18 @@ class Batch:
             mind, tokens = next(iter(self._prefetches.items()))
             slot = self._slots.find(mind) or self._slots.claim_unused(mind)
             common = count_common_prefix(slot.tokens, tokens) if slot else len(tokens)
+            if slot and slot.reproducible:
+                common = min(common, slot.canonical)
+                tokens = tokens[: round_to_chunk(len(tokens))]  # the rest would not be reused
             if slot and common < len(tokens):
                 common = self._slots.truncate(slot, common)
-                size = min(self._choose_chunk(shared=True), self._context.room)
-                chunk = tokens[common : common + size]
+                size = self._choose_chunk(shared=True)
+                if slot.reproducible:
+                    size = self._count_to_chunk_end(slot)
+                chunk = tokens[common : common + min(size, self._context.room)]
                 self._append(slot, chunk, want_logits=False)
+                if slot.reproducible:
+                    self._mark_canonical(slot, len(chunk))
                 return len(chunk)
             del self._prefetches[mind]
         return 0

@@ -10,6 +10,7 @@ import numpy as np
 
 Logits: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
 Tokens: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
+Mask: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 _TOKEN_DATA: Final = np.dtype(  # llama_token_data
     [("id", np.int32), ("logit", np.float32), ("p", np.float32)]
@@ -37,6 +38,20 @@ class Candidates:
     def apply(self, sampler: Any) -> None:
         """Apply a llama.cpp sampler or sampler chain, which changes the logits or selects."""
         lib.llama_sampler_apply(sampler, self._pointer)
+
+    def apply_except(self, sampler: Any, exempt: Mask) -> None:
+        """Apply a sampler that only changes logits, and keep the logits of `exempt` tokens.
+
+        The order of the candidates must be that of `fill`.
+        """
+        kept = self._logits[: self._size][exempt]
+        self.apply(sampler)
+        self._logits[: self._size][exempt] = kept
+
+    @property
+    def ids(self) -> Tokens:
+        """The candidates, in the order of `fill` before a sampler has changed it."""
+        return self._ids[: self._size]
 
     def drop_impossible(self) -> bool:
         """Remove the candidates that a grammar rejected. Return whether any are left."""

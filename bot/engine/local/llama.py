@@ -186,6 +186,11 @@ class Context:
         self._filled = 0
 
     @property
+    def is_batch_empty(self) -> bool:
+        """Whether the batch has no tokens."""
+        return self._filled == 0
+
+    @property
     def room(self) -> int:
         """Number of tokens that still fit into the batch."""
         return self.capacity - self._filled

@@ -273,6 +273,8 @@ class LocalEngine:
             planning_closer=request.planning_closer,
             stop=tuple(map(_replace_surrogates, request.stop)),
             grammar=request.grammar and _replace_surrogates(request.grammar),
+            speaker=_replace_surrogates(request.speaker),
+            reproducible=request.reproducible,
         )
 
 

@@ -15,12 +15,13 @@ import llama_cpp as lib
 import numpy as np
 
 from bot.engine.local.candidates import Candidates
+from bot.engine.local.format_tracker import FormatTracker, breaks_prose
 from bot.engine.local.llama import DecodeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.engine.local.candidates import Logits, Tokens
+    from bot.engine.local.candidates import Logits, Mask, Tokens
     from bot.engine.local.llama import Model
     from bot.engine.protocol import Sampling
 
@@ -90,6 +91,68 @@ class Grammar:
         return math.isfinite(self._one.logit)
 
 
+class Penalties:
+    """The repetition penalty and DRY of one reply. They leave the tokens of the format alone."""
+
+    def __init__(self, model: Model, sampling: Sampling, speaker: str) -> None:
+        self._model = model
+        self._repetition = _create_repetition_penalty(model, sampling)
+        self._dry = _create_dry(model, sampling)
+        self._tracker = FormatTracker(speaker)
+        # For each token of the vocabulary whether it breaks prose, or -1 if that is not known yet.
+        self._breaks_prose = np.full(model.size, -1, np.int8)
+        self._newline = model.encode("\n")[-1:] if self._dry else []
+
+    def prime(self, prompt: Sequence[int]) -> None:
+        """Make DRY, if it is on, penalise phrases of the prompt."""
+        if not self._dry:
+            return
+        tracker = FormatTracker(None)
+        for token in prompt[-_DRY_WINDOW:]:
+            for prose in tracker.feed(token, self._model.piece(token)):
+                self._accept_dry(prose)
+
+    def accept(self, token: int) -> None:
+        """Add a token to the reply."""
+        for prose in self._tracker.feed(token, self._model.piece(token)):
+            self._accept_dry(prose)
+            if self._repetition and prose is not None:
+                lib.llama_sampler_accept(self._repetition, prose)
+
+    def apply(self, candidates: Candidates) -> None:
+        """Change the logits of candidates that repeat earlier prose."""
+        if self._tracker.inside_tag:
+            return
+        exempt = self._find_exempt(candidates.ids)
+        for sampler in (self._repetition, self._dry):
+            if sampler:
+                candidates.apply_except(sampler, exempt)
+
+    def free(self) -> None:
+        """Release the memory."""
+        for sampler in (self._repetition, self._dry):
+            if sampler:
+                lib.llama_sampler_free(sampler)
+
+    def _accept_dry(self, prose: int | None) -> None:
+        """Add a token to DRY's history. A break becomes a line break, which ends every phrase."""
+        if self._dry:
+            for token in self._newline if prose is None else (prose,):
+                lib.llama_sampler_accept(self._dry, token)
+
+    def _find_exempt(self, ids: Tokens) -> Mask:
+        for token in ids[self._breaks_prose[ids] < 0]:
+            self._breaks_prose[token] = breaks_prose(self._model.piece(int(token)))
+        exempt: Mask = self._breaks_prose[ids] > 0
+        if self._tracker.expects_label:
+            exempt |= np.fromiter(
+                (self._tracker.may_be_format(self._model.piece(int(token))) for token in ids),
+                np.bool_,
+                len(ids),
+            )
+        return exempt
+
+
 class Sampler:
     """Samples the tokens of one reply. Call `free` when the reply has ended.
 
@@ -98,19 +161,24 @@ class Sampler:
     the result is the same as with them, but for the small probability that they add up to.
     """
 
-    def __init__(self, model: Model, sampling: Sampling, seed: int, grammar: str | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        sampling: Sampling,
+        seed: int,
+        grammar: str | None,
+        speaker: str = "",
+    ) -> None:
         self._grammar = Grammar(model, grammar) if grammar else None
         self._logit_range = _choose_logit_range(sampling)
-        self._dry = _create_dry(model, sampling)
-        self._penalties = _chain([*_create_penalties(model, sampling), *self._dry])
+        self._penalties = Penalties(model, sampling, speaker) if _has_penalties(sampling) else None
         self._chain = _chain(_create_samplers(sampling, seed))
         self._candidates = Candidates()
 
     def prime(self, prompt: Sequence[int]) -> None:
         """Make DRY, if it is on, penalise phrases of the prompt. Call it before `sample`."""
-        for dry in self._dry:
-            for token in prompt[-_DRY_WINDOW:]:
-                lib.llama_sampler_accept(dry, token)
+        if self._penalties:
+            self._penalties.prime(prompt)
 
     def sample(self, logits: Logits) -> int:
         """Sample one token.
@@ -131,7 +199,7 @@ class Sampler:
         if self._grammar:
             self._grammar.accept(token)
         if self._penalties:
-            lib.llama_sampler_accept(self._penalties, token)
+            self._penalties.accept(token)
 
     def allows(self, tokens: Sequence[int]) -> bool:
         """Return whether the grammar allows `tokens` to come next."""
@@ -147,7 +215,7 @@ class Sampler:
         """Release the memory."""
         self.drop_grammar()
         if self._penalties:
-            lib.llama_sampler_free(self._penalties)
+            self._penalties.free()
         lib.llama_sampler_free(self._chain)
 
     def _select_candidates(self, logits: Logits) -> None:
@@ -160,7 +228,7 @@ class Sampler:
             self._load((logits >= best - reach).nonzero()[0], logits)
             if not self._penalties:
                 return
-            self._candidates.apply(self._penalties)
+            self._penalties.apply(self._candidates)
             needed = best - self._candidates.max_logit + self._logit_range
             if needed <= reach:
                 return
@@ -179,7 +247,7 @@ class Sampler:
             if not grammar.mask(self._candidates):
                 raise GrammarError("it allows no token of this model")
         if self._penalties:
-            self._candidates.apply(self._penalties)
+            self._penalties.apply(self._candidates)
         self._candidates.apply(self._chain)
         return self._candidates.selected
 
@@ -201,34 +269,31 @@ def _choose_logit_range(sampling: Sampling) -> float:
     return _LOGIT_RANGE * max(1.0, sampling.temperature)
 
 
-def _create_penalties(model: Model, sampling: Sampling) -> list[Any]:
-    """Return the repetition penalty, if it is on. It comes first, as in llama.cpp's own order."""
-    samplers = []
-    if sampling.repeat_penalty != 1.0:
-        samplers.append(
-            lib.llama_sampler_init_penalties(
-                model.size, _PENALTY_WINDOW, sampling.repeat_penalty, 0.0, 0.0
-            )
-        )
-    return samplers
+def _has_penalties(sampling: Sampling) -> bool:
+    return sampling.repeat_penalty != 1.0 or sampling.dry > 0
 
 
-def _create_dry(model: Model, sampling: Sampling) -> list[Any]:
-    """Return the DRY sampler, if it is on. The chain that it is added to owns it."""
+def _create_repetition_penalty(model: Model, sampling: Sampling) -> Any:
+    if sampling.repeat_penalty == 1.0:
+        return None
+    return lib.llama_sampler_init_penalties(
+        model.size, _PENALTY_WINDOW, sampling.repeat_penalty, 0.0, 0.0
+    )
+
+
+def _create_dry(model: Model, sampling: Sampling) -> Any:
     if sampling.dry <= 0:
-        return []
+        return None
     breakers = (ctypes.c_char_p * len(_DRY_BREAKERS))(*_DRY_BREAKERS)
-    return [
-        lib.llama_sampler_init_dry(
-            model.vocabulary,
-            sampling.dry,
-            _DRY_BASE,
-            _DRY_LENGTH,
-            _DRY_WINDOW,
-            breakers,
-            len(_DRY_BREAKERS),
-        )
-    ]
+    return lib.llama_sampler_init_dry(
+        model.vocabulary,
+        sampling.dry,
+        _DRY_BASE,
+        _DRY_LENGTH,
+        _DRY_WINDOW,
+        breakers,
+        len(_DRY_BREAKERS),
+    )
 
 
 def _create_samplers(sampling: Sampling, seed: int) -> list[Any]:

@@ -28,6 +28,7 @@ class ReplySequence:
         self.mind = command.mind
         self.guild = command.guild
         self.prompt = prompt
+        self.reproducible = command.reproducible
         self.pending: list[int] = prompt  # tokens that are not decoded yet
         self.generating = False  # False during prefill
         self.finish: Finish | None = None

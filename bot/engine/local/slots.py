@@ -17,16 +17,26 @@ if TYPE_CHECKING:
     from bot.engine.local.llama import Context
     from bot.engine.local.sequence import ReplySequence
 
+CANONICAL_CHUNK = 64
+"""Tokens in each prefill chunk of a reproducible reply. Rounding depends on the size of a chunk, so
+the KV cache of equal prompts is equal only if their chunks are."""
+
 _MIN_SAVED_TOKENS = 64  # prefilling fewer tokens is as fast as moving their state
 
 
 @dataclass(slots=True)
 class Slot:
-    """One sequence of the KV cache, the mind that owns it, and its tokens."""
+    """One sequence of the KV cache, the mind that owns it, and its tokens.
+
+    The first `canonical` tokens were prefilled alone, in chunks of CANONICAL_CHUNK. Only they may be
+    reused by a reproducible reply.
+    """
 
     sequence: int
     mind: str = ""
     tokens: list[int] = field(default_factory=list)
+    canonical: int = 0
+    reproducible: bool = False  # whether the mind's last reply was
     reply: ReplySequence | None = None
     released_at: float = 0.0
 
@@ -36,6 +46,7 @@ class SavedState:
     """The KV cache of a mind in main memory."""
 
     tokens: list[int]
+    canonical: int
     state: bytes
 
 
@@ -77,16 +88,20 @@ class Slots:
             return slot
         return None
 
-    def acquire(self, mind: str, prompt: Sequence[int]) -> tuple[Slot, int]:
-        """Give a free slot to a mind. Return it with the number of prompt tokens in its cache.
+    def acquire(self, reply: ReplySequence) -> tuple[Slot, int]:
+        """Give a free slot to a reply. Return it with the number of prompt tokens in its cache.
 
         The last prompt token is always decoded again, since its logits are needed.
         """
-        slot = self._choose(mind, prompt)
-        if slot.mind != mind:
+        slot = self._choose(reply.mind, reply.prompt)
+        if slot.mind != reply.mind:
             self._save(slot)
-            slot.mind, slot.tokens = mind, self._load(mind, slot, prompt)
-        cached = min(count_common_prefix(slot.tokens, prompt), len(prompt) - 1)
+            slot.mind = reply.mind
+            self._load(slot, reply.prompt)
+        cached = min(count_common_prefix(slot.tokens, reply.prompt), len(reply.prompt) - 1)
+        if reply.reproducible:
+            cached = round_to_chunk(min(cached, slot.canonical))
+        slot.reply, slot.reproducible = reply, reply.reproducible
         return slot, self.truncate(slot, cached)
 
     def truncate(self, slot: Slot, count: int) -> int:
@@ -97,6 +112,7 @@ class Slots:
         if count < len(slot.tokens) and not self._context.truncate(slot.sequence, count):
             count = 0
         slot.tokens = slot.tokens[:count]
+        slot.canonical = min(slot.canonical, round_to_chunk(count))
         return count
 
     def release(self, slot: Slot) -> None:
@@ -121,26 +137,32 @@ class Slots:
         ):
             return
         self._drop(slot.mind)
-        saved = SavedState(slot.tokens, self._context.save_state(slot.sequence))
+        saved = SavedState(slot.tokens, slot.canonical, self._context.save_state(slot.sequence))
         self._saved[slot.mind] = saved
         self._saved_bytes += len(saved.state)
         while self._saved_bytes > self._limit:
             self._drop(next(iter(self._saved)))
 
-    def _load(self, mind: str, slot: Slot, prompt: Sequence[int]) -> list[int]:
-        """Load a mind's saved state into a slot, and return the tokens that the slot then holds."""
-        saved = self._saved.get(mind)
+    def _load(self, slot: Slot, prompt: Sequence[int]) -> None:
+        """Load the saved state of the slot's mind if it has more of the prompt than the slot."""
+        saved = self._saved.get(slot.mind)
         if saved is None or (
             count_common_prefix(saved.tokens, prompt) <= count_common_prefix(slot.tokens, prompt)
         ):
-            return slot.tokens
-        self._drop(mind)
-        self._context.truncate(slot.sequence, 0)
-        return saved.tokens if self._context.restore_state(slot.sequence, saved.state) else []
+            return
+        self._drop(slot.mind)
+        self.truncate(slot, 0)
+        if self._context.restore_state(slot.sequence, saved.state):
+            slot.tokens, slot.canonical = saved.tokens, saved.canonical
 
     def _drop(self, mind: str) -> None:
         if saved := self._saved.pop(mind, None):
             self._saved_bytes -= len(saved.state)
+
+
+def round_to_chunk(tokens: int) -> int:
+    """Return how many of `tokens` tokens fill whole canonical chunks."""
+    return tokens - tokens % CANONICAL_CHUNK
 
 
 def count_common_prefix(some: Sequence[int], others: Sequence[int]) -> int:

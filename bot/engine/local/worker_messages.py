@@ -57,6 +57,8 @@ class Generate(WorkerMessage):
     planning_closer: str
     stop: tuple[str, ...]
     grammar: str | None
+    speaker: str = ""
+    reproducible: bool = False
 
 
 class Cancel(WorkerMessage):
