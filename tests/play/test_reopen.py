@@ -8,7 +8,7 @@ from bot.scenes.scene import AT_TERMINAL, Place
 from tests.loopback.actors import Person
 from tests.play.harness import Evening, personas
 from tests.play.test_scene import BENNET, ready
-from tests.scenes.harness import a_house
+from tests.scenes.harness import open_harness
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 async def at_a_terminal(folder: Path) -> int:
     """Play a scene at a terminal; return its number."""
-    async with a_house(folder, BENNET) as house:
-        scene = await house.begin()
-        await house.theatre.end(scene, 1)
-        desk = await house.theatre.start(Place(AT_TERMINAL, -1), scene.scenario, AT_TERMINAL)
-        desk = await house.theatre.controls.join(desk, AT_TERMINAL, "Elizabeth")
-        house.ids = iter([-5])  # type: ignore[assignment]
-        await house.say(desk, "MARMALADE, Papa?", "Mr Bennet", author=AT_TERMINAL)
-        await house.quiet(desk)
+    async with open_harness(folder, BENNET) as harness:
+        scene = await harness.start()
+        await harness.theatre.end(scene, 1)
+        desk = await harness.theatre.start(Place(AT_TERMINAL, -1), scene.scenario, AT_TERMINAL)
+        desk = await harness.theatre.controls.join(desk, AT_TERMINAL, "Elizabeth")
+        harness.ids = iter([-5])  # type: ignore[assignment]
+        await harness.say(desk, "MARMALADE, Papa?", "Mr Bennet", author=AT_TERMINAL)
+        await harness.wait_until_idle(desk)
         return desk.id
 
 

@@ -1,4 +1,4 @@
-"""A house with everything that game masters and casts do in it."""
+"""A theatre harness with the actions of game masters and casts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.story_events import StoryEvents
-from tests.scenes.harness import a_house
+from tests.scenes.harness import open_harness
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,46 +22,46 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
     from tests.engine.scripted_engine import Script
-    from tests.scenes.harness import House
+    from tests.scenes.harness import TheatreHarness
 
 
 @dataclass
-class Directed:
-    """What stands on a house's theatre, for its game masters and players. Dice fall as high as they can."""
+class GmHarness:
+    """A theatre harness with GM actions, story events and notes. Dice always roll their maximum."""
 
-    house: House
-    direction: GmActions
-    telling: StoryEvents
-    prompter: GmNotes
+    harness: TheatreHarness
+    gm_actions: GmActions
+    story_events: StoryEvents
+    gm_notes: GmNotes
 
     async def turns(self, scene: Scene) -> list[Turn]:
-        """Everything that is stored of a story, whispers too."""
-        return await self.house.store.turns(scene.id)
+        """Return the stored turns of a story, whispers included."""
+        return await self.harness.store.turns(scene.id)
 
     def prompts(self, character: str) -> list[str]:
-        """What the engine was asked for this character, in order."""
-        asked = self.house.engine.requests
+        """Return the prompts that the engine got for this character, in order."""
+        asked = self.harness.engine.requests
         return [request.prompt.text for request in asked if request.mind.endswith(f"/{character}")]
 
 
 def words(turn: Turn) -> str:
-    """What a turn says in public, as one text."""
+    """Return the public text of a turn."""
     return " ".join(beat.text for beat in select_public(turn.take.beats)) if turn.take else ""
 
 
 @asynccontextmanager
-async def a_directed_house(folder: Path, *script: Script) -> AsyncIterator[Directed]:
-    """A house with its direction; entering it again is a restart."""
-    async with a_house(folder, *script) as house:
+async def open_gm_harness(folder: Path, *script: Script) -> AsyncIterator[GmHarness]:
+    """Open a harness with its database in `folder`. To open it again is a restart."""
+    async with open_harness(folder, *script) as harness:
         seeds = count(1)
-        performance = ReplyGenerator(house.engine, ReplyLimits(), lambda: next(seeds))
+        generator = ReplyGenerator(harness.engine, ReplyLimits(), lambda: next(seeds))
 
         def now() -> datetime:
             return datetime.now(UTC)
 
-        yield Directed(
-            house,
-            GmActions(house.theatre, house.store),
-            StoryEvents(house.theatre, house.store, house.stage, now, lambda most: most),
-            GmNotes(house.theatre, house.store, performance, now),
+        yield GmHarness(
+            harness,
+            GmActions(harness.theatre, harness.store),
+            StoryEvents(harness.theatre, harness.store, harness.delivery, now, lambda most: most),
+            GmNotes(harness.theatre, harness.store, generator, now),
         )

@@ -1,4 +1,4 @@
-"""A theatre to test in: the real store, a scripted engine, and a stage that remembers what it was asked to show."""
+"""A theatre for tests: the real store, a scripted engine, and a delivery that records."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def reply(
     does: str = "smiles",
     says: str,
 ) -> str:
-    """A reply as HER writes it after the prefilled opening tag."""
+    """Return a reply as HER writes it after the prefilled opening tag."""
     return (
         f"{plan}</system_thinking>{name}: <role_thinking>{thinks}</role_thinking>"
         f"<role_action>{does}</role_action>{says}"
@@ -68,8 +68,8 @@ def reply(
 
 
 @dataclass
-class RecordingStage:
-    """Implements Stage. With `refusal` set, deliveries are refused with it."""
+class RecordingDelivery:
+    """Implements Delivery and records the calls. Deliveries raise `refusal` if it is set."""
 
     shown: list[tuple[str, str]] = field(default_factory=list)  # speaker, public text
     faults: list[str] = field(default_factory=list)
@@ -105,20 +105,20 @@ class RecordingStage:
 
 
 @dataclass
-class House:
-    """The theatre with everything it stands on, and short ways to play in it."""
+class TheatreHarness:
+    """A theatre with its services, and short ways to play in it."""
 
     theatre: Theatre
-    hearing: PlayerLines
+    player_lines: PlayerLines
     takes: Takes
-    undoing: Undo
+    undo: Undo
     branching: Branching
     store: Store
-    stage: RecordingStage
+    delivery: RecordingDelivery
     engine: ScriptedEngine
     ids: count[int] = field(default_factory=lambda: count(1000))
 
-    async def begin(self, channel: int = 10, scenario: Scenario = STUDY) -> Scene:
+    async def start(self, channel: int = 10, scenario: Scenario = STUDY) -> Scene:
         return await self.theatre.start(Place(guild_id=1, channel_id=channel), scenario, GM)
 
     async def say(
@@ -131,26 +131,26 @@ class House:
         bot: bool = False,
         reply_to: int | None = None,
     ) -> int:
-        """Say something and return the message's id."""
-        said = IncomingLine(author, name, next(self.ids), text)
-        await self.hearing.hear(scene, said, Addressee(to, bot, reply_to))
-        return said.message_id
+        """Say a line and return the message's id."""
+        line = IncomingLine(author, name, next(self.ids), text)
+        await self.player_lines.hear(scene, line, Addressee(to, bot, reply_to))
+        return line.message_id
 
     async def post(self, turn: Turn, message_id: int) -> None:
-        """Have a turn stand on Discord as that message."""
+        """Store that this message shows the turn."""
         take_id = turn.take.id if turn.take else None
         await self.store.add_post(Post(message_id, 10, turn.id, take_id, 0, PostPurpose.PERSONA))
 
-    async def quiet(self, scene: Scene) -> None:
-        """Wait until the scene owes nothing."""
+    async def wait_until_idle(self, scene: Scene) -> None:
+        """Wait until the scene owes no turn."""
 
         async def settled() -> bool:
             return not await self.store.owed(scene.id)
 
         await until(settled)
 
-    async def story(self, scene: Scene) -> list[tuple[str, str]]:
-        """Who said what so far, as everyone heard it."""
+    async def read_story(self, scene: Scene) -> list[tuple[str, str]]:
+        """Return speaker and public text of each turn so far."""
         turns = await self.theatre.queries.read_history(scene)
         return [
             (turn.speaker, " ".join(b.text for b in select_public(turn.take.beats)))
@@ -160,26 +160,29 @@ class House:
 
 
 @asynccontextmanager
-async def a_house(
+async def open_harness(
     folder: Path,
     *script: Script,
     limits: ReplyLimits | None = None,
     context: int = 8192,
     kind: type[ScriptedEngine] = ScriptedEngine,
-) -> AsyncIterator[House]:
-    """A house whose store lies in `folder`; entering it again there is a restart."""
+) -> AsyncIterator[TheatreHarness]:
+    """Open a theatre with its database in `folder`. To open it again is a restart."""
     engine = kind(list(script), context=context)
     await engine.start()
-    stage, seeds = RecordingStage(), count(1)
+    delivery = RecordingDelivery()
+    seeds = count(1)
     async with await Store.open(folder / "aside.db") as store:
-        performance = ReplyGenerator(engine, limits or ReplyLimits(), lambda: next(seeds))
-        theatre = Theatre(store, stage, performance, lambda: datetime.now(UTC))
-        hearing = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
-        takes = Takes(theatre, store, stage)
-        undoing = Undo(theatre, store, stage, takes, lambda: datetime.now(UTC))
+        generator = ReplyGenerator(engine, limits or ReplyLimits(), lambda: next(seeds))
+        theatre = Theatre(store, delivery, generator, lambda: datetime.now(UTC))
+        player_lines = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
+        takes = Takes(theatre, store, delivery)
+        undo = Undo(theatre, store, delivery, takes, lambda: datetime.now(UTC))
         branching = Branching(theatre, store, lambda: datetime.now(UTC))
         await theatre.open()
         try:
-            yield House(theatre, hearing, takes, undoing, branching, store, stage, engine)
+            yield TheatreHarness(
+                theatre, player_lines, takes, undo, branching, store, delivery, engine
+            )
         finally:
             await theatre.close()

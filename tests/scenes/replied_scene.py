@@ -1,4 +1,4 @@
-"""A scene in which somebody asked and Mr Bennet replied: where second thoughts begin."""
+"""A scene in which Alice asked and Mr Bennet replied, for tests of takes."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from tests.scenes.harness import ALICE, reply
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.scenes.harness import House
+    from tests.scenes.harness import TheatreHarness
 
 FIRST, SECOND = reply("Mr Bennet", says="You refuse him?"), reply("Mr Bennet", says="You take him?")
 MADAM = reply("Mrs Bennet", says="My nerves!")
 REFUSES, TAKES = "smiles You refuse him?", "smiles You take him?"
 
 
-async def answered(house: House, *, takes: int = 1) -> tuple[Scene, Turn]:
-    """A scene in which Alice asked and Mr Bennet replied, so many times over, and that reply."""
-    scene = await house.begin()
-    await house.say(scene, "Papa?", "Mr Bennet")
-    await house.quiet(scene)
-    turn = (await house.theatre.queries.read_history(scene))[-1]
+async def answered(harness: TheatreHarness, *, takes: int = 1) -> tuple[Scene, Turn]:
+    """Start a scene in which Alice asked and Mr Bennet replied. Return it with his reply."""
+    scene = await harness.start()
+    await harness.say(scene, "Papa?", "Mr Bennet")
+    await harness.wait_until_idle(scene)
+    turn = (await harness.theatre.queries.read_history(scene))[-1]
     for _ in range(takes - 1):
-        await house.takes.retake(turn.id, ALICE)
-        await house.quiet(scene)
-    now = await house.store.turn(turn.id)
+        await harness.takes.retake(turn.id, ALICE)
+        await harness.wait_until_idle(scene)
+    now = await harness.store.turn(turn.id)
     assert now
     return scene, now
 
 
-async def said(house: House, scene: Scene) -> str:
-    return (await house.story(scene))[1][1]
+async def said(harness: TheatreHarness, scene: Scene) -> str:
+    return (await harness.read_story(scene))[1][1]

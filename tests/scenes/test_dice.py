@@ -14,7 +14,7 @@ from bot.scenes.dice import MAX_DICE, MAX_SIDES, Die, roll_dice
 
 
 def falls(*values: int) -> object:
-    """Dice that fall so, again and again."""
+    """Return dice that roll these values over and over."""
     endless = cycle(values)
     return lambda _most: next(endless)
 
@@ -49,7 +49,7 @@ def roll(text: str, *values: int) -> int:
         ("2d4×10 − 5–1", (1, 3), 34),
     ],
 )
-def test_the_usual_notation(text: str, values: tuple[int, ...], total: int) -> None:
+def test_common_notations_are_rolled(text: str, values: tuple[int, ...], total: int) -> None:
     assert roll(text, *(values or (1,))) == total
 
 
@@ -59,7 +59,7 @@ LONG = ("9" * 150, "1" * 30 + "d6", "1d6" + "+1d6" * 80)
 @pytest.mark.parametrize(
     "text", ["1000000000d6", "101d6", "60d6+60d6", "0d6", "d0", "2d1001", "1d1!", "3d20adv", *LONG]
 )
-def test_too_large_a_roll_is_refused_in_a_sentence(text: str) -> None:
+def test_a_roll_that_is_too_large_is_refused(text: str) -> None:
     with pytest.raises(UserInputError) as refused:
         roll_dice(text, lambda most: most)
     assert str(refused.value).endswith((".", "`."))
@@ -83,16 +83,16 @@ def test_too_large_a_roll_is_refused_in_a_sentence(text: str) -> None:
         "d 1 0",
     ],
 )
-def test_what_is_no_roll_is_refused_with_one_that_is(text: str) -> None:
+def test_a_text_that_is_not_a_roll_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UserInputError, match="2d6"):
         roll_dice(text, lambda most: most)
 
 
-def test_dice_that_always_explode_stop_at_a_hundred() -> None:
+def test_exploding_dice_stop_at_a_hundred() -> None:
     assert len(roll_dice("3d6!", lambda most: most).parts[0].dice) == MAX_DICE
 
 
-def test_a_roll_reads_as_it_fell() -> None:
+def test_a_roll_shows_each_die() -> None:
     four = roll_dice("4d6kh3-1+2d4*10", falls(6, 1, 5, 3, 2, 2))  # type: ignore[arg-type]
     assert four.parts[0].dice[1] == Die(1, kept=False)
     assert format_roll(four, "**Al**") == (
@@ -101,7 +101,7 @@ def test_a_roll_reads_as_it_fell() -> None:
 
 
 @given(st.integers(1, MAX_DICE), st.integers(1, MAX_SIDES), st.integers(0, 999), st.randoms())
-def test_any_roll_is_within_its_bounds_and_its_line_within_a_message(
+def test_every_roll_is_within_its_bounds_and_fits_a_message(
     count: int, sides: int, more: int, chance: random.Random
 ) -> None:
     fell = roll_dice(f"{count}d{sides}kl{count}+{more}", lambda most: chance.randint(1, most))
@@ -110,6 +110,6 @@ def test_any_roll_is_within_its_bounds_and_its_line_within_a_message(
 
 
 @given(st.text(alphabet="0123456789dDkhl!%adv+-* x", max_size=60))
-def test_whatever_is_typed_is_a_roll_or_refused(text: str) -> None:
+def test_any_text_is_either_rolled_or_refused(text: str) -> None:
     with contextlib.suppress(UserInputError):
         assert sum(len(part.dice) for part in roll_dice(text, lambda most: most).parts) <= MAX_DICE

@@ -1,4 +1,4 @@
-"""What a mind never heard is not in its prompt."""
+"""A prompt contains only the turns that its mind heard."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ beats = st.lists(st.sampled_from(MAKERS), min_size=1, max_size=4)
 
 @st.composite
 def stories(draw: st.DrawFn) -> list[Turn]:
-    """Turns of every kind, each beat with a word of its own."""
+    """Return turns of every kind, each beat with a unique word."""
     turns = []
     for number in range(draw(st.integers(1, 8))):
         made: list[Beat] = [
@@ -45,15 +45,15 @@ def stories(draw: st.DrawFn) -> list[Turn]:
 
 @settings(max_examples=150)
 @given(stories(), st.sampled_from(CAST), st.sampled_from(Dialect))
-def test_a_secret_is_in_the_prompts_of_those_who_heard_it_and_of_nobody_else(
+def test_a_secret_is_only_in_the_prompts_of_those_who_heard_it(
     story: list[Turn], character: str, dialect: Dialect
 ) -> None:
     prompt = prompt_builder.build_prompt(STUDY, character, story, dialect).text
     for turn in story:
         own = turn.speaker == character
-        told = own or turn.heard_by is None or character in turn.heard_by
+        was_heard = own or turn.heard_by is None or character in turn.heard_by
         for beat in turn.take.beats if turn.take else ():
-            known = told and (
+            known = was_heard and (
                 beat.kind not in ("thought", "planning") or (own and beat.kind == "thought")
             )
             assert (beat.text in prompt) == (
@@ -62,7 +62,7 @@ def test_a_secret_is_in_the_prompts_of_those_who_heard_it_and_of_nobody_else(
 
 
 @given(stories())
-def test_what_is_for_everyone_holds_no_whisper_and_no_thought(story: list[Turn]) -> None:
+def test_public_lines_contain_no_whisper_and_no_thought(story: list[Turn]) -> None:
     for turn in story:
         line = mind.select_public_line(turn)
         shown = {beat.text for beat in line.beats} if line else set()
@@ -72,14 +72,14 @@ def test_what_is_for_everyone_holds_no_whisper_and_no_thought(story: list[Turn])
             )
 
 
-def test_an_absent_mind_that_spoke_before_keeps_what_it_said() -> None:
+def test_an_absent_mind_keeps_its_own_turns() -> None:
     take = Take(1, 1, (thought("SECRET"), speech("Well.")), "raw", 1)
     turn = Turn(1, 1, TurnKind.REPLY, "Mr Bennet", TurnState.DONE, NOON, take, heard_by=frozenset())
     assert "SECRET" in prompt_builder.build_prompt(STUDY, "Mr Bennet", [turn], Dialect.HER).text
     assert "Well." not in prompt_builder.build_prompt(STUDY, "Mrs Bennet", [turn], Dialect.HER).text
 
 
-def test_a_setting_stands_though_its_turn_has_left_the_context() -> None:
+def test_a_setting_remains_after_its_turn_left_the_context() -> None:
     take = Take(1, 1, (speech("The terrace"),), "The terrace")
     moved = Turn(1, 1, TurnKind.SETTING, mind.PLACE, TurnState.DONE, NOON, take)
     prompt = prompt_builder.build_prompt(STUDY, "Mr Bennet", [], Dialect.HER, left_out=[moved]).text

@@ -1,4 +1,4 @@
-"""While nobody speaks, an engine that can use the time is told what the next prompts begin with."""
+"""While the scene is idle, the engine prefetches the beginnings of likely prompts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.errors import EngineDied
 from bot.her.prompt import Control, Prompt, Text
 from bot.scenes.prefetch import find_common_prefix
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.scenes.harness import ALICE, House, a_house, reply
+from tests.scenes.harness import ALICE, TheatreHarness, open_harness, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MADAM = reply("Mrs Bennet", says="My nerves!")
 
 @dataclass
 class Foresighted(ScriptedEngine):
-    """Implements Anticipating."""
+    """Implements PrefetchingEngine."""
 
     expected: list[tuple[str, str]] = field(default_factory=list)
     fails: bool = False
@@ -46,39 +46,39 @@ class Foresighted(ScriptedEngine):
         return await super().count(prompt)
 
 
-async def rested(house: House, scene: Scene) -> Foresighted:
-    """The engine, once the scene's runner has nothing more to do."""
-    running = house.theatre.running(scene.id)
+async def rested(harness: TheatreHarness, scene: Scene) -> Foresighted:
+    """Return the engine after the scene's runner is idle."""
+    running = harness.theatre.running(scene.id)
     assert running
     await running.runner.wait_until_idle()
-    return cast("Foresighted", house.engine)
+    return cast("Foresighted", harness.engine)
 
 
-async def test_after_a_reply_its_mind_is_brought_to_what_the_next_prompt_begins_with(
+async def test_after_a_reply_the_prefix_of_the_next_prompt_is_prefetched(
     tmp_path: Path,
 ) -> None:
-    async with a_house(tmp_path, BENNET, kind=Foresighted) as house:
-        scene = await house.begin()
-        await house.say(scene, "You sent for me, Papa?", "Mr Bennet")
-        engine = await rested(house, scene)
+    async with open_harness(tmp_path, BENNET, kind=Foresighted) as harness:
+        scene = await harness.start()
+        await harness.say(scene, "You sent for me, Papa?", "Mr Bennet")
+        engine = await rested(harness, scene)
         mind, beginning = engine.expected[-1]
         assert mind == engine.requests[0].mind
         assert "Poor child." in beginning
         assert "Tease her." not in beginning
-        await house.say(scene, "I do.", "Mr Bennet")
-        await rested(house, scene)
+        await harness.say(scene, "I do.", "Mr Bennet")
+        await rested(harness, scene)
         asked = engine.requests[-1].prompt.text
         assert asked.startswith(beginning)
         assert asked.removeprefix(beginning).startswith("Alice: I do.")
 
 
-async def test_others_that_have_spoken_are_prepared_too_and_know_no_more_than_their_own(
+async def test_other_speakers_are_prefetched_with_their_own_minds(
     tmp_path: Path,
 ) -> None:
-    async with a_house(tmp_path, MADAM, BENNET, kind=Foresighted) as house:
-        scene = await house.begin()
-        await house.say(scene, "Mama, Papa!", "Mrs Bennet", "Mr Bennet")
-        engine = await rested(house, scene)
+    async with open_harness(tmp_path, MADAM, BENNET, kind=Foresighted) as harness:
+        scene = await harness.start()
+        await harness.say(scene, "Mama, Papa!", "Mrs Bennet", "Mr Bennet")
+        engine = await rested(harness, scene)
         (latest, _), (earlier, hers) = engine.expected[-2:]
         assert (latest, earlier) == (engine.requests[1].mind, engine.requests[0].mind)
         assert hers.endswith("You refuse him, then?")
@@ -86,53 +86,53 @@ async def test_others_that_have_spoken_are_prepared_too_and_know_no_more_than_th
 
 
 @pytest.mark.parametrize("joins", [False, True])
-async def test_when_a_scene_starts_the_likeliest_character_is_prepared(
+async def test_at_the_start_of_a_scene_the_likeliest_character_is_prefetched(
     tmp_path: Path, *, joins: bool
 ) -> None:
-    async with a_house(tmp_path, MADAM, kind=Foresighted) as house:
-        scene = await house.begin()
-        engine = await rested(house, scene)
+    async with open_harness(tmp_path, MADAM, kind=Foresighted) as harness:
+        scene = await harness.start()
+        engine = await rested(harness, scene)
         if joins:
-            await house.theatre.controls.join(scene, ALICE, "Mr Bennet")
-            await rested(house, scene)
+            await harness.theatre.controls.join(scene, ALICE, "Mr Bennet")
+            await rested(harness, scene)
         assert [mind for mind, _ in engine.expected] == [
             f"{scene.id}/{name}" for name in ("Mr Bennet", "Mrs Bennet")[: 1 + joins]
         ]
         beginning = engine.expected[-1][1]
-        await house.say(scene, "Well?", "Mrs Bennet" if joins else "Mr Bennet")
-        await rested(house, scene)
+        await harness.say(scene, "Well?", "Mrs Bennet" if joins else "Mr Bennet")
+        await rested(harness, scene)
         assert len(beginning) > 500
         assert engine.requests[0].prompt.text.startswith(beginning)
 
 
-async def test_that_no_mind_can_be_prepared_harms_nobody(tmp_path: Path) -> None:
-    async with a_house(tmp_path, BENNET, kind=Foresighted) as house:
-        engine = cast("Foresighted", house.engine)
+async def test_a_failed_prefetch_does_no_harm(tmp_path: Path) -> None:
+    async with open_harness(tmp_path, BENNET, kind=Foresighted) as harness:
+        engine = cast("Foresighted", harness.engine)
         engine.fails = True
-        scene = await house.begin()
-        await rested(house, scene)
+        scene = await harness.start()
+        await rested(harness, scene)
         engine.fails = False
-        await house.say(scene, "Papa?", "Mr Bennet")
-        await rested(house, scene)
-        assert house.stage.shown == [("Mr Bennet", "smiles You refuse him, then?")]
-        assert house.stage.faults == []
+        await harness.say(scene, "Papa?", "Mr Bennet")
+        await rested(harness, scene)
+        assert harness.delivery.shown == [("Mr Bennet", "smiles You refuse him, then?")]
+        assert harness.delivery.faults == []
 
 
-async def test_a_scene_that_rests_and_an_engine_that_has_no_use_for_it_are_left_alone(
+async def test_a_paused_scene_and_a_plain_engine_get_no_prefetch(
     tmp_path: Path,
 ) -> None:
-    async with a_house(tmp_path, Scripted(BENNET, pause=0.01), kind=Foresighted) as house:
-        scene = await house.begin()
-        engine = await rested(house, scene)
+    async with open_harness(tmp_path, Scripted(BENNET, pause=0.01), kind=Foresighted) as harness:
+        scene = await harness.start()
+        engine = await rested(harness, scene)
         engine.expected.clear()
-        await house.say(scene, "Papa?", "Mr Bennet")
+        await harness.say(scene, "Papa?", "Mr Bennet")
         await until(lambda: bool(engine.requests))
-        await house.theatre.controls.pause(scene, scene.gm_ids[0])
-        await rested(house, scene)
-        assert house.stage.shown
+        await harness.theatre.controls.pause(scene, scene.gm_ids[0])
+        await rested(harness, scene)
+        assert harness.delivery.shown
         assert engine.expected == []
-    async with a_house(tmp_path, BENNET) as house:
-        assert await rested(house, await house.begin(channel=11)) is house.engine
+    async with open_harness(tmp_path, BENNET) as harness:
+        assert await rested(harness, await harness.start(channel=11)) is harness.engine
 
 
 texts = st.lists(
@@ -142,7 +142,7 @@ texts = st.lists(
 
 
 @given(texts, texts)
-def test_what_two_prompts_begin_with_begins_both(
+def test_the_common_prefix_begins_both_prompts(
     one: list[Text | Control], other: list[Text | Control]
 ) -> None:
     shared = find_common_prefix(Prompt(tuple(one)), Prompt(tuple(other))).text

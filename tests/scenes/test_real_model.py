@@ -1,4 +1,4 @@
-"""What game masters and directors ask of the model, asked of a real one: the demo model under llama.cpp."""
+"""Predictions, narrations and thoughts of a real model: the demo model under llama.cpp."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def engine() -> AsyncIterator[LocalEngine]:
     await local.close()
 
 
-async def test_a_real_model_answers_what_directors_and_game_masters_ask(
+async def test_a_real_model_predicts_narrates_and_thinks(
     engine: LocalEngine,
 ) -> None:
     seeds = iter(range(100))
@@ -38,10 +38,10 @@ async def test_a_real_model_answers_what_directors_and_game_masters_ask(
     odd = odd_moment(turn("Jane", "What do you say to that?"))
     assert await predict_speaker(engine, odd) in {*ODD, NOBODY} - {"Jane"}
 
-    performed = await generate_narration(performance, scene, [turn("Alice", author=9)])
-    (told,) = (beat.text for beat in performed.beats)
-    assert 1 <= len(re.findall(r"[.!?]", told)) <= 3
-    assert "Bennet" not in told
+    generated = await generate_narration(performance, scene, [turn("Alice", author=9)])
+    (narration,) = (beat.text for beat in generated.beats)
+    assert 1 <= len(re.findall(r"[.!?]", narration)) <= 3
+    assert "Bennet" not in narration
 
     thoughts = await performance.think(scene, "Mr Bennet", [turn("Alice", "Papa?", 9)])
     assert all("<" not in beat.text for beat in thoughts)

@@ -20,7 +20,7 @@ async def an_engine(*script: Script) -> ScriptedEngine:
     return engine
 
 
-async def test_a_character_replies_to_what_was_said_with_all_its_beats() -> None:
+async def test_a_character_replies_with_all_its_beats() -> None:
     engine = await an_engine(BENNET)
     scene = Rehearsal(STUDY, engine)
     scene.say("elizabeth", "*curtsies* You sent for me?")
@@ -50,7 +50,7 @@ async def test_characters_play_with_each_other_and_keep_their_secrets() -> None:
     assert "PLAN" not in prompt
 
 
-async def test_the_same_seed_asks_for_the_same() -> None:
+async def test_the_same_seed_makes_the_same_requests() -> None:
     engine = await an_engine(BENNET)
     for seed in (7, 7, 8):
         await Rehearsal(STUDY, engine, seed=seed).reply("Mr Bennet")
@@ -61,7 +61,7 @@ async def test_the_same_seed_asks_for_the_same() -> None:
     assert not engine.requests[-1].reproducible
 
 
-async def test_public_beats_are_heard_as_they_come() -> None:
+async def test_public_beats_are_reported_as_they_come() -> None:
     heard: list[tuple[PublicBeat, ...]] = []
 
     async def progress(beats: tuple[PublicBeat, ...]) -> None:
@@ -71,11 +71,11 @@ async def test_public_beats_are_heard_as_they_come() -> None:
     assert speech("You refuse him, then?") not in heard[0]
 
 
-async def test_what_can_not_be_is_said_to_be_so() -> None:
+async def test_unknown_characters_and_empty_lines_are_refused() -> None:
     scene = Rehearsal(STUDY, await an_engine("only planning"))
     with pytest.raises(NameNotFound, match="Mr Bennet"):
         await scene.reply("Mr Benet")
-    with pytest.raises(UserInputError, match="said nothing"):
+    with pytest.raises(UserInputError, match="is empty"):
         scene.say("Alice", "  ")
     with pytest.raises(EmptyReply):
         await scene.reply("Mr Bennet")

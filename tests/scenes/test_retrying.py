@@ -1,4 +1,4 @@
-"""What is to be shown while Discord does not answer is shown when it does."""
+"""Posts are retried while Discord does not respond."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bot.errors import DiscordNotResponding, MissingPermission, PostingError
 from bot.scenes.retrying import retry_until_done
 
 
-async def test_what_meets_no_answer_is_shown_once_there_is_one() -> None:
+async def test_a_post_is_retried_until_discord_responds() -> None:
     troubles: list[PostingError] = [DiscordNotResponding("Discord did not answer.")]
     shown = []
 
@@ -21,7 +21,7 @@ async def test_what_meets_no_answer_is_shown_once_there_is_one() -> None:
     assert shown == ["Well, well."]
 
 
-async def test_a_refusal_is_not_tried_again() -> None:
+async def test_a_rejection_is_not_retried() -> None:
     tried = []
 
     async def show() -> None:

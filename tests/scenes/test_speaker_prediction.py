@@ -43,8 +43,8 @@ def turn(speaker: str, text: str = "Well.", author: int | None = None) -> Turn:
     )
 
 
-def moment(*told: Turn, seed: int = 1, **talkative: float) -> Moment:
-    """A moment in a study where talkativeness is given by last names."""
+def moment(*turns: Turn, seed: int = 1, **talkative: float) -> Moment:
+    """Return a moment in a scene of these characters."""
     cast = tuple(
         character.model_copy(
             update={"talkativeness": talkative.get(character.name.split()[0], 0.5)}
@@ -53,19 +53,19 @@ def moment(*told: Turn, seed: int = 1, **talkative: float) -> Moment:
     )
     scenario = STUDY.model_copy(update={"characters": cast})
     scene = Scene(1, Place(1, 1), scenario, (1,), tuple(Part(one.name) for one in cast), NOON)
-    return Moment(scene, told, seed)
+    return Moment(scene, turns, seed)
 
 
-def odd_moment(*told: Turn) -> Moment:
+def odd_moment(*turns: Turn) -> Moment:
     cast = tuple(Character(name=name) for name in ODD)
     scenario = STUDY.model_copy(update={"characters": cast})
     return Moment(
-        Scene(1, Place(1, 1), scenario, (1,), tuple(Part(name) for name in ODD), NOON), told, 1
+        Scene(1, Place(1, 1), scenario, (1,), tuple(Part(name) for name in ODD), NOON), turns, 1
     )
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_any_name_a_character_may_have_is_understood(name: str) -> None:
+def test_every_name_of_a_character_is_understood(name: str) -> None:
     assert parse_speaker(name, odd_moment()) == name
     assert parse_speaker(f"“{name}”", odd_moment()) in (name, "Jane", None) or name.startswith(
         "Say"
@@ -85,24 +85,24 @@ def test_any_name_a_character_may_have_is_understood(name: str) -> None:
         ("", None),
     ],
 )
-def test_an_answer_is_read_leniently(answer: str, meant: str | None) -> None:
+def test_an_answer_is_parsed_leniently(answer: str, meant: str | None) -> None:
     assert parse_speaker(answer, moment(turn("Alice", author=9))) == meant
 
 
-def test_a_grammar_lets_through_names_as_they_are() -> None:
+def test_the_grammar_accepts_names_unchanged() -> None:
     assert (
         build_choice_grammar(('Say "no" \\', "Nobody"))
         == 'root ::= "Say \\"no\\" \\\\" | "Nobody"\n'
     )
 
 
-def test_who_is_mentioned_answers_but_never_themselves() -> None:
+def test_a_mentioned_character_answers_unless_it_spoke_last() -> None:
     assert guess_speaker(moment(turn("Alice", "Where is Elizabeth?", 9))) == "Elizabeth Bennet"
-    told = turn("Elizabeth Bennet", "I, Elizabeth, ask you, mrs bennet.")
-    assert {guess_speaker(moment(told, seed=seed)) for seed in range(20)} == {"Mrs Bennet"}
+    line = turn("Elizabeth Bennet", "I, Elizabeth, ask you, mrs bennet.")
+    assert {guess_speaker(moment(line, seed=seed)) for seed in range(20)} == {"Mrs Bennet"}
 
 
-def test_a_persons_line_is_always_answered_and_by_the_talkative_most() -> None:
+def test_a_persons_line_is_always_answered_mostly_by_the_talkative() -> None:
     said = turn("Alice", author=9)
     speakers = Counter(
         guess_speaker(moment(said, seed=seed, Mr=0.1, Mrs=0.9, Elizabeth=0.5))
@@ -112,13 +112,13 @@ def test_a_persons_line_is_always_answered_and_by_the_talkative_most() -> None:
     assert speakers["Mrs Bennet"] > speakers["Elizabeth Bennet"] > speakers["Mr Bennet"] > 0
 
 
-def test_who_was_silent_for_long_is_likelier_than_who_just_spoke() -> None:
-    told = (turn("Mr Bennet"), turn("Alice", author=9))
-    speakers = Counter(guess_speaker(moment(*told, seed=seed)) for seed in range(300))
+def test_a_long_silence_makes_a_character_likelier() -> None:
+    story = (turn("Mr Bennet"), turn("Alice", author=9))
+    speakers = Counter(guess_speaker(moment(*story, seed=seed)) for seed in range(300))
     assert speakers["Mr Bennet"] < speakers["Mrs Bennet"]
 
 
-def test_who_never_speaks_unasked_does_not() -> None:
+def test_a_character_without_talkativeness_never_speaks_unaddressed() -> None:
     said = turn("Alice", author=9)
     assert guess_speaker(moment(said, Mr=0, Mrs=0, Elizabeth=0)) is None
     assert {guess_speaker(moment(said, seed=seed, Mr=0, Mrs=0)) for seed in range(30)} == {
@@ -127,15 +127,15 @@ def test_who_never_speaks_unasked_does_not() -> None:
 
 
 def test_a_characters_line_is_answered_only_sometimes() -> None:
-    told = turn("Mr Bennet")
+    line = turn("Mr Bennet")
     speakers = Counter(
-        guess_speaker(moment(told, seed=seed, Mrs=0.3, Elizabeth=0.3)) for seed in range(300)
+        guess_speaker(moment(line, seed=seed, Mrs=0.3, Elizabeth=0.3)) for seed in range(300)
     )
     assert speakers[None] > 150
     assert "Mr Bennet" not in speakers
 
 
-def test_who_speaks_only_of_a_players_character_is_answered_by_the_player() -> None:
+def test_the_model_does_not_answer_a_line_about_a_players_character() -> None:
     here = moment(turn("Alice", "And you, Mr Bennet?", 9))
     parts = (replace(here.scene.parts[0], player_id=5), *here.scene.parts[1:])
     assert {
@@ -144,21 +144,21 @@ def test_who_speaks_only_of_a_players_character_is_answered_by_the_player() -> N
     } == {None}
 
 
-def test_nobody_speaks_on_an_empty_stage() -> None:
+def test_on_an_empty_stage_no_character_speaks() -> None:
     here = moment(turn("Alice", author=9))
     parts = tuple(replace(part, absent=True) for part in here.scene.parts)
     assert Moment(replace(here.scene, parts=parts), here.story, 1).candidates == []
 
 
-async def test_a_slow_engine_is_not_waited_for() -> None:
+async def test_a_slow_prediction_times_out() -> None:
     engine = ScriptedEngine([Scripted("Mrs Bennet", pause=60)])
     await engine.start()
-    told = moment(turn("Alice", "Where is Elizabeth?", 9))
-    assert await choose_next_speaker(engine, told, seconds=0.01) == "Elizabeth Bennet"
+    slow = moment(turn("Alice", "Where is Elizabeth?", 9))
+    assert await choose_next_speaker(engine, slow, seconds=0.01) == "Elizabeth Bennet"
     assert len(engine.cancelled) == 1
 
 
-async def test_a_stand_in_is_not_asked() -> None:
+async def test_the_demo_model_does_not_predict() -> None:
     class StandIn(ScriptedEngine):
         @property
         def info(self) -> EngineInfo:
@@ -173,7 +173,7 @@ async def test_a_stand_in_is_not_asked() -> None:
     assert engine.requests == []
 
 
-async def test_an_engine_that_can_be_held_is_held_to_the_names() -> None:
+async def test_the_grammar_is_sent_if_the_engine_supports_one() -> None:
     class Held(ScriptedEngine):
         @property
         def info(self) -> EngineInfo:

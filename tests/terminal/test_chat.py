@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.errors import EngineBusy
 from bot.scenes import cast
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.harness import ALICE, GM, a_house, reply
+from tests.scenes.harness import ALICE, GM, open_harness, reply
 from tests.terminal.harness import an_evening
 
 if TYPE_CHECKING:
@@ -190,19 +190,19 @@ async def test_a_scene_goes_on_where_it_was_left_and_what_was_owed_is_played(
 
 
 async def test_a_channels_scene_knows_what_was_said_and_owes_nothing_of_it(tmp_path: Path) -> None:
-    async with a_house(tmp_path, BENNET) as house:
-        scene = await house.begin()
-        await house.say(scene, "Papa?", "Mr Bennet")
-        await house.quiet(scene)
+    async with open_harness(tmp_path, BENNET) as harness:
+        scene = await harness.start()
+        await harness.say(scene, "Papa?", "Mr Bennet")
+        await harness.wait_until_idle(scene)
     async with an_evening(tmp_path, BENNET, scene_id=scene.id) as evening:
         await evening.types("MARMALADE, sir?")
         turn = (await evening.store.turns(scene.id))[-1]
         await evening.store.rethink(turn.id)
         await evening.store.retake((await evening.store.turns(scene.id))[1].id)
-    async with a_house(tmp_path, BENNET) as house:
-        assert await house.store.owed(scene.id) == []
-        assert await house.hearing.last_heard(scene) == 1000
-        texts = [text for _, text in await house.story(house.theatre.require_scene(10))]
+    async with open_harness(tmp_path, BENNET) as harness:
+        assert await harness.store.owed(scene.id) == []
+        assert await harness.player_lines.last_heard(scene) == 1000
+        texts = [text for _, text in await harness.read_story(harness.theatre.require_scene(10))]
         assert texts[:3] == ["Papa?", "smiles You refuse him?", "MARMALADE, sir?"]
-        assert [line.text for line in await house.store.lines_of(GM)] == ["MARMALADE, sir?"]
-        assert [line.text for line in await house.store.lines_of(ALICE)] == ["Papa?"]
+        assert [line.text for line in await harness.store.lines_of(GM)] == ["MARMALADE, sir?"]
+        assert [line.text for line in await harness.store.lines_of(ALICE)] == ["Papa?"]

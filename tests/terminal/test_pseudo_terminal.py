@@ -11,7 +11,7 @@ import pytest
 
 from bot.scenes import cast
 from tests.engine.completions_server import Answer, CompletionsServer
-from tests.scenes.harness import ALICE, GM, a_house, reply
+from tests.scenes.harness import ALICE, GM, open_harness, reply
 from tests.terminal.pseudo_terminal import CTRL_C, CTRL_D, UP, Typist, at_a_terminal
 from tests.wait_until import until
 
@@ -174,18 +174,18 @@ async def test_what_is_kept_goes_on(tmp_path: Path) -> None:
 async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part_is_offered(
     tmp_path: Path,
 ) -> None:
-    async with a_house(tmp_path, BENNET) as house:
-        scene = await house.theatre.controls.join(await house.begin(), GM, "Elizabeth Bennet")
-        await house.theatre.controls.join(scene, ALICE, "Mrs Bennet")
-        await house.theatre.change(scene, lambda now: cast.move(now, GM, None, absent=True)[0])
+    async with open_harness(tmp_path, BENNET) as harness:
+        scene = await harness.theatre.controls.join(await harness.start(), GM, "Elizabeth Bennet")
+        await harness.theatre.controls.join(scene, ALICE, "Mrs Bennet")
+        await harness.theatre.change(scene, lambda now: cast.move(now, GM, None, absent=True)[0])
     going_on = ("--store", "aside.db", "--continue", "1", "--character", "Mr Bennet")
     async with chatting(tmp_path, *going_on) as (typist, _):
         await typist.reads("Elizabeth Bennet enters the scene.")
         await typist.reads(PROMPT)
         typist.types("Papa?")
         await typist.reads("Well, well.")
-    async with a_house(tmp_path, BENNET) as house:
-        await house.theatre.controls.leave(house.theatre.require_scene(10), GM)
+    async with open_harness(tmp_path, BENNET) as harness:
+        await harness.theatre.controls.leave(harness.theatre.require_scene(10), GM)
     async with chatting(tmp_path, *going_on) as (typist, _):
         shown = await typist.reads("yourself")
         assert "Elizabeth Bennet" in shown
