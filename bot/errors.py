@@ -20,7 +20,9 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 └── PostingError                Discord rejected a post
     ├── DiscordNotResponding    … or did not answer: it may have carried out the request
     ├── MissingPermission       … because the bot lacks a permission in a channel
-    └── WebhookLimitReached     … because the channel has as many webhooks as Discord allows
+    ├── ContentRejected         … because a filter refused the words; the same words are refused again
+    └── WebhookUnavailable      … because the channel can have no webhook of Aside's
+        └── WebhookLimitReached … because it has as many webhooks as Discord allows
 """
 
 from enum import Enum, auto
@@ -154,5 +156,13 @@ class MissingPermission(PostingError):
     """The bot lacks a permission in a channel. The text names both."""
 
 
-class WebhookLimitReached(PostingError):
+class ContentRejected(PostingError):
+    """A filter of the server's or of Discord's refused the words. It will refuse them again."""
+
+
+class WebhookUnavailable(PostingError):
+    """The channel can have no webhook of Aside's for now. The text gives the reason."""
+
+
+class WebhookLimitReached(WebhookUnavailable):
     """The channel has as many webhooks as Discord allows."""

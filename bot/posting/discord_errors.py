@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import aiohttp
 import discord
 
-from bot.errors import DiscordNotResponding, PostingError
+from bot.errors import ContentRejected, DiscordNotResponding, PostingError
 from bot.posting.permissions import missing_permission
 
 if TYPE_CHECKING:
@@ -27,15 +27,35 @@ class Code(IntEnum):
     UNKNOWN_CHANNEL = 10003
     UNKNOWN_MESSAGE = 10008
     UNKNOWN_WEBHOOK = 10015
+    EXPLICIT_CONTENT = 20009
+    TOO_MANY_WEBHOOKS = 30007
     EDITED_TOO_OFTEN = 30046
+    TAG_REQUIRED = 40067
     NO_ACCESS = 50001
     DM_CLOSED = 50007
     NO_PERMISSION = 50013
     WEBHOOK_TOKEN = 50027
     THREAD_ARCHIVED = 50083
     DM_UNREACHABLE = 50278
+    TWO_FACTOR_REQUIRED = 60003
     HAS_THREAD = 160004
     THREAD_LOCKED = 160005
+    AUTOMOD_MESSAGE = 200000
+    AUTOMOD_TITLE = 200001
+    HARMFUL_LINK = 240000
+
+
+FILTERED: Final = frozenset(
+    {Code.EXPLICIT_CONTENT, Code.AUTOMOD_MESSAGE, Code.AUTOMOD_TITLE, Code.HARMFUL_LINK}
+)
+"""The codes of a filter that refuses words. It refuses the same words again."""
+
+
+def is_temporary(error: Exception) -> bool:
+    """Return whether the same request may succeed in a moment."""
+    if isinstance(error, (*UNCERTAIN, discord.RateLimited)):
+        return True
+    return getattr(error, "status", 0) == 429
 
 
 def posting_error(
@@ -61,6 +81,10 @@ def posting_error(
         return PostingError(
             f"I could not post in {where}. The thread is locked. Unlock it, then try again."
         )
+    if code in FILTERED:
+        return ContentRejected(f"A filter refused these words in {where}. Use other words.")
+    if code == Code.TAG_REQUIRED:
+        return PostingError(f"{where} requires a tag for each post. Create the post yourself.")
     if isinstance(error, UNCERTAIN):
         return DiscordNotResponding(
             f"Discord did not respond when I posted in {where}. Try again in a moment."

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.errors import MissingPermission, PostingError, WebhookLimitReached
+from bot.errors import PostingError, WebhookUnavailable
 from bot.her.beats import select_public
 from bot.posting import lost_posts
 from bot.posting.buttons import reply_view
@@ -87,6 +87,13 @@ class PersonaPosts:
         Parts that the channel already shows stay. Posts of an earlier take are edited, and those
         that are left over are deleted. The latest reply gets buttons. Raises PostingError.
         """
+        try:
+            return await self._show(scene, turn, take, persona)
+        except WebhookUnavailable:
+            # The webhook was deleted meanwhile, and there can be no other. The bot speaks instead.
+            return await self._show(scene, turn, take, persona)
+
+    async def _show(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> int:
         update = await self._prepare(scene, turn, take, persona)
         current: dict[int, int] = {}
         for row in tuple(update.older):
@@ -147,9 +154,9 @@ class PersonaPosts:
         """
         try:
             return await self._messages.webhooks.get(place, persona)
-        except (MissingPermission, WebhookLimitReached) as error:
+        except WebhookUnavailable as error:
             if place.channel_id not in self._notified_channels:
-                text = f"-# {format_sentence(str(error))} Until then, characters speak through me."
+                text = f"-# {format_sentence(str(error))} For now, characters speak through me."
                 await self._messages.channels.send(place, text)
                 self._notified_channels.add(place.channel_id)
             return None

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import discord
 
-from bot.errors import MissingPermission, PostingError, WebhookLimitReached
-from bot.posting.discord_errors import REQUEST_ERRORS, posting_error
+from bot.errors import PostingError, WebhookLimitReached, WebhookUnavailable
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, is_temporary, posting_error
 from bot.posting.permissions import missing_permission
 from bot.scenes.posts import PersonaWebhook
 
@@ -38,6 +39,10 @@ OWN_WEBHOOK_LIMIT: Final = 10
 This leaves five of the fifteen for others.
 """
 
+RETRY_AFTER: Final = 300.0
+"""Seconds before Aside asks again for a webhook that Discord refused."""
+
+_UNKNOWN = (Code.UNKNOWN_CHANNEL, Code.NO_ACCESS)  # the bot itself can't post there either
 _NAME = "Aside"
 _REASON = "The characters of a scene speak through it"
 _WebhookChannel: TypeAlias = (
@@ -76,6 +81,8 @@ class Webhooks:
         self._posts = posts
         self._creating: dict[tuple[int, str | None], asyncio.Task[PersonaWebhook]] = {}
         self._full_channels: set[int] = set()  # no character gets a webhook of its own there
+        # By channel and persona: the reason that Discord gave, and when to ask again.
+        self._refused: dict[tuple[int, str | None], tuple[PostingError, float]] = {}
 
     async def close(self) -> None:
         """Cancel the webhooks that are being created."""
@@ -87,8 +94,8 @@ class Webhooks:
     async def get(self, place: Place, persona: Persona) -> PersonaWebhook:
         """Return the webhook for this persona in this place. Create it if necessary.
 
-        Raises MissingPermission if Aside may not create one, WebhookLimitReached if the channel has
-        as many as Discord allows, and PostingError for other errors of Discord's.
+        Raises WebhookUnavailable if there can be none for now, and PostingError if the place was
+        deleted or Discord does not respond.
         """
         stored = await self.get_stored(place)
         if persona.own_key is not None:
@@ -120,11 +127,11 @@ class Webhooks:
             return None
         try:
             return await self._create_once(place, persona)
-        except MissingPermission:
-            return None  # the shared webhook may exist already
         except PostingError as error:
-            _log.warning("Channel %d: a character gets no own webhook: %s", channel_id, error)
-            self._full_channels.add(channel_id)
+            # The shared webhook may exist already.
+            _log.info("Channel %d: a character gets no own webhook: %s", channel_id, error)
+            if isinstance(error, WebhookLimitReached):
+                self._full_channels.add(channel_id)
             return None
 
     async def _create_once(self, place: Place, persona: Persona | None) -> PersonaWebhook:
@@ -146,18 +153,43 @@ class Webhooks:
 
     async def _create(self, place: Place, persona: Persona | None) -> PersonaWebhook:
         channel = await self._find_webhook_channel(place)
+        key = (channel.id, persona.own_key if persona else None)
+        self._require_not_refused(key)
         try:
             hooks = await channel.webhooks()
             if persona is None:
                 hook = await self._find_or_create_shared(channel, hooks)
             else:
                 hook = await _create_own(channel, hooks, persona)
+        except ValueError as error:  # from discord.py, which reads the picture
+            text = "Discord does not accept this character's picture. Save it as PNG."
+            reason = WebhookUnavailable(text)
+            self._refused[key] = (reason, time.monotonic() + RETRY_AFTER)
+            raise reason from error
         except REQUEST_ERRORS as error:
-            raise posting_error(error, f"#{channel.name}", ("Manage Webhooks",)) from error
-        key = persona.own_key if persona else None
-        created = PersonaWebhook(hook.id, hook.token or "", place.webhook_channel_id, key)
+            raise self._explain(channel, key, error) from error
+        created = PersonaWebhook(hook.id, hook.token or "", *key)
         await self._posts.save_webhook(created)
         return created
+
+    def _require_not_refused(self, key: tuple[int, str | None]) -> None:
+        """Raise WebhookUnavailable if Discord refused this webhook a short time ago."""
+        if key in self._refused:
+            reason, retry_at = self._refused[key]
+            if time.monotonic() < retry_at:
+                raise reason
+            del self._refused[key]
+
+    def _explain(
+        self, channel: _WebhookChannel, key: tuple[int, str | None], error: Exception
+    ) -> PostingError:
+        """Return the error for a failed request. A refusal that lasts is a WebhookUnavailable."""
+        where = f"#{channel.name}"
+        if is_temporary(error) or getattr(error, "code", 0) in _UNKNOWN:
+            return posting_error(error, where, ("Manage Webhooks",))
+        reason = _explain_refusal(where, error)
+        self._refused[key] = (reason, time.monotonic() + RETRY_AFTER)
+        return reason
 
     async def _find_or_create_shared(
         self, channel: _WebhookChannel, hooks: Sequence[discord.Webhook]
@@ -173,16 +205,13 @@ class Webhooks:
         if len(hooks) < MAX_WEBHOOKS:
             return await channel.create_webhook(name=_NAME, reason=_REASON)
         if not own:
-            raise WebhookLimitReached(
-                f"#{channel.name} has {MAX_WEBHOOKS} webhooks, the most that Discord allows."
-                " Delete one that is not used."
-            )
+            raise _limit_reached(f"#{channel.name}")
         return own[0]
 
     async def _find_webhook_channel(self, place: Place) -> _WebhookChannel:
         """Return the channel that holds the webhooks of this place.
 
-        Raises PostingError, and MissingPermission if Aside may not create webhooks there.
+        Raises PostingError, and WebhookUnavailable if Aside may not create webhooks there.
         """
         channel_id = place.webhook_channel_id
         try:
@@ -195,8 +224,31 @@ class Webhooks:
                 "Characters can't speak in this kind of channel. Start the scene in a text channel."
             )
         if not channel.permissions_for(channel.guild.me).manage_webhooks:
-            raise missing_permission(("Manage Webhooks",), f"#{channel.name}")
+            raise WebhookUnavailable(
+                str(missing_permission(("Manage Webhooks",), f"#{channel.name}"))
+            )
         return channel
+
+
+def _explain_refusal(where: str, error: Exception) -> WebhookUnavailable:
+    code = getattr(error, "code", 0)
+    if code == Code.NO_PERMISSION:
+        return WebhookUnavailable(str(missing_permission(("Manage Webhooks",), where)))
+    if code == Code.TOO_MANY_WEBHOOKS:
+        return _limit_reached(where)
+    if code == Code.TWO_FACTOR_REQUIRED:
+        return WebhookUnavailable(
+            "This server requires two-factor authentication for moderation, so I can't create a"
+            f" webhook in {where}. The owner of my account must enable it."
+        )
+    return WebhookUnavailable(f"Discord refused me a webhook in {where} (error {code}).")
+
+
+def _limit_reached(where: str) -> WebhookLimitReached:
+    return WebhookLimitReached(
+        f"{where} has {MAX_WEBHOOKS} webhooks, the most that Discord allows."
+        " Delete one that is not used."
+    )
 
 
 def _find_by_key(hooks: Sequence[PersonaWebhook], key: str | None) -> PersonaWebhook | None:
@@ -210,9 +262,4 @@ async def _create_own(
         raise WebhookLimitReached(
             f"#{channel.name} has too many webhooks for another one of {persona.name}'s own."
         )
-    try:
-        return await channel.create_webhook(name=persona.name, avatar=persona.face, reason=_REASON)
-    except ValueError as error:
-        raise PostingError(
-            f"Discord does not accept {persona.name}'s picture. Save it as PNG."
-        ) from error
+    return await channel.create_webhook(name=persona.name, avatar=persona.face, reason=_REASON)

@@ -24,6 +24,12 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     10015: (404, "Unknown Webhook", False),
     10062: (404, "Unknown interaction", True),
     10063: (404, "Unknown application command", False),
+    20009: (
+        400,
+        "Explicit content cannot be sent to the desired recipient(s)",
+        False,
+    ),
+    20012: (403, "You are not authorized to perform this action on this application", False),
     30005: (400, "Maximum number of server roles reached (250)", True),
     30007: (400, "Maximum number of webhooks reached (15)", True),
     30046: (
@@ -48,9 +54,13 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     50083: (400, "Thread is archived", False),
     50109: (400, "The request body contains invalid JSON.", True),
     50278: (403, "Cannot send messages to this user due to having no mutual guilds", False),
+    60003: (403, "Two factor is required for this operation", False),
     160002: (403, "Cannot reply without permission to read message history", False),
     160004: (400, "A thread has already been created for this message", False),
     160005: (403, "Thread is locked", False),
+    200000: (400, "Message was blocked by automatic moderation", False),
+    200001: (400, "Title was blocked by automatic moderation", False),
+    240000: (400, "Message blocked by harmful links filter", False),
     220001: (400, "Webhooks posted to forum channels must have a thread_name or thread_id", True),
     220002: (
         400,

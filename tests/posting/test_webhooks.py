@@ -213,3 +213,60 @@ def _is_denied(setup: PostingSetup, name: str) -> bool:
     channel = setup.client.get_channel(setup.channel.id)
     assert isinstance(channel, discord.TextChannel)
     return not getattr(channel.permissions_for(channel.guild.me), name)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (60003, "requires two-factor authentication"),
+        (30007, "the most that Discord allows"),
+        (50013, "Allow me Manage Webhooks"),
+        (50035, r"(error 50035)"),
+        (20012, r"(error 20012)"),
+    ],
+)
+async def test_the_bot_speaks_for_characters_if_discord_refuses_a_webhook(
+    setup: PostingSetup, code: int, sentence: str
+) -> None:
+    setup.discord.faults.refuse("create_webhook", code, times=10)
+    await deliver(setup, "One.", "Two.")
+    notice, *replies = setup.texts()
+    assert sentence in notice.replace("\\", "")
+    assert replies == ["**Mr Bennet**\nOne.", "**Mr Bennet**\nTwo."]
+    assert len(setup.discord.asked("create_webhook")) == 1
+    setup.discord.forgive(code)
+
+
+async def test_a_picture_that_discord_refuses_does_not_block_the_shared_webhook(
+    setup: PostingSetup,
+) -> None:
+    setup.portraits.faces["Elizabeth"] = draw_portrait()
+    setup.discord.faults.refuse("create_webhook", 50035)
+    await deliver(setup, "One.", "Two.", by="Elizabeth")
+    assert setup.read() == [("Elizabeth", "One."), ("Elizabeth", "Two.")]
+    assert setup.webhook_names() == ["Aside"]
+    setup.discord.forgive(50035)
+
+
+async def test_the_bot_takes_over_if_the_webhook_is_deleted_and_no_other_is_allowed(
+    setup: PostingSetup,
+) -> None:
+    await deliver(setup, "One.")
+    setup.discord.world.delete_webhook(next(iter(setup.discord.world.webhooks.values())))
+    setup.discord.faults.refuse("create_webhook", 60003, times=10)
+    await deliver(setup, "Two. " * 500)
+    texts = setup.texts()
+    assert texts[0] == "One."
+    assert "two-factor" in texts[1]
+    assert all(text.startswith("**Mr Bennet**\nTwo.") for text in texts[2:])
+    assert len(texts) == 4
+
+
+async def test_an_error_that_may_pass_does_not_make_the_bot_speak_for_characters(
+    setup: PostingSetup,
+) -> None:
+    setup.discord.faults.drop("create_webhook")
+    with pytest.raises(PostingError, match="did not respond"):
+        await deliver(setup, "One.")
+    await deliver(setup, "One.")
+    assert setup.read() == [("Mr Bennet", "One.")]
