@@ -19,7 +19,6 @@ _NO_SPACE = re.compile(r"[\w-]+:(?!//)[^\s:]")
 
 _EXPECTED = {
     "string_type": "text",
-    "string_unicode": "text without half characters",
     "tuple_type": "a list",
     "list_type": "a list",
     "model_type": "a group of keys",
@@ -59,7 +58,7 @@ def describe_errors(
     expected = " or ".join(dict.fromkeys(filter(None, (_expected(error) for error in errors))))
     if not expected:
         return f"{name} is not valid. {errors[0]['msg']}"
-    if value is None and not position.written:
+    if value is None and not position.written and not position.json:
         return f"{name} is empty. Write {expected} or delete the line"
     if position.json:
         return _describe_json(name, value, expected)
@@ -97,7 +96,8 @@ def _describe_text(name: str, value: object, position: SourcePosition) -> str:
 def _describe_json(name: str, value: object, expected: str) -> str:
     """Return the sentence for a wrong value in a JSON file."""
     fix = ". Put it in double quotes" if expected == "text" and _is_scalar(value) else ""
-    return f"{name} must be {expected}, not {describe_kind(value)}{fix}"
+    kind = "null" if value is None else describe_kind(value)
+    return f"{name} must be {expected}, not {kind}{fix}"
 
 
 def _is_scalar(value: object) -> bool:
@@ -146,6 +146,8 @@ def _special(name: str, value: object, error: Any) -> str | None:
     if kind == "union_tag_invalid":
         key, tags = (context[part].replace("'", "`") for part in ("discriminator", "expected_tags"))
         return f"{key} of {name} must be one of {tags}"
+    if kind == "string_unicode":
+        return f"{name} has half of a character, such as `\\ud83d`. Write the whole character"
     if kind == "string_too_long":
         return f"{name} has {len(str(value))} characters. Shorten it to {context['max_length']}"
     if kind == "string_too_short":

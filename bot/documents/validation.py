@@ -54,6 +54,9 @@ def read_document(
 
 def validate(tree: Tree, model: type[Model]) -> Model | list[Fault]:
     """Return the tree as a `model`, or its faults in the order of the file."""
+    if not isinstance(tree.data, dict) and tree.position(()).json:
+        problem = f"this must be an object with keys, not {describe_kind(tree.data)}"
+        return [Fault(tree.position(()), problem)]
     if not isinstance(tree.data, dict):
         found = (
             "is empty" if tree.data is None else f"contains {describe_kind(tree.data)}, not keys"
@@ -153,9 +156,9 @@ def _missing_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -
     key = str(location[-1])
     description = shape.keys(location[:-1]).get(key)
     about = f" ({description})" if description else ""
-    return Fault(
-        replace(tree.position(place), column=None), f"`{key}` is missing. Add `{key}: …`{about}"
-    )
+    position = replace(tree.position(place), column=None)
+    example = f'`"{key}": …`' if position.json else f"`{key}: …`"
+    return Fault(position, f"`{key}` is missing. Add {example}{about}")
 
 
 def _unknown_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:

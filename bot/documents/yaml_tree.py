@@ -53,10 +53,11 @@ class Tree:
     keys: dict[Path, SourcePosition] = field(default_factory=dict)
 
     @classmethod
-    def from_data(cls, data: object, source: str) -> Tree:
+    def from_data(cls, data: object, source: str | SourcePosition) -> Tree:
         """Return a tree of data that is not from a file. Every value has the position `source`."""
         tree = cls(data)
-        _record_positions(data, (), SourcePosition(source), tree.positions)
+        position = SourcePosition(source) if isinstance(source, str) else source
+        _record_positions(data, (), position, tree.positions)
         return tree
 
     def position(self, path: Path) -> SourcePosition:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ from bot.documents import (
     SourcePosition,
     Tree,
     combine_faults,
-    read_text,
+    read_json,
     validate,
 )
 from bot.errors import ScenarioError
@@ -25,8 +24,17 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_VALUES = 1_000_000  # of a file: a test set of 200 scenes has some thousands; each takes a hundred bytes of memory
-_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _TITLE, _SUMMARY = 90, 200  # characters
+_SHAPE = "Use the test set, or a list of objects with `book`, `scenario` and `key_characters`"
+# The keys of the file from which a scenario's keys are made.
+_KEYS_OF_FILE = {
+    "title": "topic",
+    "summary": "plot.summary",
+    "background": "plot.summary",
+    "setting": "scenario",
+    "characters": "key_characters",
+    "profile": "character_profiles",
+}
 
 Words = Annotated[
     str, BeforeValidator(lambda value: value or "")
@@ -62,7 +70,8 @@ def read_scenes(path: Path) -> list[Scenario | ScenarioError]:
     whole can't be read.
     """
     try:
-        found = _json(path)
+        found = read_json(path, MAX_BYTES, MAX_VALUES)
+        _require_scenes(found, path)
     except Fault as fault:
         raise combine_faults([fault], ScenarioError) from None
     scenes = found if isinstance(found, list) else [found]
@@ -73,40 +82,54 @@ def read_scenes(path: Path) -> list[Scenario | ScenarioError]:
     ]
 
 
-def _json(path: Path) -> object:
-    text = read_text(path, MAX_BYTES)
-    bare = _QUOTED.sub("", text)
-    if sum(map(bare.count, ",[{")) > MAX_VALUES:
-        raise Fault(
-            SourcePosition(str(path)),
-            f"more than {MAX_VALUES:,} values stand in it: this is no file of scenes",
-        )
-    try:
-        found: object = json.loads(text)
-    except json.JSONDecodeError as error:
-        position = SourcePosition(str(path), error.lineno, error.colno)
-        raise Fault(
-            position, f"this is no JSON ({error.msg}): save the file of scenes anew"
-        ) from None
-    except RecursionError:
-        raise Fault(
-            SourcePosition(str(path)),
-            "lists lie too deep inside each other: this is no file of scenes",
-        ) from None
-    except ValueError:
-        raise Fault(
-            SourcePosition(str(path)),
-            "a number in it has thousands of digits: this is no file of scenes",
-        ) from None
-    return found
+def _require_scenes(found: object, path: Path) -> None:
+    """Raise Fault if the file has no scenes, for example if it is another file of CoSER's data."""
+    first = found[0] if isinstance(found, list) and found else found
+    problem = None
+    if found == [] or found == {}:
+        problem = "the file has no scenes"
+    elif _is_conversation(first):
+        problem = "this is a training file (conversations), not a file of scenes"
+    elif isinstance(first, dict) and not {"scenario", "key_characters"} & first.keys():
+        if {"plots", "character_datasets"} & first.keys():
+            problem = "this is a book file of CoSER (plots and characters), not a file of scenes"
+        elif {"conversation", "chapter"} <= first.keys() or "plot_summary" in first:
+            problem = "this is a plot from a book file of CoSER, not a scene"
+        elif {"title", "content"} <= first.keys():
+            problem = "this is the text of a book, not a file of scenes"
+    if problem:
+        raise Fault(SourcePosition(str(path)), f"{problem}. {_SHAPE}")
+
+
+def _is_conversation(data: object) -> bool:
+    if isinstance(data, dict):
+        inner = data.get("conversations", data.get("messages"))
+        return _is_conversation(inner) or bool({"from", "value"} <= data.keys())
+    return (
+        isinstance(data, list)
+        and bool(data)
+        and isinstance(data[0], dict)
+        and bool({"from", "value"} <= data[0].keys() or {"role", "content"} <= data[0].keys())
+    )
 
 
 def _read(data: object, name: str, source: str) -> Scenario | ScenarioError:
-    scene = validate(Tree.from_data(data, source), _Scene)
+    position = SourcePosition(source, json=True)
+    scene = validate(Tree.from_data(data, position), _Scene)
     if isinstance(scene, list):
         return combine_faults(scene, ScenarioError)
-    scenario = validate(Tree.from_data(_scenario(scene, name), source), Scenario)
-    return combine_faults(scenario, ScenarioError) if isinstance(scenario, list) else scenario
+    scenario = validate(Tree.from_data(_scenario(scene, name), position), Scenario)
+    if isinstance(scenario, list):
+        return combine_faults([_name_keys_of_file(fault) for fault in scenario], ScenarioError)
+    return scenario
+
+
+def _name_keys_of_file(fault: Fault) -> Fault:
+    """Return the fault with the file's own keys in place of a scenario's."""
+    problem = re.sub(
+        r"`(\w+)`", lambda found: f"`{_KEYS_OF_FILE.get(found[1], found[1])}`", fault.problem
+    )
+    return Fault(fault.position, problem)
 
 
 def _scenario(scene: _Scene, name: str) -> dict[str, object]:

@@ -16,6 +16,7 @@ from pydantic import (
     field_validator,
 )
 
+from bot.documents import NestedFault
 from bot.library.normalise import normal
 
 NARRATOR = "Environment"  # speaks for nobody; HER knows narration under this name
@@ -182,13 +183,16 @@ class Scenario(Document):
         names = [normal(character.name) for character in characters]
         for index, character in enumerate(characters):
             if names.index(names[index]) != index:
-                raise ValueError(
-                    f"two characters are called {character.name}: give each its own name"
+                raise NestedFault(
+                    (index, "name"),
+                    f"two characters are called {character.name}. Give each its own name",
                 )
             for alias in character.aliases:
                 if normal(alias) in names and normal(alias) != names[index]:
-                    raise ValueError(
-                        f"{alias} is another character's name: take it out of {character.name}'s aliases"
+                    raise NestedFault(
+                        (index, "aliases"),
+                        f"{alias} is another character's name. Remove it from {character.name}'s "
+                        "aliases",
                     )
         return characters
 

@@ -90,6 +90,15 @@ def test_every_fault_is_listed_with_file_and_line(aside: Aside) -> None:
     assert checked.stderr.endswith("Found 3 faults.\n")
 
 
+def test_the_second_of_two_equal_names_is_reported(aside: Aside) -> None:
+    put("books/twins/scenario.yaml", MORNING + "  - name: mr bennet\n")
+    checked = aside("scenarios", "check")
+    assert "scenario.yaml, line 16" in checked.stdout
+    assert "two characters are called mr bennet" in checked.stdout
+    put("books/twins/scenario.yaml", MORNING.replace("[Papa]", "[Mr Darcy]"))
+    assert "scenario.yaml, line 10" in aside("scenarios", "check").stdout
+
+
 def test_a_file_outside_the_library_can_be_checked(aside: Aside) -> None:
     sound = put("elsewhere/evening.yaml", MORNING)
     assert aside("scenarios", "check", str(sound)).exit_code == 0

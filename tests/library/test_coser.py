@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -116,8 +117,64 @@ def test_a_broken_scene_hides_no_other_and_is_told_by_its_number(tmp_path: Path)
     assert isinstance(found[0], Scenario)
     told = [str(one) for one in found[1:]]
     assert "x.json, scene 2: `name` is missing" in told[0]
-    assert "x.json, scene 3: the file contains text, not keys" in told[1]
-    assert "x.json, scene 4: `characters` has too few entries" in told[2]
+    assert "x.json, scene 3: this must be an object with keys, not text" in told[1]
+    assert "x.json, scene 4: `key_characters` has too few entries" in told[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([[{"from": "system", "value": "You are Peter."}]], "a training file"),
+        ([{"conversations": [{"from": "human", "value": "Hello"}]}], "a training file"),
+        ([{"messages": [{"role": "user", "content": "Hello"}]}], "a training file"),
+        ({"book": "B", "plots": [], "character_datasets": {}}, "a book file of CoSER"),
+        ([{"book": "B", "plots": []}], "a book file of CoSER"),
+        ([{"chapter": "1", "conversation": [], "summary": "S"}], "a plot from a book file"),
+        ([{"title": "B", "author": "A", "content": "Text"}], "the text of a book"),
+        ([], "the file has no scenes"),
+    ],
+)
+def test_another_file_of_coser_is_recognised(tmp_path: Path, content: object, message: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ScenarioError, match=message) as caught:
+        read_scenes(path)
+    assert "`key_characters`" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"book": 12}, "`book` must be text, not a number. Put it in double quotes"),
+        ({"book": None}, "`book` must be text, not null"),
+        ({"scenario": ""}, "`scenario` is empty"),
+        ({"scenario": "x" * 30_000}, "`scenario` has 30000 characters"),
+        ({"key_characters": {"name": "Jo"}}, "`key_characters` must be a list"),
+        ({"character_profiles": {"Jo": "x" * 30_000}}, "`character_profiles` has 30000"),
+        (
+            {"key_characters": [{"name": f"Jo {number}"} for number in range(50)]},
+            "`key_characters` has 5",
+        ),
+    ],
+)
+def test_a_fault_names_the_keys_of_the_file(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([scene(**changes)]), encoding="utf-8")
+    (error,) = read_scenes(path)
+    assert isinstance(error, ScenarioError)
+    assert "x.json, scene 1: " in str(error)
+    assert message in str(error)
+    assert "YAML" not in str(error)
+    assert "line out" not in str(error)
+
+
+def test_a_key_twice_in_one_object_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('[{"book": "A",\n "scenario": "S",\n "book": "B"}]', encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"line 3, .*the key `book` is already in line 1"):
+        read_scenes(path)
 
 
 def test_long_texts_are_shortened_where_only_a_line_fits(tmp_path: Path) -> None:

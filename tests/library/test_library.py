@@ -97,7 +97,7 @@ def test_a_broken_scenario_hides_no_other_and_is_told(tmp_path: Path) -> None:
     told = "\n".join(library.faults)
     assert "broken/scenario.yaml, line 6, column 8: `title` must be text" in told
     assert "broken/scenario.yaml, line 1: `setting` is missing" in told
-    assert "torn.json, line 1, column 3: this is no JSON" in told
+    assert "torn.json, line 1, column 3: the file ends too early" in told
     assert "nowhere: no scenarios can be read there" in told
     with pytest.raises(ScenarioError, match="`setting` is missing"):
         library.scenario("broken")
