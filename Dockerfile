@@ -1,10 +1,10 @@
-# Aside in a container: for the CPU as it stands, for an NVIDIA card with the arguments that compose.yaml gives.
+# Aside in a container. Without arguments it is built for the CPU. compose.yaml has those for NVIDIA cards.
 ARG BUILD_BASE=debian:trixie-slim
 ARG RUN_BASE=debian:trixie-slim
 
-# Builds llama.cpp and everything else into /opt/aside, in the versions that requirements.txt pins by hash.
+# Install Aside into /opt/aside, and compile llama.cpp. requirements.txt fixes the versions.
 FROM ${BUILD_BASE} AS build
-# The distribution's packages are pinned by the tag of the base image.
+# The tag of the base image fixes the versions of the distribution's packages.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends build-essential cmake git ninja-build python3 python3-dev python3-venv \
@@ -27,12 +27,12 @@ RUN apt-get update \
     && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin aside \
     && install --directory --owner aside --group aside /data /weights
 COPY --from=build /opt/aside /opt/aside
-# Weights lie in /weights, since no checkout is there; the database in /data, the working folder.
+# Models are in /weights. The database is in /data, the working folder.
 ENV PATH=/opt/aside/bin:$PATH XDG_DATA_HOME=/weights XDG_STATE_HOME=/data PYTHONUNBUFFERED=1
 USER aside
 WORKDIR /data
 VOLUME ["/data", "/weights"]
-# The file is touched every ten seconds while Discord's gateway and the engine answer.
+# The bot touches the file every ten seconds if Discord's gateway and the engine answer.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10m --retries=2 \
     CMD test -n "$(find /tmp/aside-is-well -mmin -1 2>/dev/null)"
 ENTRYPOINT ["aside"]

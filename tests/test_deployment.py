@@ -1,4 +1,4 @@
-"""The container, the compose file and the systemd unit, as far as they can be checked without running them."""
+"""The form of the Dockerfile, the compose file and the systemd unit. None of them is run here."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encod
 UNIT = re.search(
     r"```ini\n(.*?)```", (ROOT / "docs" / "systemd.md").read_text(encoding="utf-8"), re.DOTALL
 )
-PINS = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 
 
 def instructions() -> list[tuple[str, str]]:
-    """What the Dockerfile says, comments taken out and continued lines joined."""
+    """Return the name and the arguments of each instruction of the Dockerfile."""
     lines = [
         line
         for line in DOCKERFILE.splitlines()
@@ -36,11 +35,11 @@ def instructions() -> list[tuple[str, str]]:
     ]
 
 
-def said(name: str) -> list[str]:
-    return [rest for one, rest in instructions() if one == name]
+def arguments_of(instruction: str) -> list[str]:
+    return [rest for name, rest in instructions() if name == instruction]
 
 
-def test_the_dockerfile_holds_nothing_but_instructions() -> None:
+def test_the_dockerfile_contains_only_known_instructions() -> None:
     known = {
         "ARG",
         "FROM",
@@ -58,17 +57,17 @@ def test_the_dockerfile_holds_nothing_but_instructions() -> None:
     assert [name for name, _ in instructions()].count("CMD") == 1
 
 
-def test_what_is_copied_is_there_and_reaches_the_builder() -> None:
+def test_every_copied_file_exists_and_is_not_ignored() -> None:
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
-    for copied in said("COPY"):
+    for copied in arguments_of("COPY"):
         for source in [] if copied.startswith("--from") else copied.split()[:-1]:
             assert (ROOT / source).exists()
             assert f"!{source}" in ignored
     assert "!.env" not in ignored
 
 
-def test_every_base_has_a_tag_and_the_program_runs_without_privileges() -> None:
-    bases = [rest.split("=", 1)[1] for rest in said("ARG") if "_BASE" in rest]
+def test_base_images_have_tags_and_the_program_is_not_root() -> None:
+    bases = [rest.split("=", 1)[1] for rest in arguments_of("ARG") if "_BASE" in rest]
     bases += [
         value
         for key, value in COMPOSE["services"]["aside-cuda"]["build"]["args"].items()
@@ -76,18 +75,18 @@ def test_every_base_has_a_tag_and_the_program_runs_without_privileges() -> None:
     ]
     assert len(bases) == 4
     assert all(":" in base and not base.endswith(":latest") for base in bases)
-    assert said("USER") == ["aside"]
+    assert arguments_of("USER") == ["aside"]
     names = [name for name, _ in instructions()]
     assert names.index("USER") < names.index("ENTRYPOINT")
     assert all(
         "--no-install-recommends" in run and "rm -rf /var/lib/apt/lists/*" in run
-        for run in said("RUN")
+        for run in arguments_of("RUN")
         if "apt-get" in run
     )
 
 
-def test_the_container_is_healthy_by_the_file_that_the_bot_touches() -> None:
-    (health,), (command,) = said("HEALTHCHECK"), said("CMD")[-1:]
+def test_the_health_check_reads_the_file_that_the_bot_touches() -> None:
+    (health,), (command,) = arguments_of("HEALTHCHECK"), arguments_of("CMD")[-1:]
     path = re.search(r"/tmp/[\w-]+", health)
     assert path
     assert path[0] in command
@@ -96,19 +95,19 @@ def test_the_container_is_healthy_by_the_file_that_the_bot_touches() -> None:
 
 
 @pytest.mark.parametrize("service", ["aside", "aside-cuda"])
-def test_a_service_keeps_weights_and_database_and_nothing_else(service: str) -> None:
-    told = COMPOSE["services"][service]
+def test_a_service_keeps_only_weights_and_database(service: str) -> None:
+    settings = COMPOSE["services"][service]
     assert (
-        {volume.split(":")[0] for volume in told["volumes"]}
+        {volume.split(":")[0] for volume in settings["volumes"]}
         == set(COMPOSE["volumes"])
         == {"data", "weights"}
     )
-    assert told["read_only"] is True
-    assert told["env_file"] == ".env"
-    assert told["cap_drop"] == ["ALL"]
+    assert settings["read_only"] is True
+    assert settings["env_file"] == ".env"
+    assert settings["cap_drop"] == ["ALL"]
 
 
-def test_cuda_is_asked_for_where_it_is_built_in() -> None:
+def test_only_the_cuda_service_asks_for_a_gpu() -> None:
     cuda = COMPOSE["services"]["aside-cuda"]
     assert "-DGGML_CUDA=on" in cuda["build"]["args"]["CMAKE_ARGS"]
     (device,) = cuda["deploy"]["resources"]["reservations"]["devices"]
@@ -116,9 +115,7 @@ def test_cuda_is_asked_for_where_it_is_built_in() -> None:
     assert "deploy" not in COMPOSE["services"]["aside"]
 
 
-def test_the_unit_in_the_documentation_starts_the_program_and_not_for_ever_where_that_is_no_use() -> (
-    None
-):
+def test_the_systemd_unit_does_not_restart_after_a_wrong_setting() -> None:
     assert UNIT
     unit = ConfigParser(interpolation=None)
     unit.optionxform = str  # type: ignore[assignment, method-assign] # systemd's keys have capitals

@@ -1,4 +1,4 @@
-"""What somebody gets who installs Aside instead of cloning it."""
+"""An installed wheel, without a checkout."""
 
 from __future__ import annotations
 
@@ -11,56 +11,49 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.program
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the wheel puts into site-packages, and nothing of this checkout."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel and return a folder with the files that it puts into site-packages."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = [
-        sys.executable,
-        "-m",
-        "hatchling",
-        "build",
-        "--target",
-        "wheel",
-        "--directory",
-        str(folder),
-    ]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    build = (sys.executable, "-m", "hatchling", "build", "--target", "wheel")
+    subprocess.run([*build, "--directory", str(folder)], cwd=ROOT, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "site"
 
 
-def aside(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the installed program somewhere else, with the dependencies of this environment."""
-    environ = os.environ | {"PYTHONPATH": str(installed)}
-    # -P: not the working folder; the editable checkout comes after PYTHONPATH
-    command = [sys.executable, "-P", "-m", "bot", *arguments]
+def aside(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the installed program in another folder, with this environment's dependencies."""
+    # -P leaves out the working folder, and PYTHONPATH comes before the editable checkout.
     return subprocess.run(
-        command, cwd=installed.parent, env=environ, capture_output=True, text=True, check=False
+        [sys.executable, "-P", "-m", "bot", *arguments],
+        cwd=site.parent,
+        env=os.environ | {"PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
-def test_the_wheel_has_the_library_and_the_catalogue_in_it_and_no_weights(installed: Path) -> None:
-    there = {
-        path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()
-    }
-    assert "bot/shipped/personas/pride-and-prejudice/scenario.yaml" in there
-    assert "bot/shipped/personas/pride-and-prejudice/mr-bennet.png" in there
-    assert "bot/shipped/models/demo.yaml" in there
-    assert "bot/py.typed" in there
-    assert not [name for name in there if name.endswith((".gguf", ".db", ".pyc"))]
-    assert not [name for name in there if name.startswith("tests")]
+def test_the_wheel_contains_the_library_and_the_catalogue_but_no_weights(site: Path) -> None:
+    names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    assert "bot/shipped/personas/pride-and-prejudice/scenario.yaml" in names
+    assert "bot/shipped/personas/pride-and-prejudice/mr-bennet.png" in names
+    assert "bot/shipped/models/demo.yaml" in names
+    assert "bot/py.typed" in names
+    assert not [name for name in names if name.endswith((".gguf", ".db", ".pyc"))]
+    assert not [name for name in names if name.startswith("tests")]
 
 
-def test_the_installed_program_plays_from_its_own_library(installed: Path) -> None:
-    listed = aside(installed, "scenarios", "list", "--json")
-    assert listed.returncode == 0, listed.stderr
-    assert '"pride-and-prejudice"' in listed.stdout
-    prompt = aside(installed, "prompt", "pride-and-prejudice", "Mr Bennet")
+def test_the_installed_program_uses_its_own_library(site: Path) -> None:
+    scenarios = aside(site, "scenarios", "list", "--json")
+    assert scenarios.returncode == 0, scenarios.stderr
+    assert '"pride-and-prejudice"' in scenarios.stdout
+    prompt = aside(site, "prompt", "pride-and-prejudice", "Mr Bennet")
     assert prompt.returncode == 0, prompt.stderr
     assert prompt.stdout.startswith(
         "<|im_start|>system\nYou are Mr Bennet from Pride and Prejudice."

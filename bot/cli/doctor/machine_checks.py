@@ -29,7 +29,6 @@ class State(StrEnum):
     GOOD = "good"
     NOTE = "note"  # works, with a remark
     BAD = "bad"
-    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
