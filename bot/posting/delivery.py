@@ -125,9 +125,11 @@ class DiscordDelivery:
             await self._replies.deliver(scene, turn, take)
 
     async def withdraw(self, scene: Scene, turn: Turn) -> None:
-        """Delete the posts of a reply that will not be finished. Raises PostingError."""
+        """Delete the posts of a turn that will not be finished. Raises PostingError."""
         if turn.kind is TurnKind.REPLY:
             await self._replies.withdraw(scene, turn)
+        elif turn.kind is TurnKind.NARRATION:
+            await self._narrations.cover(scene, turn)
 
     async def cover(self, scene: Scene, turn: Turn) -> None:
         """Show that a turn was taken out of the story.

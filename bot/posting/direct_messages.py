@@ -10,7 +10,7 @@ import discord
 
 from bot.posting.attachments import create_files
 from bot.posting.channels import NO_MENTIONS
-from bot.posting.discord_errors import REQUEST_ERRORS, Code
+from bot.posting.discord_errors import FILTERED, REQUEST_ERRORS, Code
 from bot.posting.graphemes import shorten
 from bot.scenes.posts import Post, PostPurpose
 
@@ -36,6 +36,7 @@ _THOUGHTS_UNDELIVERED = (
 _REASON_CLOSED = (
     "Your direct messages are closed to me. Open them in the server's privacy settings."
 )
+_REASON_FILTERED = "A filter of Discord's refused them."
 _REASON_REJECTED = (
     "Discord rejected my last direct message to you. I will try again with the next reply."
 )
@@ -139,8 +140,13 @@ class DirectMessages:
 
     def _remember(self, gm_id: int, error: Exception) -> None:
         _log.warning("A direct message to a game master failed: %s", error)
-        closed = getattr(error, "code", 0) in _CLOSED
-        reason = _REASON_CLOSED if closed else _REASON_REJECTED
+        code = getattr(error, "code", 0)
+        if code in _CLOSED:
+            reason = _REASON_CLOSED
+        elif code in FILTERED:
+            reason = _REASON_FILTERED
+        else:
+            reason = _REASON_REJECTED
         self._undelivered[gm_id] = _THOUGHTS_UNDELIVERED.format(reason=reason)
 
 

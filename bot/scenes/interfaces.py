@@ -200,10 +200,11 @@ class SceneStore(Protocol):
         """Mark a turn done: its take was delivered."""
         ...
 
-    async def fail(self, turn_id: int, fault: str) -> Turn:
+    async def fail(self, turn_id: int, fault: str, *, discard_take: bool = False) -> Turn:
         """Mark a turn failed, with the sentence shown to people.
 
-        If the turn had an earlier take, that one is current again and the turn is done.
+        If the turn had an earlier take, that one is current again and the turn is done. With
+        `discard_take`, the take that could not be delivered is deleted.
         """
         ...
 
@@ -221,6 +222,10 @@ class SceneStore(Protocol):
 
     async def give_up(self, turn_ids: Sequence[int]) -> None:
         """Mark turns no longer owed. They leave the story, or are done with their earlier take."""
+        ...
+
+    async def discard_take(self, turn_id: int, take_id: int) -> None:
+        """Delete a take that is not the current one."""
         ...
 
     async def choose_take(self, turn_id: int, take_id: int) -> Turn:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import AsideError, PostingError
+from bot.errors import AsideError, ContentRejected, PostingError
 from bot.scenes import narrator
 from bot.scenes.auto_mode import AutoMode
 from bot.scenes.notices import Notice
@@ -36,6 +36,11 @@ _UNEXPECTED = (
     "An internal error occurred. The log of Aside has the details. The story is not affected. "
     "Try again."
 )
+_REJECTED = (
+    "A filter of this server or of Discord refused the reply of {speaker}. Trying again generates"
+    " another one."
+)
+
 _NOT_STORED = (
     "The reply of {speaker} is ready but can't be stored at the moment. It will appear as soon as "
     "it is stored. Whoever runs Aside finds the reason in its log."
@@ -189,6 +194,9 @@ class Runner:
             saved = await self._prepare(turn)
             if saved is not None and (take := saved.take) is not None:
                 await retry_until_done(lambda: self._deliver(saved, take), f"Turn {turn.id}")
+        except ContentRejected as error:
+            _log.warning("Turn %d was refused by a filter", turn.id, exc_info=error.__cause__)
+            await self._fail(turn, _REJECTED.format(speaker=turn.speaker), discard_take=True)
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, str(error))
@@ -306,14 +314,18 @@ class Runner:
                     "Turn %d is no longer owed, but its posts can't be removed: %s", turn.id, error
                 )
 
-    async def _fail(self, turn: Turn, sentence: str) -> None:
-        """Store the failure and report it in the channel."""
+    async def _fail(self, turn: Turn, sentence: str, *, discard_take: bool = False) -> None:
+        """Store the failure and report it in the channel.
+
+        With `discard_take`, the next attempt generates another take instead of posting the same.
+        """
         failed = await retry_until_done(
-            lambda: self._store.fail(turn.id, sentence), f"The failure of turn {turn.id}"
+            lambda: self._store.fail(turn.id, sentence, discard_take=discard_take),
+            f"The failure of turn {turn.id}",
         )
         try:
             if failed.state is TurnState.DONE:  # an earlier take is current again
-                if self._partly_shown:
+                if self._partly_shown or discard_take:
                     await self._withdraw(turn)
                 notice = Notice(f"{sentence} The earlier reply of {turn.speaker} remains.")
                 await retry_until_done(

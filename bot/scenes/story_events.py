@@ -5,7 +5,7 @@ Game masters direct. Everyone who is heard may whisper and roll. The cast may gi
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -223,6 +223,9 @@ class StoryEvents:
             await self._delivery.deliver(scene, turn, turn.take)
         except PostingError:
             await self._store.hide_turns(scene.id, [turn.id])
+            if hidden := await self._store.turn(turn.id):  # some of its parts may be posted
+                with suppress(PostingError):
+                    await self._delivery.cover(scene, hidden)
             owed = await self._store.owed(scene.id)
             await self._store.give_up([one.id for one in owed if turn.id in one.answered])
             raise

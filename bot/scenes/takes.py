@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from bot.errors import PostingError, Refused, Remedy
+from bot.errors import ContentRejected, PostingError, Refused, Remedy
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, select_public
 from bot.her.player_text import parse_player_text
 from bot.library.normalise import is_blank
@@ -112,8 +113,15 @@ class Takes:
             before = turn.take.beats
             if beats == parse_player_text(format_public_text(select_public(before))):
                 return False
-            await self._store.rewrite(turn_id, replace_public_beats(before, beats), text, by)
-        await self._show_change(running.scene, turn)
+            rewritten = await self._store.rewrite(
+                turn_id, replace_public_beats(before, beats), text, by
+            )
+        try:
+            await self._show_change(running.scene, turn)
+        except ContentRejected:
+            if rewritten.take is not None:
+                await self._store.discard_take(turn_id, rewritten.take.id)
+            raise
         return True
 
     async def align(self, scene: Scene, turn_id: int) -> None:
@@ -142,9 +150,12 @@ class Takes:
         """Show another take of a turn. If Discord rejects it, the earlier take is current again."""
         try:
             await self.align(scene, before.id)
-        except PostingError:
+        except PostingError as error:
             if before.take is not None:
                 await self._store.choose_take(before.id, before.take.id)
+                if isinstance(error, ContentRejected):  # some of its parts may be posted
+                    with contextlib.suppress(PostingError):
+                        await self.align(scene, before.id)
             raise
 
     async def _require_finished(self, turn: Turn) -> Turn:

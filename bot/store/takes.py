@@ -33,18 +33,31 @@ class TakeRepository(Repository):
         """Mark a turn done: its take stands on Discord. A turn hidden in the meantime stays hidden."""
         return await self._change(turn_id, TurnState.DONE)
 
-    async def fail(self, turn_id: int, fault: str) -> Turn:
-        """Mark a turn failed with the sentence people are told. A take it has stays. A hidden turn stays hidden.
+    async def fail(self, turn_id: int, fault: str, *, discard_take: bool = False) -> Turn:
+        """Mark a turn failed, with the sentence shown to people. A hidden turn stays hidden.
 
-        Where it was only to be made anew, the take it had is current again, and the turn is done.
+        If the turn had an earlier take, that one is current again and the turn is done. Its new
+        take stays stored, unless `discard_take` deletes it.
         """
         async with self._database.transaction() as transaction:
+            before = await read_turn(transaction, turn_id)
             if not await _put_back(transaction, [turn_id]):
                 await transaction.execute(
                     "UPDATE turns SET state = ?, fault = ? WHERE id = ? AND state <> 'hidden'",
                     *(TurnState.FAILED, fault, turn_id),
                 )
+            if discard_take and before.take is not None:
+                await transaction.execute("DELETE FROM takes WHERE id = ?", before.take.id)
             return await read_turn(transaction, turn_id)
+
+    async def discard_take(self, turn_id: int, take_id: int) -> None:
+        """Delete a take that is not the turn's current one."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "DELETE FROM takes WHERE id = ? AND turn_id = ?"
+                " AND id IS NOT (SELECT take_id FROM turns WHERE id = ?)",
+                *(take_id, turn_id, turn_id),
+            )
 
     async def rethink(self, turn_id: int) -> Turn:
         """Mark a failed turn thinking again. A turn that is hidden stays hidden."""

@@ -82,6 +82,24 @@ async def test_a_take_that_was_kept_and_not_told_makes_way_for_the_one_before(
     assert (failed.state, text(failed), len(failed.takes)) == (TurnState.DONE, "One.", 2)
 
 
+async def test_a_take_that_could_not_be_delivered_can_be_discarded(
+    store: Store, scene: Scene
+) -> None:
+    turn = await replied(store, scene, "One.")
+    await store.retake(turn.id)
+    await store.keep_take(turn.id, (speech("Two."),), "Two.", 7)
+    failed = await store.fail(turn.id, "Refused.", discard_take=True)
+    assert (failed.state, text(failed), len(failed.takes)) == (TurnState.DONE, "One.", 1)
+
+
+async def test_the_current_take_is_never_discarded(store: Store, scene: Scene) -> None:
+    turn = await replied(store, scene, "One.", "Two.")
+    assert turn.take is not None
+    for take_id in turn.takes:
+        await store.discard_take(turn.id, take_id)
+    assert (await now(store, turn)).takes == (turn.take.id,)
+
+
 async def test_a_turn_that_is_lengthened_tells_what_it_goes_on_from(
     store: Store, scene: Scene
 ) -> None:
