@@ -1,1 +1,1 @@
-"""Discord's doors: slash commands, context menus, buttons and the listener. They translate and delegate."""
+"""Slash commands, context menus, buttons and listeners. They translate Discord for `bot.scenes`."""

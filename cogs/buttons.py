@@ -1,4 +1,4 @@
-"""The buttons under posts. They work after a restart: their custom ids say what they do, and with which turn."""
+"""The buttons under posts. Custom ids name action and turn, so buttons survive a restart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import discord
 
-from bot.errors import Refused
+from bot.errors import Refused, Remedy
 from bot.posting.buttons import TRY_AGAIN_ID, TURN_ACTION_ID, UNHIDE_ID, TurnAction
 from cogs import interaction_replies
 from cogs.reply_actions import ReplyActions
@@ -20,54 +20,56 @@ if TYPE_CHECKING:
 _Button = discord.ui.Button[discord.ui.View]
 
 
-class _Named:
-    """What the kinds of buttons have in common: what their custom id says."""
+class _MatchedButton:
+    """A button that keeps the match of its custom id."""
 
-    said: re.Match[str]
+    match: re.Match[str]
 
     @classmethod
     async def from_custom_id(
-        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], said: re.Match[str], /
+        cls, _interaction: discord.Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
     ) -> Self:
-        """Return the button that was pressed."""
+        """Return the pressed button."""
         button = cls(item)  # type: ignore[call-arg]  # the other base, DynamicItem, takes it
-        button.said = said
+        button.match = match
         return button
 
 
-class TryAgainButton(_Named, discord.ui.DynamicItem[_Button], template=TRY_AGAIN_ID):
-    """“Try again” under the notice of a failed reply."""
+class TryAgainButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=TRY_AGAIN_ID):
+    """*Try again*, under the notice of a failed reply."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
-        """Try it again."""
+        """Retry the failed reply."""
         await interaction_replies.run_reporting_errors(
-            interaction, _replies(interaction).retry(interaction, int(self.said["turn"]))
+            interaction, _replies(interaction).retry(interaction, int(self.match["turn"]))
         )
 
 
-class TurnActionButton(_Named, discord.ui.DynamicItem[_Button], template=TURN_ACTION_ID):
-    """A button that does something with a turn."""
+class TurnActionButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=TURN_ACTION_ID):
+    """A button that performs a `TurnAction`."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
-        """Do it."""
-        await interaction_replies.run_reporting_errors(interaction, self._do(interaction))
+        """Perform the action."""
+        await interaction_replies.run_reporting_errors(interaction, self._act(interaction))
 
-    async def _do(self, interaction: discord.Interaction) -> None:
-        if self.said["action"] not in set(TurnAction):
-            raise Refused("That button is from another version of Aside: use the message's menu.")
-        deed = TurnAction(self.said["action"])
-        does = _story(interaction).do if deed in STORY_ACTIONS else _replies(interaction).do
-        await does(interaction, deed, int(self.said["turn"]))
+    async def _act(self, interaction: discord.Interaction) -> None:
+        if self.match["action"] not in set(TurnAction):
+            raise Refused(
+                "This button is from another version of Aside.", Remedy.USE_CURRENT_BUTTONS
+            )
+        action = TurnAction(self.match["action"])
+        cog = _story(interaction) if action in STORY_ACTIONS else _replies(interaction)
+        await cog.act(interaction, action, int(self.match["turn"]))
 
 
-class UnhideButton(_Named, discord.ui.DynamicItem[_Button], template=UNHIDE_ID):
-    """“Restore” under what tells that something was undone."""
+class UnhideButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=UNHIDE_ID):
+    """*Unhide*, under the answer to a rewind or *Hide*."""
 
     async def callback(self, interaction: discord.Interaction) -> None:
-        """Bring it back."""
-        scene_id, moment = int(self.said["scene"]), int(self.said["moment"])
+        """Bring the turns back."""
+        scene_id, moment = int(self.match["scene"]), int(self.match["moment"])
         await interaction_replies.run_reporting_errors(
-            interaction, _story(interaction).restore(interaction, scene_id, moment)
+            interaction, _story(interaction).unhide(interaction, scene_id, moment)
         )
 
 

@@ -1,4 +1,4 @@
-"""`/cast`: take a part, give it back, go off stage and come back, see who plays whom."""
+"""`/cast`: take or return a part, leave or enter the stage, list the cast."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ if TYPE_CHECKING:
 
 
 @app_commands.guild_only()
-class CastCommands(commands.GroupCog, group_name="cast", group_description="Who plays whom"):
+class CastCommands(
+    commands.GroupCog, group_name="cast", group_description="Take parts and see who plays whom"
+):
     """The commands under `/cast`."""
 
-    def __init__(self, theatre: Theatre, direction: GmActions) -> None:
+    def __init__(self, theatre: Theatre, actions: GmActions) -> None:
         super().__init__()
         self._theatre = theatre
-        self._direction = direction
+        self._actions = actions
 
     @app_commands.command(
-        description="Play a character: what you say in this channel is said as them"
+        description="Play a character. Your lines in this channel become its lines"
     )
-    @app_commands.describe(character="Whom to play")
+    @app_commands.describe(character="The character to play")
     async def join(self, interaction: discord.Interaction, character: str) -> None:
-        """Take a part."""
+        """Give the user a part."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
         joined = await self._theatre.controls.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
-        played = escape_name(part.character if part else character)
+        name = escape_name(part.character if part else character)
         await interaction_replies.reply_publicly(
             interaction,
-            f"**{played}** is played by {escape_name(interaction.user.display_name)} now.",
+            f"{escape_name(interaction.user.display_name)} plays **{name}** now.",
         )
 
     @join.autocomplete("character")
@@ -48,50 +50,48 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     ) -> list[app_commands.Choice[str]]:
         return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
-    @app_commands.command(
-        description="Give your character back: the model plays it again, or it rests"
-    )
-    @app_commands.describe(rest="Whether nobody plays it from now on")
+    @app_commands.command(description="Give your character back to the model, or let it rest")
+    @app_commands.describe(rest="Let the character rest instead of giving it to the model")
     async def leave(self, interaction: discord.Interaction, rest: bool = False) -> None:
-        """Give a part back."""
+        """Take the user's part from them."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
         character = await self._theatre.controls.leave(scene, interaction.user.id, rest=rest)
-        now = "rests now" if rest else "is played by the model again"
+        state = "rests now" if rest else "is played by the model again"
         await interaction_replies.reply_publicly(
-            interaction, f"**{escape_name(character)}** {now}."
+            interaction, f"**{escape_name(character)}** {state}."
         )
 
-    @app_commands.command(description="Let nobody play a character for a while (game masters)")
-    @app_commands.describe(character="Who rests")
+    @app_commands.command(
+        description="Let a character rest: it does not reply until you wake it (game masters)"
+    )
+    @app_commands.describe(character="The character that rests")
     async def rest(self, interaction: discord.Interaction, character: str) -> None:
-        """Let a character rest."""
+        """Stop the replies of a character."""
         await self._rest(interaction, character, rests=True)
 
-    @app_commands.command(
-        description="Have the model play a character again that rests (game masters)"
-    )
-    @app_commands.describe(character="Who is played again")
+    @app_commands.command(description="Let the model play a resting character again (game masters)")
+    @app_commands.describe(character="The character to wake")
     async def wake(self, interaction: discord.Interaction, character: str) -> None:
-        """Have a character played again."""
+        """Let the model play a resting character again."""
         await self._rest(interaction, character, rests=False)
 
     @app_commands.command(
-        name="exit", description="Go off stage: you hear nothing of what is said meanwhile"
+        name="exit", description="Take a character off stage. It hears nothing until it comes back"
     )
-    @app_commands.describe(character="Who goes; the one you play, where nobody is named")
+    @app_commands.describe(character="The character that leaves (default: yours)")
     async def exit_(self, interaction: discord.Interaction, character: str | None = None) -> None:
-        """Send a character off stage."""
+        """Take a character off stage."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        gone = await self._direction.leave_stage(scene, character, interaction.user.id)
-        await interaction_replies.reply_publicly(interaction, f"*{escape_name(gone)} leaves.*")
+        left = await self._actions.leave_stage(scene, character, interaction.user.id)
+        await interaction_replies.reply_publicly(interaction, f"*{escape_name(left)} leaves.*")
 
-    @app_commands.command(description="Come back on stage")
-    @app_commands.describe(character="Who comes; the one you play, where nobody is named")
+    @app_commands.command(description="Bring a character back on stage")
+    @app_commands.describe(character="The character that comes back (default: yours)")
     async def enter(self, interaction: discord.Interaction, character: str | None = None) -> None:
         """Bring a character back on stage."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        come = await self._direction.enter_stage(scene, character, interaction.user.id)
-        await interaction_replies.reply_publicly(interaction, f"*{escape_name(come)} enters.*")
+        entered = await self._actions.enter_stage(scene, character, interaction.user.id)
+        await interaction_replies.reply_publicly(interaction, f"*{escape_name(entered)} enters.*")
 
     @rest.autocomplete("character")
     @wake.autocomplete("character")
@@ -102,7 +102,7 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
     ) -> list[app_commands.Choice[str]]:
         return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)
 
-    @app_commands.command(name="list", description="Who plays whom")
+    @app_commands.command(name="list", description="Show who plays whom")
     async def list_(self, interaction: discord.Interaction) -> None:
         """Show the cast."""
         for page in status_pages.format_cast(
@@ -112,9 +112,9 @@ class CastCommands(commands.GroupCog, group_name="cast", group_description="Who 
 
     async def _rest(self, interaction: discord.Interaction, character: str, *, rests: bool) -> None:
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        changed = await self._direction.rest(scene, character, interaction.user.id, rests=rests)
+        changed = await self._actions.rest(scene, character, interaction.user.id, rests=rests)
         part = cast.find_part(changed, character)
-        now = "rests now" if rests else "is played by the model again"
+        state = "rests now" if rests else "is played by the model again"
         await interaction_replies.reply_publicly(
-            interaction, f"**{escape_name(part.character)}** {now}."
+            interaction, f"**{escape_name(part.character)}** {state}."
         )

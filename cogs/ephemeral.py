@@ -1,4 +1,4 @@
-"""Answers that only one person sees, given later: their interaction is good for a quarter of an hour."""
+"""Late answers that only one person sees. Discord keeps an interaction open for 15 minutes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ _log = logging.getLogger(__name__)
 
 
 class EphemeralAnswers:
-    """Keeps the latest interaction with which each person whispered in a channel: a `bot.posting.whisper_poster.PrivateAnswers`."""
+    """Keeps each person's latest `/whisper` interaction in a channel to answer it later.
+
+    It implements `bot.posting.whisper_poster.PrivateAnswers`.
+    """
 
     def __init__(self) -> None:
         self._latest: dict[tuple[int, int], discord.Interaction] = {}
 
     def keep(self, interaction: discord.Interaction) -> None:
-        """Remember an interaction that has been answered, and forget dead ones."""
+        """Keep an answered interaction, and drop expired ones."""
         self._latest = {key: kept for key, kept in self._latest.items() if not kept.is_expired()}
         self._latest[interaction.channel_id or 0, interaction.user.id] = interaction
 
@@ -35,7 +38,10 @@ class EphemeralAnswers:
         messages: Sequence[Outgoing],
         view: discord.ui.View | None,
     ) -> list[int] | None:
-        """Show these messages to that person alone; return their ids, or None where there is no way any more."""
+        """Show the messages to that person only and return their ids.
+
+        Return None if no open interaction is left or Discord refuses.
+        """
         interaction = self._latest.get((channel_id, user_id))
         if interaction is None or interaction.is_expired():
             return None
@@ -48,6 +54,6 @@ class EphemeralAnswers:
                 for one in messages
             ]
         except discord.HTTPException as error:
-            _log.info("A person could not be answered where they whispered: %s", error)
+            _log.info("A whisper could not be answered in its channel: %s", error)
             return None
         return [message.id for message in sent]

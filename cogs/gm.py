@@ -1,4 +1,4 @@
-"""`/gm`: what game masters do to the story and to the minds in it; gm_people.py has the rest."""
+"""`/gm`: commands for the story and the minds. `gm_people` has the commands for people."""
 
 from __future__ import annotations
 
@@ -39,40 +39,36 @@ class GmCommands(
     def __init__(
         self,
         theatre: Theatre,
-        direction: GmActions,
-        telling: StoryEvents,
-        prompter: GmNotes,
+        actions: GmActions,
+        events: StoryEvents,
+        notes: GmNotes,
         delivery: DiscordDelivery,
     ) -> None:
         super().__init__()
         self._theatre = theatre
-        self._direction = direction
-        self._telling = telling
-        self._prompter = prompter
+        self._actions = actions
+        self._events = events
+        self._notes = notes
         self._delivery = delivery
 
-    @app_commands.command(
-        description="Tell what happens around the characters: in your words, or in the model's"
-    )
-    @app_commands.describe(
-        text="What happens; left out, the model tells it in one to three sentences"
-    )
+    @app_commands.command(description="Narrate events around the characters")
+    @app_commands.describe(text="The narration (default: the model writes one to three sentences)")
     async def narrate(
         self,
         interaction: discord.Interaction,
         text: app_commands.Range[str, 1, MAX_TEXT_LENGTH] | None = None,
     ) -> None:
-        """Narrate."""
+        """Add a narration to the story."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        await self._telling.narrate(scene, text, interaction.user.id)
+        await self._events.narrate(scene, text, interaction.user.id)
         await interaction_replies.reply_privately(
-            interaction, "It is told." if text else "The model tells it in a moment."
+            interaction, "Narrated." if text else "The model is writing the narration."
         )
 
-    @app_commands.command(description="Say and *do* something as a character")
+    @app_commands.command(description="Speak and act as a character")
     @app_commands.describe(
-        character="As whom", text="What is said; *between asterisks* what is done"
+        character="The character that speaks", text="The line; put *actions* between asterisks"
     )
     async def say(
         self,
@@ -80,33 +76,35 @@ class GmCommands(
         character: str,
         text: app_commands.Range[str, 1, MAX_TEXT_LENGTH],
     ) -> None:
-        """Lend words to a character."""
+        """Add a line of the game master's under a character's name."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        await self._telling.say(scene, character, text, interaction.user.id)
-        await interaction_replies.reply_privately(interaction, "It is said.")
+        await self._events.say(scene, character, text, interaction.user.id)
+        await interaction_replies.reply_privately(interaction, "Said.")
 
-    @app_commands.command(description="Have one character know something that nobody else hears")
-    @app_commands.describe(character="Who knows it", text="What it notices, hears or remembers")
+    @app_commands.command(description="Tell one character something in secret")
+    @app_commands.describe(
+        character="The character to tell", text="Something it notices, hears or remembers"
+    )
     async def whisper(
         self,
         interaction: discord.Interaction,
         character: str,
         text: app_commands.Range[str, 1, MAX_TEXT_LENGTH],
     ) -> None:
-        """Whisper to a mind."""
+        """Add something to one mind only."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        told = await self._telling.whisper_to(scene, character, text, interaction.user.id)
+        name = await self._events.whisper_to(scene, character, text, interaction.user.id)
         await interaction_replies.reply_privately(
-            interaction, f"**{escape_name(told)}** knows it, and nobody else."
+            interaction, f"Only **{escape_name(name)}** knows it."
         )
 
     @app_commands.command(
-        description="Have a character, or all, bear something in mind until you remove it"
+        description="Keep a note in the minds of one character or all, until you remove it"
     )
     @app_commands.describe(
-        text="What to bear in mind", character="Who; all of them, where nobody is named"
+        text="The note", character="The character that gets it (default: all characters)"
     )
     async def note(
         self,
@@ -114,18 +112,16 @@ class GmCommands(
         text: app_commands.Range[str, 1, MAX_NOTE_LENGTH],
         character: str | None = None,
     ) -> None:
-        """Make a standing note."""
-        note = await self._prompter.note(
-            self._here(interaction), character, text, interaction.user.id
-        )
+        """Add a note."""
+        note = await self._notes.note(self._here(interaction), character, text, interaction.user.id)
         who = (
-            f"**{escape_name(note.character)}** bears" if note.character else "All characters bear"
+            f"**{escape_name(note.character)}** keeps" if note.character else "All characters keep"
         )
         await interaction_replies.reply_privately(
-            interaction, f"{who} that in mind from now on; `/gm notes` lists and removes notes."
+            interaction, f"{who} this note in mind. `/gm notes` lists and removes notes."
         )
 
-    @app_commands.command(description="The standing notes; name one to remove it")
+    @app_commands.command(description="List the notes, or remove one")
     @app_commands.describe(remove="The number of the note to remove")
     async def notes(
         self,
@@ -135,10 +131,8 @@ class GmCommands(
         """List the notes, or remove one."""
         scene = self._here(interaction)
         if remove is not None:
-            await self._prompter.remove(scene, remove, interaction.user.id)
-        for page in status_pages.format_notes(
-            await self._prompter.notes(scene, interaction.user.id)
-        ):
+            await self._notes.remove(scene, remove, interaction.user.id)
+        for page in status_pages.format_notes(await self._notes.notes(scene, interaction.user.id)):
             await interaction_replies.reply_privately(interaction, page)
 
     @notes.autocomplete("remove")
@@ -148,29 +142,29 @@ class GmCommands(
         scene = self._theatre.at(interaction.channel_id or 0)
         if scene is None or not scene.is_gm(interaction.user.id):
             return []
-        notes = await self._prompter.notes(scene, interaction.user.id)
+        notes = await self._notes.notes(scene, interaction.user.id)
         return [
             autocomplete.numbered_choice(number, note.text)
             for number, note in enumerate(notes, start=1)
         ][: autocomplete.MAX_CHOICES]
 
     @app_commands.command(
-        description="What a character thinks right now: for you alone, without a turn"
+        description="See a character's thoughts now, in private and without a turn"
     )
-    @app_commands.describe(character="Whose thoughts")
+    @app_commands.describe(character="The character that thinks")
     async def think(self, interaction: discord.Interaction, character: str) -> None:
-        """Look into a mind."""
+        """Show the game master what a character thinks now."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        behind = await self._prompter.think(scene, character, interaction.user.id)
+        thoughts = await self._notes.think(scene, character, interaction.user.id)
         await interaction_replies.reply_with_messages(
-            interaction, render_gm_messages(behind.speaker, behind.released)
+            interaction, render_gm_messages(thoughts.speaker, thoughts.released)
         )
 
-    @app_commands.command(name="set", description="Move the scene: what is going on, when, where")
-    @app_commands.describe(
-        scene="What is going on from now on", time="What time it is", place="Where it is"
+    @app_commands.command(
+        name="set", description="Change the situation, the time or the place of the scene"
     )
+    @app_commands.describe(scene="The new situation", time="The new time", place="The new place")
     async def set_(
         self,
         interaction: discord.Interaction,
@@ -178,13 +172,13 @@ class GmCommands(
         time: app_commands.Range[str, 1, _SHORT] | None = None,
         place: app_commands.Range[str, 1, _SHORT] | None = None,
     ) -> None:
-        """Change the setting."""
+        """Change the setting in every mind."""
         here = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        asked = ((mind.TIME, time), (mind.PLACE, place), (mind.SCENE, scene))
-        changes = [(what, text) for what, text in asked if text is not None]
-        await self._telling.change_setting(here, changes, interaction.user.id)
-        await interaction_replies.reply_privately(interaction, "So it is, in every mind.")
+        fields = ((mind.TIME, time), (mind.PLACE, place), (mind.SCENE, scene))
+        changes = [(field, text) for field, text in fields if text is not None]
+        await self._events.change_setting(here, changes, interaction.user.id)
+        await interaction_replies.reply_privately(interaction, "Changed in every mind.")
 
     @say.autocomplete("character")
     @whisper.autocomplete("character")

@@ -1,4 +1,4 @@
-"""`/gm`, as far as it is about people: who directs, who plays whom, who is heard."""
+"""`/gm`: commands for parts, mutes and game masters."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 
 class GmPeople(commands.Cog):
-    """A part of the commands under `/gm`."""
+    """The commands under `/gm` that concern people."""
 
     _theatre: Theatre
-    _direction: GmActions
+    _actions: GmActions
     _delivery: DiscordDelivery
 
     @app_commands.command(description="Give a character to a player, or back to the model")
     @app_commands.describe(
-        character="Which character", player="Who plays it; the model, where nobody is named"
+        character="The character", player="The player who gets it (default: the model)"
     )
     async def hand(
         self, interaction: discord.Interaction, character: str, player: discord.Member | None = None
     ) -> None:
-        """Hand a part to somebody."""
+        """Give a part to a player or to the model."""
         scene = self._here(interaction)
-        user_id = _person(player).id if player else None
-        handed = await self._direction.hand(scene, character, user_id, interaction.user.id)
+        user_id = _require_person(player).id if player else None
+        handed = await self._actions.hand(scene, character, user_id, interaction.user.id)
         part = cast.find_part(handed, character)
-        by = player.mention if player else "the model"
+        who = player.mention if player else "The model"
         await interaction_replies.reply_publicly(
-            interaction, f"**{escape_name(part.character)}** is played by {by} now."
+            interaction, f"{who} plays **{escape_name(part.character)}** now."
         )
 
     @hand.autocomplete("character")
@@ -55,7 +55,7 @@ class GmPeople(commands.Cog):
     @app_commands.describe(player="The person to mute")
     async def mute(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Leave a person's lines out of the story."""
-        await self._direction.mute(self._here(interaction), player.id, interaction.user.id)
+        await self._actions.mute(self._here(interaction), player.id, interaction.user.id)
         await interaction_replies.reply_publicly(
             interaction, f"{player.mention} is muted in this scene."
         )
@@ -64,45 +64,46 @@ class GmPeople(commands.Cog):
     @app_commands.describe(player="The person to unmute")
     async def unmute(self, interaction: discord.Interaction, player: discord.Member) -> None:
         """Hear a muted person again."""
-        await self._direction.unmute(self._here(interaction), player.id, interaction.user.id)
+        await self._actions.unmute(self._here(interaction), player.id, interaction.user.id)
         await interaction_replies.reply_publicly(
             interaction, f"{player.mention} is heard in this scene again."
         )
 
-    @app_commands.command(
-        description="Have somebody direct the scene too (game masters, moderators)"
-    )
-    @app_commands.describe(person="Who directs too")
+    @app_commands.command(description="Add a game master to this scene (game masters, moderators)")
+    @app_commands.describe(person="The new game master")
     async def add(self, interaction: discord.Interaction, person: discord.Member) -> None:
         """Add a game master."""
         scene = self._here(interaction)
-        changed = await self._direction.add_gm(
-            scene, _person(person).id, interaction.user.id, moderates=can_moderate(interaction)
+        changed = await self._actions.add_gm(
+            scene,
+            _require_person(person).id,
+            interaction.user.id,
+            moderates=can_moderate(interaction),
         )
         await interaction_replies.reply_publicly(
-            interaction, f"{person.mention} directs this scene too."
+            interaction, f"{person.mention} is a game master of this scene now."
         )
         await self._delivery.greet(changed, person.id)
 
-    @app_commands.command(
-        description="Have somebody direct the scene no longer; one game master always stays"
-    )
-    @app_commands.describe(person="Who; perhaps you yourself")
+    @app_commands.command(description="Remove a game master. At least one always stays")
+    @app_commands.describe(person="The game master to remove. It can be you")
     async def remove(self, interaction: discord.Interaction, person: discord.Member) -> None:
         """Remove a game master."""
-        await self._direction.remove_gm(self._here(interaction), person.id, interaction.user.id)
+        await self._actions.remove_gm(self._here(interaction), person.id, interaction.user.id)
         await interaction_replies.reply_publicly(
-            interaction, f"{person.mention} doesn't direct this scene any more."
+            interaction, f"{person.mention} is no longer a game master of this scene."
         )
 
-    @app_commands.command(description="Have somebody direct the scene in your place")
-    @app_commands.describe(person="Who directs from now on")
+    @app_commands.command(description="Make somebody else the game master in your place")
+    @app_commands.describe(person="The new game master")
     async def handover(self, interaction: discord.Interaction, person: discord.Member) -> None:
-        """Hand the direction over."""
+        """Replace the user by another game master."""
         scene = self._here(interaction)
-        changed = await self._direction.hand_over(scene, _person(person).id, interaction.user.id)
+        changed = await self._actions.hand_over(
+            scene, _require_person(person).id, interaction.user.id
+        )
         await interaction_replies.reply_publicly(
-            interaction, f"{person.mention} directs this scene from now on."
+            interaction, f"{person.mention} is the game master of this scene now."
         )
         await self._delivery.greet(changed, person.id)
 
@@ -110,7 +111,7 @@ class GmPeople(commands.Cog):
         return self._theatre.require_scene(interaction.channel_id or 0)
 
 
-def _person(member: discord.Member) -> discord.Member:
+def _require_person(member: discord.Member) -> discord.Member:
     if member.bot:
-        raise Refused("That is a bot: name a person.")
+        raise Refused("That is a bot. Name a person.")
     return member

@@ -1,4 +1,4 @@
-"""How interactions are answered: at once, privately unless said otherwise, and with one sentence where they fail."""
+"""Answers to interactions, and one sentence for each error."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from bot.posting.render import Outgoing
 
 _log = logging.getLogger(__name__)
-_UNEXPECTED = "Something went wrong inside Aside; its log has the details. Nothing is lost."
+_UNEXPECTED = "Something went wrong inside Aside. Nothing is lost. Its log has the details."
 _LONGEST = 2000
-_TOO_LATE = 10062  # Discord's code for an interaction that it waits for no longer
+_UNKNOWN_INTERACTION = 10062  # Discord stopped waiting for the answer after three seconds
 
 
 async def reply_privately(
@@ -30,7 +30,7 @@ async def reply_privately(
     files: Sequence[discord.File] = (),
     view: discord.ui.View | None = None,
 ) -> None:
-    """Answer so that only the person who asked sees it."""
+    """Answer so that only the user sees it."""
     extras: dict[str, Any] = {"view": view} if view else {}
     if interaction.response.is_done():
         await interaction.followup.send(
@@ -43,8 +43,10 @@ async def reply_privately(
 
 
 async def run_reporting_errors(interaction: discord.Interaction, answer: Awaitable[None]) -> None:
-    """Await an answer; where that fails, tell the person who asked why. For buttons and forms, of which discord.py
-    would only log it."""
+    """Await an answer and report its error to the user.
+
+    Buttons and forms need it: discord.py only logs their errors.
+    """
     try:
         await answer
     except Exception as error:
@@ -59,7 +61,7 @@ async def reply_publicly(interaction: discord.Interaction, text: str) -> None:
 async def reply_with_messages(
     interaction: discord.Interaction, messages: Sequence[Outgoing]
 ) -> None:
-    """Answer with rendered messages, so that only the person who asked sees them."""
+    """Answer with rendered messages that only the user sees."""
     if not interaction.response.is_done():
         await interaction.response.defer(ephemeral=True)
     for message in messages:
@@ -72,19 +74,21 @@ async def reply_with_messages(
 
 
 async def report_error(interaction: discord.Interaction, error: Exception) -> None:
-    """Tell the person who asked, in one sentence, why it didn't work; the log has the rest."""
+    """Tell the user in one sentence why their request failed. The log has the details."""
     cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
-    if getattr(cause, "code", 0) == _TOO_LATE:
-        _log.warning("An answer came too late for Discord: whoever asked reads that there was none")
+    if getattr(cause, "code", 0) == _UNKNOWN_INTERACTION:
+        _log.warning(
+            "An answer came after three seconds, so Discord showed that the bot did not respond"
+        )
         return
     if isinstance(cause, AsideError):
         sentence = describe_error(cause)
     elif isinstance(cause, app_commands.AppCommandError):
-        sentence = f"That doesn't work here: {cause}"
+        sentence = f"That does not work here. {cause}"
     else:
         _log.error("An interaction failed", exc_info=cause)
         sentence = _UNEXPECTED
     try:
         await reply_privately(interaction, sentence)
     except discord.HTTPException as refused:
-        _log.warning("A person could not be told that their request failed: %s", refused)
+        _log.warning("An error could not be reported to the user: %s", refused)

@@ -1,4 +1,4 @@
-"""Hears what is said in the channels where scenes are under way, and what becomes of it later."""
+"""Hears the messages in the channels of running scenes, and their edits and deletions."""
 
 from __future__ import annotations
 
@@ -29,32 +29,30 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
-_CATCH_UP = 2000  # messages looked at for each scene after a start: more is not said while a bot is restarted
-_STALE = timedelta(
-    hours=1
-)  # what is older was heard, but nobody waits for an answer to it any more
+_CATCH_UP = 2000  # messages to read for each scene after a start
+_STALE = timedelta(hours=1)  # older messages are heard without an answer
 _UNHEARD = Notice(
-    "Messages can't be stored at the moment. They will be heard with the next one that can be stored, "
-    "so you need not repeat them. Whoever runs Aside finds the reason in its log."
+    "Messages can't be stored at the moment. They will be heard together with the next one that is "
+    "stored, so you don't need to repeat them. Whoever runs Aside finds the reason in its log."
 )
-_NUDGE = "…"  # what a person says who only mentions a character
+_NUDGE = "…"  # the text of a line that only mentions a character
 
 
 class Listener(commands.Cog):
-    """Hands every line in a scene's channel to the theatre, and edits and deletions of it too."""
+    """Passes every line in a scene's channel to `PlayerLines`, with its edits and deletions."""
 
-    def __init__(self, bot: commands.Bot, theatre: Theatre, hearing: PlayerLines) -> None:
+    def __init__(self, bot: commands.Bot, theatre: Theatre, lines: PlayerLines) -> None:
         self._bot = bot
         self._theatre = theatre
-        self._hearing = hearing
+        self._lines = lines
         self._caught_up = {scene.id: asyncio.Event() for scene in theatre.scenes()}
-        self._behind: set[int] = set()  # scenes in which something was said that could not be heard
+        self._behind: set[int] = set()  # ids of scenes with unheard messages
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Play what was owed, and hear what was said while nobody listened, before what is said now.
+        """Resume pending replies and hear missed messages before new ones.
 
-        A scene whose place went away meanwhile is ended.
+        End the scenes whose channels were deleted in the meantime.
         """
         self._theatre.play_owed()
         behind = self._theatre.scenes()
@@ -62,11 +60,11 @@ class Listener(commands.Cog):
             self._caught_up.setdefault(scene.id, asyncio.Event())
         try:
             for scene in behind:
-                await self._make_up(scene)
-                self._go_on(scene)
+                await self._catch_up_or_end(scene)
+                self._release(scene)
         finally:
             for scene in behind:
-                self._go_on(scene)
+                self._release(scene)
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
@@ -75,45 +73,43 @@ class Listener(commands.Cog):
             if (caught_up := self._caught_up.get(scene.id)) is not None:
                 await caught_up.wait()
             if scene.id in self._behind:
-                await self._make_up(scene)
+                await self._catch_up_or_end(scene)
             try:
                 await self._hear(scene, message, self._address(scene, message))
-            except (
-                Exception
-            ) as error:  # a line is never lost, whatever goes wrong: it is heard with the next one
-                await self._unheard(scene, error)
+            except Exception as error:  # no line is lost: it is heard together with the next one
+                await self._announce_unheard(scene, error)
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        """Take over the new words of a line; pins, previews and the like change none."""
+        """Update a line. Pins and link previews change no words."""
         if (scene := self._theatre.at(payload.channel_id)) is not None and _is_spoken(
             payload.message
         ):
-            await self._hearing.reword(scene, payload.message_id, self._words(payload.message))
+            await self._lines.reword(scene, payload.message_id, self._words(payload.message))
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        """Take a deleted message out of the story."""
+        """Remove a deleted message from the story."""
         if (scene := self._theatre.at(payload.channel_id)) is not None:
-            await self._hearing.withdraw(scene, payload.message_id)
+            await self._lines.withdraw(scene, payload.message_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        """Take deleted messages out of the story."""
+        """Remove deleted messages from the story."""
         if (scene := self._theatre.at(payload.channel_id)) is not None:
             for message_id in sorted(payload.message_ids):
-                await self._hearing.withdraw(scene, message_id)
+                await self._lines.withdraw(scene, message_id)
 
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
-        """End the scene whose channel is gone, and those in its threads."""
+        """End the scene in a deleted channel, and those in its threads."""
         await self._end(lambda place: channel.id in (place.channel_id, place.parent_id))
 
     @commands.Cog.listener()
     async def on_guild_remove(self, guild: discord.Guild) -> None:
-        """End the scenes of a server that sent Aside away. They stay stored: it may have been a mistake."""
+        """End the scenes of a server that removed Aside. They stay stored."""
         _log.info(
-            "The server %d sent Aside away: `aside forget %d` deletes its stories.",
+            "The server %d removed Aside. `aside forget %d` deletes its stories.",
             guild.id,
             guild.id,
         )
@@ -121,28 +117,30 @@ class Listener(commands.Cog):
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        """End the scene whose thread is gone."""
+        """End the scene in a deleted thread."""
         await self._end(lambda place: place.channel_id == payload.thread_id)
 
     async def _end(self, gone: Callable[[Place], bool]) -> None:
-        """End the scenes whose place is gone."""
+        """End the scenes in deleted places."""
         for scene in self._theatre.scenes():
             if gone(scene.place) and self._is_there(scene):
                 await self._theatre.end(scene, 0, moderates=True)
 
     def _is_there(self, scene: Scene) -> bool:
-        """Whether a scene is still where it was when others were waited for: it may have ended or moved since."""
+        """Return whether the scene is still in its place. It may have ended during an await."""
         now = self._theatre.at(scene.place.channel_id)
         return now is not None and now.id == scene.id
 
-    def _go_on(self, scene: Scene) -> None:
-        """Let in what waited to be heard after what was missed."""
+    def _release(self, scene: Scene) -> None:
+        """Release the messages that waited for the catch-up."""
         if (caught_up := self._caught_up.pop(scene.id, None)) is not None:
             caught_up.set()
 
-    async def _make_up(self, scene: Scene) -> None:
-        """Hear what was missed, or end a scene whose place is gone. Where that fails, it is tried once more before the
-        next line."""
+    async def _catch_up_or_end(self, scene: Scene) -> None:
+        """Hear missed messages, or end the scene if its place was deleted.
+
+        After a failure, the next line tries again.
+        """
         try:
             channel = await self._channel(scene.place)
             if self._is_there(scene):
@@ -152,18 +150,18 @@ class Listener(commands.Cog):
                     else self._theatre.end(scene, 0, moderates=True)
                 )
             self._behind.discard(scene.id)
-        except Exception as error:  # the same
+        except Exception as error:  # the next line tries again
             self._behind.add(scene.id)
             known = isinstance(error, (*REQUEST_ERRORS, AsideError))
             _log.warning(
-                "Scene %d: what was said meanwhile could not be heard: %s",
+                "Scene %d: missed messages could not be heard: %s",
                 scene.id,
                 error,
                 exc_info=not known,
             )
 
-    async def _unheard(self, scene: Scene, error: Exception) -> None:
-        """Say, once until it is better, that a line could not be stored."""
+    async def _announce_unheard(self, scene: Scene, error: Exception) -> None:
+        """Announce that a line could not be stored, once until storing works again."""
         known = isinstance(error, StoreError)
         _log.error("Scene %d: a line could not be stored: %r", scene.id, error, exc_info=not known)
         if scene.id not in self._behind:
@@ -172,13 +170,13 @@ class Listener(commands.Cog):
                 await self._theatre.announce(scene, _UNHEARD)
 
     async def _hear(self, scene: Scene, message: discord.Message, address: Addressee) -> None:
-        said = IncomingLine(
+        line = IncomingLine(
             message.author.id, message.author.display_name, message.id, self._words(message)
         )
-        await self._hearing.hear(scene, said, address)
+        await self._lines.hear(scene, line, address)
 
     def _address(self, scene: Scene, message: discord.Message) -> Addressee:
-        """Return whom a message speaks to: `@name` and character roles in order, the bot, the message replied to."""
+        """Return the addressees: characters by name or role, the bot, the replied-to message."""
         roles = {part.role_id: part.character for part in scene.parts if part.role_id}
         text = re.sub(r"<@&(\d+)>", lambda role: f"@{roles.get(int(role[1]), '')}", message.content)
         reference = message.reference
@@ -192,7 +190,7 @@ class Listener(commands.Cog):
         )
 
     def _words(self, message: discord.Message) -> str:
-        """Return the text with mentions written out, and without those of the bot itself, which nobody speaks."""
+        """Return the text with mentions as names, without mentions of the bot."""
         spoken = message.clean_content.replace("\u200b", "")
         for name in (self._own_name(message), self._own_role(message)):
             if name:
@@ -205,7 +203,7 @@ class Listener(commands.Cog):
         return me.display_name if me and self._own_mention().search(message.content) else None
 
     def _own_role(self, message: discord.Message) -> str | None:
-        """Return the name of the bot's own role where the message mentions it: people pick it instead of the bot."""
+        """Return the name of the bot's role if the message mentions it, as people do by mistake."""
         own = message.guild.self_role if message.guild else None
         return own.name if own is not None and own in message.role_mentions else None
 
@@ -213,10 +211,10 @@ class Listener(commands.Cog):
         return re.compile(rf"<@!?{self._bot.user.id if self._bot.user else 0}>")
 
     async def _channel(self, place: Place) -> object | None:
-        """Return the channel, as far as Discord can tell; None where it is gone, or the server sent Aside away."""
+        """Return the channel, or None if it was deleted or the server removed Aside."""
         if self._bot.get_guild(place.guild_id) is None:
             return None
-        try:  # threads that are archived have to be asked for
+        try:  # archived threads are not in the cache
             return self._bot.get_channel(place.channel_id) or await self._bot.fetch_channel(
                 place.channel_id
             )
@@ -230,7 +228,7 @@ class Listener(commands.Cog):
             channel, discord.TextChannel | discord.Thread
         ):
             return
-        last = await self._hearing.last_heard(scene)
+        last = await self._lines.last_heard(scene)
         after = discord.Object(last) if last else scene.started_at
         async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True):
             if _is_spoken(message):
@@ -241,7 +239,10 @@ class Listener(commands.Cog):
 
 
 def _is_spoken(message: discord.Message) -> bool:
-    """Whether a message is a person's own words: no bot, webhook, notice of Discord's, forward or bare attachment."""
+    """Return whether the message has a person's own words.
+
+    Bots, webhooks, system messages, forwards and bare attachments don't count.
+    """
     return (
         not (message.author.bot or message.webhook_id)
         and message.type in _SPOKEN

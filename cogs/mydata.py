@@ -1,4 +1,4 @@
-"""`/mydata`: what Aside keeps of a person's words, handed out or deleted at their word."""
+"""`/mydata`: export or delete a person's own lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bot.scenes.data_deletion import DataDeletion
 
-_NOTHING = "Aside keeps nothing that you said."
+_NO_LINES = "Aside stores no line of yours."
 
 
 class KeptLine(Protocol):
@@ -25,50 +25,50 @@ class KeptLine(Protocol):
 
     @property
     def said_at(self) -> datetime:
-        """When it was said."""
+        """The time at which it was said."""
         ...
 
     @property
     def channel_id(self) -> int:
-        """Where it was said."""
+        """The id of its channel."""
         ...
 
     @property
     def speaker(self) -> str:
-        """Under which name."""
+        """The name under which it was said."""
         ...
 
     @property
     def text(self) -> str:
-        """What was said."""
+        """Its words."""
         ...
 
 
 class PersonalDataStore(Protocol):
-    """Who keeps people's words."""
+    """Stores people's lines."""
 
     async def lines_of(self, user_id: int) -> Sequence[KeptLine]:
-        """Return everything this person said in any scene, in order."""
+        """Return this user's lines in all scenes, oldest first."""
         ...
 
 
 class MyDataCommands(
-    commands.GroupCog, group_name="mydata", group_description="What Aside keeps of your words"
+    commands.GroupCog, group_name="mydata", group_description="Export or delete your lines"
 ):
     """The commands under `/mydata`."""
 
-    def __init__(self, people: PersonalDataStore, forgetting: DataDeletion) -> None:
+    def __init__(self, store: PersonalDataStore, deletion: DataDeletion) -> None:
         super().__init__()
-        self._people = people
-        self._forgetting = forgetting
+        self._store = store
+        self._deletion = deletion
 
-    @app_commands.command(description="Get everything you said in scenes, as a file")
+    @app_commands.command(description="Get all your lines in scenes as a file")
     async def export(self, interaction: discord.Interaction) -> None:
-        """Hand a person their own words."""
+        """Send the user a file with their lines."""
         await interaction.response.defer(ephemeral=True)
-        lines = await self._people.lines_of(interaction.user.id)
+        lines = await self._store.lines_of(interaction.user.id)
         if not lines:
-            await interaction_replies.reply_privately(interaction, _NOTHING)
+            await interaction_replies.reply_privately(interaction, _NO_LINES)
             return
         text = "\n".join(
             f"{one.said_at:%Y-%m-%d %H:%M} #{one.channel_id} {one.speaker}: {one.text}"
@@ -76,21 +76,21 @@ class MyDataCommands(
         )
         file = discord.File(io.BytesIO(text.encode("utf-8", "replace")), filename="mydata.txt")
         await interaction_replies.reply_privately(
-            interaction, "Everything Aside keeps of what you said:", files=[file]
+            interaction, "All lines of yours that Aside stores:", files=[file]
         )
 
     @app_commands.command(
-        description="Delete everything you said in scenes; the characters forget it too"
+        description="Delete all your lines in scenes. The characters forget them too"
     )
-    @app_commands.describe(sure="This can't be undone")
+    @app_commands.describe(sure="Choose True to delete. You can't undo this")
     async def delete(self, interaction: discord.Interaction, sure: bool) -> None:
-        """Delete a person's words at their word."""
+        """Delete the user's lines if they are sure."""
         if not sure:
-            await interaction_replies.reply_privately(interaction, "Nothing was deleted.")
+            await interaction_replies.reply_privately(interaction, "Your lines were not deleted.")
             return
         await interaction.response.defer(ephemeral=True)
-        lines = await self._forgetting.forget(interaction.user.id)
-        count = "One line is" if lines == 1 else f"{lines} lines are"
+        lines = await self._deletion.forget(interaction.user.id)
+        count = "One line was" if lines == 1 else f"{lines} lines were"
         await interaction_replies.reply_privately(
-            interaction, f"{count} deleted, for good." if lines else _NOTHING
+            interaction, f"{count} permanently deleted." if lines else _NO_LINES
         )

@@ -1,4 +1,4 @@
-"""What everyone in a scene can do besides speaking: whisper to a character, roll dice, give a cue."""
+"""`/whisper`, `/roll` and `/cue`: the commands for everyone in a scene."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class PlayCommands(commands.Cog):
     """`/whisper`, `/roll` and `/cue`."""
 
     def __init__(
-        self, theatre: Theatre, telling: StoryEvents, confidences: EphemeralAnswers, posts: Posts
+        self, theatre: Theatre, events: StoryEvents, ephemeral: EphemeralAnswers, posts: Posts
     ) -> None:
         self._theatre = theatre
-        self._telling = telling
-        self._confidences = confidences
+        self._events = events
+        self._ephemeral = ephemeral
         self._posts = posts
 
     @app_commands.command(
-        description="Say something that one character alone hears, and the game master"
+        description="Say something that only one character and the game master hear"
     )
     @app_commands.describe(
-        character="Who hears it", text="What you whisper; the answer comes to you alone"
+        character="The character that hears it", text="Your words. Only you see the answer"
     )
     async def whisper(
         self,
@@ -52,18 +52,18 @@ class PlayCommands(commands.Cog):
         """Whisper to a character."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
         await interaction.response.defer(ephemeral=True)
-        self._confidences.keep(interaction)
-        answers_it = await self._telling.whisper(scene, character, text, _speaker(interaction))
-        rests = "" if answers_it else " Nobody plays them now, so there will be no answer."
+        self._ephemeral.keep(interaction)
+        answers_it = await self._events.whisper(scene, character, text, _speaker(interaction))
+        unanswered = "" if answers_it else " They rest at the moment and will not answer."
         quoted = shorten(escape_text(text), _QUOTED)
         await interaction_replies.reply_privately(
-            interaction, f"🤫 You whisper to {escape_name(character)}: {quoted}{rests}"
+            interaction, f"🤫 You whisper to {escape_name(character)}: {quoted}{unanswered}"
         )
 
     @app_commands.command(description="Roll dice: 2d6+3, 4d6kh3, d20adv, d%, 3d6!")
     @app_commands.describe(
-        dice="What to roll",
-        secret="Whether only you and the game master see it",  # noqa: S106 - no password
+        dice="The dice to roll",
+        secret="Show the result only to you and the game master",  # noqa: S106 - no password
     )
     async def roll(
         self,
@@ -75,19 +75,19 @@ class PlayCommands(commands.Cog):
         scene = self._theatre.at(interaction.channel_id or 0)
         if secret:
             await interaction.response.defer(ephemeral=True)
-        rolled = await self._telling.roll(scene, dice, _speaker(interaction), secret=secret)
+        rolled = await self._events.roll(scene, dice, _speaker(interaction), secret=secret)
         line = format_roll(rolled.roll, rolled.speaker)
         if secret:
             await interaction_replies.reply_privately(interaction, line)
             return
-        shown = await interaction.response.send_message(line)
+        sent = await interaction.response.send_message(line)
         if (
             (turn := rolled.turn) is not None
             and turn.take is not None
-            and shown.message_id is not None
+            and sent.message_id is not None
         ):
             post = Post(
-                shown.message_id,
+                sent.message_id,
                 interaction.channel_id or 0,
                 turn.id,
                 turn.take.id,
@@ -97,15 +97,15 @@ class PlayCommands(commands.Cog):
             await self._posts.add_post(post)
 
     @app_commands.command(
-        description="Have a character speak now (game masters and players in the cast)"
+        description="Let a character speak now (game masters and players in the cast)"
     )
-    @app_commands.describe(character="Who speaks")
+    @app_commands.describe(character="The character that speaks")
     async def cue(self, interaction: discord.Interaction, character: str) -> None:
-        """Give a character its cue."""
+        """Let a character speak now."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        cued = await self._telling.cue(scene, character, interaction.user.id)
+        name = await self._events.cue(scene, character, interaction.user.id)
         await interaction_replies.reply_privately(
-            interaction, f"**{escape_name(cued)}** has the cue."
+            interaction, f"**{escape_name(name)}** has the cue."
         )
 
     @whisper.autocomplete("character")

@@ -27,7 +27,9 @@ TEXTS: Final = {
     Remedy.MAKE_TAKE: "Press *Retry* to make another one.",
     Remedy.TRY_AGAIN: "Press *Try again* under it first.",
     Remedy.HIDE_REPLY: "Use *Hide* to take it out of the story.",
-    Remedy.USE_CURRENT_BUTTONS: "Use the buttons under the latest reply, or the *Apps* menu of a message.",
+    Remedy.USE_CURRENT_BUTTONS: (
+        "Use the buttons under the latest reply, or the *Apps* menu of a message."
+    ),
     Remedy.RUN_BOT: "Start the bot once with `aside run`.",
 }
 

@@ -1,4 +1,4 @@
-"""What can be done with a reply: see its thoughts, try it again, go through its takes, lengthen and rewrite it."""
+"""Actions on replies: show thoughts, retry, step through takes, write more, edit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STEPS = {TurnAction.PREVIOUS_TAKE: -1, TurnAction.NEXT_TAKE: 1}
 
 
 class ReplyActions(commands.Cog):
-    """The context menus and the buttons of replies."""
+    """The context menus and buttons of replies."""
 
     def __init__(self, bot: commands.Bot, theatre: Theatre, takes: Takes, posts: Posts) -> None:
         self._bot = bot
@@ -39,182 +39,188 @@ class ReplyActions(commands.Cog):
         self._takes = takes
         self._posts = posts
         self._menus = [
-            _menu("Show thoughts", self.show_thoughts),
-            _menu("Retry", self.retry_message),
-            _menu("Edit", self.edit_message),
-            _menu("More…", self.more),
+            _make_menu("Show thoughts", self.show_thoughts),
+            _make_menu("Retry", self.retry_message),
+            _make_menu("Edit", self.edit_message),
+            _make_menu("More…", self.more),
         ]
 
     async def cog_load(self) -> None:
-        """Add the context menus: discord.py adds only slash commands by itself."""
+        """Add the context menus. discord.py only adds slash commands by itself."""
         for menu in self._menus:
             self._bot.tree.add_command(menu)
 
     async def cog_unload(self) -> None:
-        """Remove them."""
+        """Remove the context menus."""
         for menu in self._menus:
             self._bot.tree.remove_command(menu.name, type=menu.type)
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Put right what a stop in the middle left undone."""
+        """Finish the posts of takes that a stop interrupted."""
         await self._takes.align_all()
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
-        """Take a form that was sent back. It may have been opened before a restart, so no object waits for it."""
+        """Apply a submitted edit form. No object waits for it: it can be older than a restart."""
         if interaction.type is discord.InteractionType.modal_submit and interaction.data:
             form = re.fullmatch(buttons.EDIT_FORM_ID, str(interaction.data.get("custom_id", "")))
             if form is not None:
-                text = _text(interaction.data.get("components"))
+                text = _field_text(interaction.data.get("components"))
                 await interaction_replies.run_reporting_errors(
                     interaction,
-                    self._rewrite(interaction, int(form["turn"]), int(form["take"]), text),
+                    self._apply_edit(interaction, int(form["turn"]), int(form["take"]), text),
                 )
 
-    # From a message's menu
+    # Context menus
 
     async def show_thoughts(
         self, interaction: discord.Interaction, message: discord.Message
     ) -> None:
-        """Show what a reply kept private to those who may see it, and to nobody else."""
+        """Show a reply's private beats to the user if they may see them."""
         await interaction.response.defer(ephemeral=True)
-        await self._thoughts(interaction, message.id)
+        await self._send_thoughts(interaction, message.id)
 
     async def retry_message(
         self, interaction: discord.Interaction, message: discord.Message
     ) -> None:
-        """Have any reply given anew, or a failed one tried again."""
+        """Make another take of a reply, or retry a failed one."""
         await interaction.response.defer(ephemeral=True)
         turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
-        await self._again(interaction, turn)
+        await self._retry_or_retake(interaction, turn)
 
     async def edit_message(
         self, interaction: discord.Interaction, message: discord.Message
     ) -> None:
-        """Open the form that rewrites any reply."""
-        turn = await _soon(self._takes.require_turn_of_message(message.id, interaction.user.id))
-        await self._edit(interaction, turn.id)
+        """Open the form that edits a reply."""
+        turn = await _look_up(self._takes.require_turn_of_message(message.id, interaction.user.id))
+        await self._open_form(interaction, turn.id)
 
     async def more(self, interaction: discord.Interaction, message: discord.Message) -> None:
-        """Show everything that can be done with a message of the story."""
+        """Show a menu with all actions on a message of the story."""
         await interaction.response.defer(ephemeral=True)
         turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
         await interaction_replies.reply_privately(interaction, _MENU, view=buttons.menu_view(turn))
 
-    # From buttons
+    # Buttons
 
     async def retry(self, interaction: discord.Interaction, turn_id: int) -> None:
-        """Try a failed reply again."""
+        """Retry a failed reply."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        if interaction.guild_id is not None:  # in a direct message stands what failed of a whisper
-            await self._stands(interaction, turn_id)
+        if interaction.guild_id is not None:  # a failed answer to a whisper may be a direct message
+            await self._require_current(interaction, turn_id)
         await self._takes.retry(turn_id, interaction.user.id)
         await interaction_replies.reply_privately(interaction, "Trying again.")
 
-    async def do(self, interaction: discord.Interaction, deed: TurnAction, turn_id: int) -> None:
-        """Do what a button of a reply's says."""
-        if deed is TurnAction.EDIT:
-            await self._stands(interaction, turn_id)
-            await self._edit(interaction, turn_id)
+    async def act(self, interaction: discord.Interaction, action: TurnAction, turn_id: int) -> None:
+        """Perform a button's action on a reply."""
+        if action is TurnAction.EDIT:
+            await self._require_current(interaction, turn_id)
+            await self._open_form(interaction, turn_id)
             return
         await interaction.response.defer(
-            ephemeral=True, thinking=deed in (TurnAction.MENU, TurnAction.SHOW_THOUGHTS)
+            ephemeral=True, thinking=action in (TurnAction.MENU, TurnAction.SHOW_THOUGHTS)
         )
-        await self._stands(interaction, turn_id)
-        if deed is TurnAction.MENU:
+        await self._require_current(interaction, turn_id)
+        if action is TurnAction.MENU:
             turn = await self._takes.require_turn(turn_id, interaction.user.id)
             await interaction_replies.reply_privately(
                 interaction, _MENU, view=buttons.menu_view(turn)
             )
-        elif deed is TurnAction.SHOW_THOUGHTS:
+        elif action is TurnAction.SHOW_THOUGHTS:
             posts = await self._posts.posts(turn_id)
-            await self._thoughts(interaction, posts[0].message_id if posts else 0)
-        elif deed in _STEPS:
-            await self._takes.step(turn_id, interaction.user.id, _STEPS[deed])
+            await self._send_thoughts(interaction, posts[0].message_id if posts else 0)
+        elif action in _STEPS:
+            await self._takes.step(turn_id, interaction.user.id, _STEPS[action])
             await self._refresh(interaction, turn_id)
         else:
             await self._takes.retake(
-                turn_id, interaction.user.id, lengthen=deed is TurnAction.WRITE_MORE
+                turn_id, interaction.user.id, lengthen=action is TurnAction.WRITE_MORE
             )
 
-    async def _stands(self, interaction: discord.Interaction, turn_id: int) -> None:
+    async def _require_current(self, interaction: discord.Interaction, turn_id: int) -> None:
         message = interaction.message
         message_id = message.id if message is not None and not message.flags.ephemeral else None
         await self._takes.require_current_button(turn_id, interaction.channel_id or 0, message_id)
 
     async def _refresh(self, interaction: discord.Interaction, turn_id: int) -> None:
-        """Have a private menu show the take that was chosen in it; posts in the channel change with their text."""
+        """Update the private menu to the chosen take. Posts in the channel update themselves."""
         if interaction.message is not None and interaction.message.flags.ephemeral:
             turn = await self._takes.require_turn(turn_id, interaction.user.id)
             await interaction.edit_original_response(view=buttons.menu_view(turn))
 
-    async def _again(self, interaction: discord.Interaction, turn: Turn) -> None:
+    async def _retry_or_retake(self, interaction: discord.Interaction, turn: Turn) -> None:
         if turn.state is TurnState.FAILED:
             await self._takes.retry(turn.id, interaction.user.id)
             await interaction_replies.reply_privately(interaction, "Trying again.")
         else:
             await self._takes.retake(turn.id, interaction.user.id)
             await interaction_replies.reply_privately(
-                interaction, f"{turn.speaker} gives that reply anew."
+                interaction, f"{turn.speaker} is writing another version of that reply."
             )
 
-    async def _thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
-        behind = await self._theatre.queries.read_thoughts(message_id, interaction.user.id)
-        if behind.audience is Audience.GM:
+    async def _send_thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
+        thoughts = await self._theatre.queries.read_thoughts(message_id, interaction.user.id)
+        if thoughts.audience is Audience.GM:
             await interaction_replies.reply_with_messages(
-                interaction, render_gm_messages(behind.speaker, behind.released)
+                interaction, render_gm_messages(thoughts.speaker, thoughts.released)
             )
         else:
             await interaction_replies.reply_with_messages(
-                interaction, render_public_messages(behind.released)
+                interaction, render_public_messages(thoughts.released)
             )
 
-    async def _edit(self, interaction: discord.Interaction, turn_id: int) -> None:
-        take, text = await _soon(self._takes.read_text(turn_id, interaction.user.id))
+    async def _open_form(self, interaction: discord.Interaction, turn_id: int) -> None:
+        take, text = await _look_up(self._takes.read_text(turn_id, interaction.user.id))
         if len(text) > buttons.MAX_FIELD_LENGTH:
             raise Refused(
-                f"That reply is longer than the {buttons.MAX_FIELD_LENGTH} characters that a form can hold."
+                f"That reply is too long to edit. Forms hold {buttons.MAX_FIELD_LENGTH} characters."
             )
         await interaction.response.send_modal(buttons.edit_form(turn_id, take.id, text))
 
-    async def _rewrite(
+    async def _apply_edit(
         self, interaction: discord.Interaction, turn_id: int, take_id: int, text: str
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         changed = await self._takes.rewrite(turn_id, take_id, text, interaction.user.id)
         await interaction_replies.reply_privately(
-            interaction, "Changed." if changed else "Nothing was changed."
+            interaction, "The reply was changed." if changed else "The text is the same as before."
         )
 
 
-_MENU = "What is to be done with it?"
-_FORM_WITHIN = 1.0
-"""Seconds that each of the two looks before a form may take: a form must be the first answer, and come within three."""
+_MENU = "Choose an action for this message."
+_LOOKUP_TIMEOUT = 1.0
+"""Seconds for each of the two lookups before a form.
+
+A form must be the first answer, and Discord waits three seconds for it.
+"""
 
 
-async def _soon(found: Awaitable[_Found]) -> _Found:
-    """Return what is found, unless it takes too long: a reply that is just being posted is waited for."""
+async def _look_up(lookup: Awaitable[_Found]) -> _Found:
+    """Await a lookup, which may wait for a reply that is being posted.
+
+    Raise Refused after a timeout.
+    """
     try:
-        return await asyncio.wait_for(found, _FORM_WITHIN)
+        return await asyncio.wait_for(lookup, _LOOKUP_TIMEOUT)
     except TimeoutError:
-        raise Refused("That reply is just being posted: try again when it stands.") from None
+        raise Refused("That reply is still being posted. Try again in a moment.") from None
 
 
-def _menu(
+def _make_menu(
     name: str, callback: Callable[[discord.Interaction, discord.Message], Awaitable[None]]
 ) -> app_commands.ContextMenu:
-    menu = app_commands.ContextMenu(name=name, callback=callback)  # type: ignore[arg-type]  # it asks for a coroutine
+    menu = app_commands.ContextMenu(name=name, callback=callback)  # type: ignore[arg-type]  # discord.py asks for a coroutine
     menu.guild_only = True
     return menu
 
 
-def _text(components: Any) -> str:
-    """Return what was written in the form, wherever in it the field is."""
+def _field_text(components: Any) -> str:
+    """Return the text of the form's field, at any depth of the components."""
     for part in components or ():
         if part.get("custom_id") == buttons.EDIT_FIELD_ID:
             return str(part.get("value") or "")
-        if found := _text(
+        if found := _field_text(
             [
                 *(part.get("components") or ()),
                 *([part["component"]] if part.get("component") else ()),

@@ -1,4 +1,4 @@
-"""`/reveal`: where the characters' inner voices go."""
+"""`/reveal`: decide who sees the characters' thoughts and planning."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from bot.posting.delivery import DiscordDelivery
     from bot.scenes.theatre import Theatre
 
-_PLACES = [
+_SETTINGS = [
     app_commands.Choice(
         name="spoiler: in the channel, under spoiler bars", value=Destination.SPOILER.value
     ),
     app_commands.Choice(
-        name="gm: to the game master's direct messages", value=Destination.GM.value
+        name="gm: in the game master's direct messages", value=Destination.GM.value
     ),
-    app_commands.Choice(name="off: nowhere; they stay stored", value=Destination.OFF.value),
+    app_commands.Choice(name="off: not shown. They stay stored", value=Destination.OFF.value),
 ]
 
 
 @app_commands.guild_only()
 class RevealCommands(
-    commands.GroupCog, group_name="reveal", group_description="Where the inner voices go"
+    commands.GroupCog,
+    group_name="reveal",
+    group_description="Decide who sees thoughts and planning",
 ):
     """The commands under `/reveal`."""
 
@@ -40,24 +42,22 @@ class RevealCommands(
         self._delivery = delivery
 
     @app_commands.command(
-        description="What characters think: toggle between private and public, or say where"
+        description="Show the characters' thoughts in public or keep them private"
     )
-    @app_commands.describe(where="Where it goes from now on. Without it, toggle.")
-    @app_commands.choices(where=_PLACES)
+    @app_commands.describe(where="The new setting (default: switch between public and private)")
+    @app_commands.choices(where=_SETTINGS)
     async def thoughts(self, interaction: discord.Interaction, where: str | None = None) -> None:
-        """Set where role thinking goes."""
+        """Decide who sees role thinking."""
         await self._set(interaction, BeatKind.THOUGHT, where)
 
-    @app_commands.command(
-        description="How the model plans its part: toggle between private and public, or say where"
-    )
-    @app_commands.describe(where="Where it goes from now on. Without it, toggle.")
-    @app_commands.choices(where=_PLACES)
+    @app_commands.command(description="Show the model's planning in public or keep it private")
+    @app_commands.describe(where="The new setting (default: switch between public and private)")
+    @app_commands.choices(where=_SETTINGS)
     async def planning(self, interaction: discord.Interaction, where: str | None = None) -> None:
-        """Set where system thinking goes."""
+        """Decide who sees system thinking."""
         await self._set(interaction, BeatKind.PLANNING, where)
 
-    @app_commands.command(description="Where the inner voices go now")
+    @app_commands.command(description="Show who sees thoughts and planning")
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the reveal policy."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)

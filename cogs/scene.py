@@ -1,4 +1,4 @@
-"""`/scene`: begin one, end it, let it rest, look at it."""
+"""`/scene`: start, pause, end, reopen and inspect scenes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from cogs.story_actions import StoryActions
 
 _MODES = [
-    app_commands.Choice(name="addressed: who is spoken to answers", value=Mode.ADDRESSED.value),
     app_commands.Choice(
-        name="auto: whoever is likely to answer does so too", value=Mode.AUTO.value
+        name="addressed: only addressed characters answer", value=Mode.ADDRESSED.value
     ),
+    app_commands.Choice(name="auto: characters also answer when it fits", value=Mode.AUTO.value),
 ]
 
 Stageable = discord.TextChannel | discord.Thread
@@ -37,54 +37,52 @@ Stageable = discord.TextChannel | discord.Thread
 
 @dataclass(frozen=True, slots=True)
 class OwnerSettings:
-    """What whoever runs the bot has set for every scene."""
+    """The owner's settings for every scene."""
 
-    guilds: frozenset[int] | None = None  # the servers it plays on; None: every one
-    roles: bool = True  # whether characters get mentionable roles
-    caution: str | None = None  # what a starter must know of the engine
+    guilds: frozenset[int] | None = None  # allowed servers; None: all
+    roles: bool = True  # create a mentionable role for each character
+    caution: str | None = None  # a warning about the engine for whoever starts a scene
 
 
 @app_commands.guild_only()
 class SceneCommands(
-    commands.GroupCog, group_name="scene", group_description="Begin a scene, end it, look at it"
+    commands.GroupCog, group_name="scene", group_description="Start, end and inspect a scene"
 ):
     """The commands under `/scene`."""
 
     def __init__(
         self,
         theatre: Theatre,
-        direction: GmActions,
+        actions: GmActions,
         story: StoryActions,
         library: Library,
         delivery: DiscordDelivery,
-        rules: OwnerSettings,
+        settings: OwnerSettings,
     ) -> None:
         super().__init__()
         self._story = story
-        self._direction = direction
+        self._actions = actions
         self._theatre = theatre
         self._library = library
         self._delivery = delivery
-        self._rules = rules
+        self._settings = settings
 
-    @app_commands.command(description="Make this channel a stage for a scenario")
-    @app_commands.describe(
-        scenario="Which scenario to play", gm="Who directs; you, where nobody is named"
-    )
+    @app_commands.command(description="Start a scene in this channel")
+    @app_commands.describe(scenario="The scenario to play", gm="The game master (default: you)")
     async def start(
         self, interaction: discord.Interaction, scenario: str, gm: discord.Member | None = None
     ) -> None:
-        """Begin a scene here."""
+        """Start a scene in this channel."""
         await interaction.response.defer(ephemeral=True)
-        channel = self._stageable(interaction)
+        channel = self._require_stage(interaction)
         chosen = await asyncio.to_thread(self._library.scenario, scenario)
         director = gm or interaction.user
         if director.bot:
-            raise Refused("A bot can't be the game master: name a person.")
+            raise Refused("A bot can't be the game master. Name a person.")
         scene = await self._open(
             channel, await self._theatre.start(_place(channel), chosen, director.id)
         )
-        await self._tell_starter(interaction, scene, director.id)
+        await self._answer_starter(interaction, scene, director.id)
 
     @start.autocomplete("scenario")
     async def _scenarios(
@@ -104,26 +102,29 @@ class SceneCommands(
     async def reopen(self, interaction: discord.Interaction, scene: str) -> None:
         """Continue a stored scene in this channel."""
         await interaction.response.defer(ephemeral=True)
-        channel = self._stageable(interaction)
+        channel = self._require_stage(interaction)
         if not scene.isdecimal():
             raise Refused("Choose one from the list.")
-        people = await _people(interaction)
-        taken = await self._theatre.reopen(int(scene[:18]), _place(channel), people, interaction.id)
-        opened = await self._open(channel, taken)
-        told = await self._theatre.queries.read_history(opened)
+        people = await _player_ids(interaction)
+        reopened = await self._theatre.reopen(
+            int(scene[:18]), _place(channel), people, interaction.id
+        )
+        opened = await self._open(channel, reopened)
+        turns = await self._theatre.queries.read_history(opened)
         await self._delivery.post_sentence(
             opened,
-            f"The story goes on, {status_pages.count_turns(len(told))} so far: /scene history shows it.",
+            f"The story continues after {status_pages.count_turns(len(turns))}. "
+            "`/scene history` shows it.",
         )
         self._theatre.play_owed()
-        await self._tell_starter(interaction, opened, interaction.user.id)
+        await self._answer_starter(interaction, opened, interaction.user.id)
 
     @reopen.autocomplete("scene")
-    async def _resting(
+    async def _stored_scenes(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
         found = await self._theatre.queries.list_reopenable(
-            interaction.guild_id or 0, await _people(interaction)
+            interaction.guild_id or 0, await _player_ids(interaction)
         )
         return [
             autocomplete.scene_choice(one)
@@ -133,23 +134,25 @@ class SceneCommands(
 
     @app_commands.command(description="End the scene in this channel")
     async def end(self, interaction: discord.Interaction) -> None:
-        """End the scene here."""
+        """End the scene in this channel."""
         scene = self._here(interaction)
         await interaction.response.defer()
         ended = await self._theatre.end(
             scene, interaction.user.id, moderates=can_moderate(interaction)
         )
-        await self._strike(interaction, ended)
+        await self._remove_roles(interaction, ended)
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
 
     @app_commands.command(description="Bring back the turns that were undone last (game masters)")
     async def unhide(self, interaction: discord.Interaction) -> None:
         """Bring back the turns that the last rewind or *Hide* took out of the story."""
-        await self._story.restore(interaction, self._here(interaction).id, None)
+        await self._story.unhide(interaction, self._here(interaction).id, None)
 
-    @app_commands.command(description="Let the scene rest: nothing is heard or answered")
+    @app_commands.command(
+        description="Pause the scene. Characters neither hear nor answer until you unpause it"
+    )
     async def pause(self, interaction: discord.Interaction) -> None:
-        """Pause the scene here."""
+        """Pause the scene in this channel."""
         await self._theatre.controls.pause(self._here(interaction), interaction.user.id)
         await interaction_replies.reply_publicly(
             interaction, "The scene is paused. `/scene unpause` continues it."
@@ -159,14 +162,14 @@ class SceneCommands(
     async def unpause(self, interaction: discord.Interaction) -> None:
         """Continue the paused scene in this channel."""
         await self._theatre.controls.unpause(self._here(interaction), interaction.user.id)
-        await interaction_replies.reply_publicly(interaction, "The scene goes on.")
+        await interaction_replies.reply_publicly(interaction, "The scene continues.")
 
     @app_commands.command(
-        description="Who answers: only who is addressed, or whoever is likely to (game masters)"
+        description="Set whether characters answer only when addressed (game masters)"
     )
     @app_commands.describe(
-        mode="Whether characters speak unasked",
-        budget="How many of their turns may follow a person's",
+        mode="Which characters answer",
+        budget="The most turns that characters take after a player's line",
     )
     @app_commands.choices(mode=_MODES)
     async def mode(
@@ -175,31 +178,31 @@ class SceneCommands(
         mode: str,
         budget: app_commands.Range[int, 1, MAX_BUDGET] | None = None,
     ) -> None:
-        """Set who answers."""
-        scene = await self._direction.set_mode(
+        """Set which characters answer."""
+        scene = await self._actions.set_mode(
             self._here(interaction), Mode(mode), budget, interaction.user.id
         )
         await interaction_replies.reply_publicly(interaction, status_pages.format_mode(scene))
 
-    @app_commands.command(description="What is played here, by whom, and how far it has come")
+    @app_commands.command(description="Show this scene, its cast and its settings")
     async def status(self, interaction: discord.Interaction) -> None:
-        """Show the scene here."""
+        """Show the scene in this channel."""
         scene = self._here(interaction)
-        told = await self._theatre.queries.read_history(scene)
+        turns = await self._theatre.queries.read_history(scene)
         await interaction_replies.reply_privately(
-            interaction, status_pages.format_status(scene, len(told))
+            interaction, status_pages.format_status(scene, len(turns))
         )
 
-    @app_commands.command(description="Take everything said so far out of the story")
+    @app_commands.command(description="Remove everything so far from the story")
     async def clear(self, interaction: discord.Interaction) -> None:
-        """Begin the story anew."""
+        """Remove all turns so far from the story."""
         hidden = await self._theatre.controls.clear(self._here(interaction), interaction.user.id)
-        turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
+        turns = "One turn was" if hidden == 1 else f"{hidden} turns were"
         await interaction_replies.reply_publicly(
-            interaction, f"The story begins anew: {turns} out of everyone's mind."
+            interaction, f"The story starts over. {turns} removed from every mind."
         )
 
-    @app_commands.command(description="What was said and done so far")
+    @app_commands.command(description="Show the story so far")
     async def history(self, interaction: discord.Interaction) -> None:
         """Show the public story so far to a person who may read the channel's history."""
         if not interaction.permissions.read_message_history:
@@ -209,18 +212,16 @@ class SceneCommands(
         for page in status_pages.format_history(await self._theatre.queries.read_history(scene)):
             await interaction_replies.reply_privately(interaction, page)
 
-    @app_commands.command(
-        description="The exact text the model gets for a character now (game masters)"
-    )
-    @app_commands.describe(character="Whose mind to look into")
+    @app_commands.command(description="Show the exact prompt for a character (game masters)")
+    @app_commands.describe(character="The character")
     async def prompt(self, interaction: discord.Interaction, character: str) -> None:
-        """Show a mind's prompt to the game master."""
+        """Send the game master a character's prompt as a file."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         text = await self._theatre.queries.read_prompt(scene, character, interaction.user.id)
         file = discord.File(io.BytesIO(text.encode()), filename="prompt.txt")
         await interaction_replies.reply_privately(
-            interaction, f"What the model gets for {character} now:", files=[file]
+            interaction, f"The prompt for {character}:", files=[file]
         )
 
     @prompt.autocomplete("character")
@@ -232,40 +233,41 @@ class SceneCommands(
     def _here(self, interaction: discord.Interaction) -> Scene:
         return self._theatre.require_scene(interaction.channel_id or 0)
 
-    def _stageable(self, interaction: discord.Interaction) -> Stageable:
-        """Return the channel as one where a scene may begin. Raises Refused and MissingPermission."""
+    def _require_stage(self, interaction: discord.Interaction) -> Stageable:
+        """Return the channel. Raise Refused or MissingPermission if no scene can start there."""
         channel = interaction.channel
         if not isinstance(channel, Stageable):
             raise Refused(
-                "A scene plays in a text channel or a thread of a server: go to one and start it there."
+                "Scenes need a text channel or a thread of a server. Start the scene there."
             )
-        if self._rules.guilds is not None and channel.guild.id not in self._rules.guilds:
-            raise Refused(
-                "Whoever runs this bot has not opened it to this server: ask them to add it to its settings."
-            )
+        if self._settings.guilds is not None and channel.guild.id not in self._settings.guilds:
+            raise Refused("This bot is not enabled for this server. Ask its owner to enable it.")
         permissions.require_playable(channel, channel.guild.me)
         return channel
 
     async def _open(self, channel: Stageable, scene: Scene) -> Scene:
-        """Put up for a scene what it needs: roles, and its opening."""
-        if self._rules.roles:
+        """Create the characters' roles and post the opening."""
+        if self._settings.roles:
             scene = await self._theatre.controls.assign_roles(
                 scene, await character_roles.create_roles(channel.guild, scene)
             )
         await self._delivery.open(scene)
         return scene
 
-    async def _tell_starter(
+    async def _answer_starter(
         self, interaction: discord.Interaction, scene: Scene, director_id: int
     ) -> None:
         reached = await self._delivery.greet(scene, director_id)
-        told = (_started(director_id, interaction.user.id, reached=reached), self._rules.caution)
+        sentences = (
+            _describe_start(director_id, interaction.user.id, reached=reached),
+            self._settings.caution,
+        )
         await interaction_replies.reply_privately(
-            interaction, "\n".join(part for part in told if part)
+            interaction, "\n".join(sentence for sentence in sentences if sentence)
         )
 
-    async def _strike(self, interaction: discord.Interaction, scene: Scene) -> None:
-        """Take down what was put up for a scene: its roles, but for those that a branch of it goes on with."""
+    async def _remove_roles(self, interaction: discord.Interaction, scene: Scene) -> None:
+        """Remove the scene's roles, except those that its branches use."""
         used = {part.role_id for other in self._theatre.scenes() for part in other.parts}
         roles = [part.role_id for part in scene.parts if part.role_id and part.role_id not in used]
         if roles and interaction.guild is not None:
@@ -278,22 +280,28 @@ def _place(channel: Stageable) -> Place:
 
 
 def can_moderate(interaction: discord.Interaction) -> bool:
-    """Whether who asks may manage this channel."""
+    """Return whether the user may manage this channel."""
     return interaction.permissions.manage_channels or interaction.permissions.administrator
 
 
-async def _people(interaction: discord.Interaction) -> tuple[int, ...]:
-    """Return who may be asking: this user, and the person at the terminal where it is who runs the bot."""
+async def _player_ids(interaction: discord.Interaction) -> tuple[int, ...]:
+    """Return the ids under which this user plays.
+
+    The bot's owner also plays at the terminal.
+    """
     user, bot = interaction.user, cast("commands.Bot", interaction.client)
     return (user.id, AT_TERMINAL) if await bot.is_owner(user) else (user.id,)
 
 
-def _started(gm_id: int, starter_id: int, *, reached: bool) -> str:
-    """Return what whoever started a scene is told in private."""
+def _describe_start(gm_id: int, starter_id: int, *, reached: bool) -> str:
+    """Return the private answer to whoever started a scene."""
     if gm_id != starter_id:
-        return f"The scene has begun. <@{gm_id}> directs it" + (
-            "." if reached else ", but could not be written to."
+        return f"The scene has started. <@{gm_id}> is its game master" + (
+            "." if reached else ", but direct messages to them fail."
         )
     if reached:
-        return "The scene has begun, and you direct it. What its characters think comes to your direct messages."
-    return "The scene has begun, and you direct it."
+        return (
+            "The scene has started and you direct it. "
+            "You get its characters' thoughts by direct message."
+        )
+    return "The scene has started and you direct it."

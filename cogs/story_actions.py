@@ -1,4 +1,4 @@
-"""What can be done with the story at one of its messages: go back to it, branch from it, take it out."""
+"""Actions on the story at one of its messages: rewind, branch, hide, unhide."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 STORY_ACTIONS = frozenset(
     {TurnAction.REWIND, TurnAction.CONFIRM_REWIND, TurnAction.HIDE, TurnAction.BRANCH}
 )
-"""What is done here; everything else is done with replies."""
+"""The actions of `StoryActions`. `ReplyActions` has the others."""
 
 
 class StoryActions(commands.Cog):
-    """The context menu and the buttons that change the course of a story. For game masters."""
+    """The context menu and buttons that rewind, branch and hide. They are for game masters."""
 
     def __init__(
         self,
@@ -51,58 +51,51 @@ class StoryActions(commands.Cog):
         self._menu.guild_only = True
 
     async def cog_load(self) -> None:
-        """Add the context menu: discord.py adds only slash commands by itself."""
+        """Add the context menu. discord.py only adds slash commands by itself."""
         self._bot.tree.add_command(self._menu)
 
     async def cog_unload(self) -> None:
-        """Remove it."""
+        """Remove the context menu."""
         self._bot.tree.remove_command(self._menu.name, type=self._menu.type)
 
     async def rewind_message(
         self, interaction: discord.Interaction, message: discord.Message
     ) -> None:
-        """Ask whether everything after a message is really to be undone."""
+        """Ask for confirmation to undo everything after a message."""
         await interaction.response.defer(ephemeral=True)
         turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
-        await self._ask(interaction, turn.id)
+        await self._confirm_rewind(interaction, turn.id)
 
-    async def do(self, interaction: discord.Interaction, deed: TurnAction, turn_id: int) -> None:
-        """Do what a button says."""
+    async def act(self, interaction: discord.Interaction, action: TurnAction, turn_id: int) -> None:
+        """Perform a button's action on the story."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         message = interaction.message
         message_id = message.id if message is not None and not message.flags.ephemeral else None
         await self._takes.require_current_button(turn_id, interaction.channel_id or 0, message_id)
-        if deed is TurnAction.REWIND:
-            await self._ask(interaction, turn_id)
-        elif deed is TurnAction.CONFIRM_REWIND:
+        if action is TurnAction.REWIND:
+            await self._confirm_rewind(interaction, turn_id)
+        elif action is TurnAction.CONFIRM_REWIND:
             await self._rewind(interaction, turn_id)
-        elif deed is TurnAction.HIDE:
+        elif action is TurnAction.HIDE:
             await self._hide(interaction, turn_id)
         else:
             await self._branch(interaction, turn_id)
 
-    async def restore(
+    async def unhide(
         self, interaction: discord.Interaction, scene_id: int, moment: int | None
     ) -> None:
-        """Bring back what was undone at a moment, or last."""
+        """Bring back the turns that were undone at `moment` (microseconds since 1970), or last."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         restored = await self._undoing.unhide(scene_id, moment, interaction.user.id)
-        await interaction_replies.reply_privately(
-            interaction, f"{_turns(len(restored.turns))} part of the story again."
-        )
-        await self._theatre.announce(
-            restored.scene, Notice(f"{_turns(len(restored.turns))} part of the story again.")
-        )
+        sentence = f"{_count_turns(len(restored.turns))} back in the story."
+        await interaction_replies.reply_privately(interaction, sentence)
+        await self._theatre.announce(restored.scene, Notice(sentence))
         await self._undoing.show(restored)
 
-    async def _ask(self, interaction: discord.Interaction, turn_id: int) -> None:
+    async def _confirm_rewind(self, interaction: discord.Interaction, turn_id: int) -> None:
         after = await self._undoing.count_later_turns(turn_id, interaction.user.id)
-        undone = (
-            status_pages.count_turns(after).capitalize()
-            if after
-            else "What is being written after it"
-        )
-        question = f"Rewind to here? {undone} would be undone. `/scene unhide` brings them back."
+        undone = status_pages.count_turns(after).capitalize() if after else "The reply in progress"
+        question = f"Rewind to here? {undone} will be undone. `/scene unhide` reverses it."
         await interaction_replies.reply_privately(
             interaction, question, view=buttons.confirm_rewind_view(turn_id)
         )
@@ -110,24 +103,19 @@ class StoryActions(commands.Cog):
     async def _rewind(self, interaction: discord.Interaction, turn_id: int) -> None:
         undone = await self._undoing.rewind(turn_id, interaction.user.id)
         done = sum(turn.undone_at is not None for turn in undone.turns)
-        await self._answer(interaction, f"{_turns(done)} undone.", undone)
+        await self._answer(interaction, f"{_count_turns(done)} undone.", undone)
         await self._theatre.announce(
-            undone.scene, Notice(f"The story was taken back: {_turns(done).lower()} undone.")
+            undone.scene, Notice(f"The story was rewound. {_count_turns(done)} undone.")
         )
         await self._undoing.show(undone)
 
     async def _hide(self, interaction: discord.Interaction, turn_id: int) -> None:
         undone = await self._undoing.hide(turn_id, interaction.user.id)
-        await self._answer(
-            interaction, "That is out of the story, and out of everyone's mind.", undone
-        )
+        await self._answer(interaction, "Removed from the story and from every mind.", undone)
         for turn in undone.turns:
-            if (
-                turn.kind is TurnKind.LINE
-            ):  # a person's message stays as it is, so that nothing shows it
+            if turn.kind is TurnKind.LINE:  # the person's message looks the same as before
                 await self._theatre.announce(
-                    undone.scene,
-                    Notice(f"A line of {turn.speaker}'s is no part of the story any more."),
+                    undone.scene, Notice(f"A line of {turn.speaker} was removed from the story.")
                 )
         await self._undoing.show(undone)
 
@@ -146,13 +134,13 @@ class StoryActions(commands.Cog):
             self._bot, scene, turn.message_id or next(iter(posts), None), interaction.user.id
         )
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
-        told = len(await self._theatre.queries.read_history(branch))
-        sentence = f"The story goes on here from there, {status_pages.count_turns(told)} so far: what was said then, everybody knows."
+        turns = status_pages.count_turns(len(await self._theatre.queries.read_history(branch)))
+        sentence = f"This branch continues the story after {turns}. Every mind keeps them."
         await self._theatre.announce(branch, Notice(sentence))
         await interaction_replies.reply_privately(
-            interaction, f"The branch goes on in <#{place.channel_id}>."
+            interaction, f"The branch continues in <#{place.channel_id}>."
         )
 
 
-def _turns(number: int) -> str:
+def _count_turns(number: int) -> str:
     return "One turn is" if number == 1 else f"{number} turns are"

@@ -1,5 +1,7 @@
-"""What a game master must be told in a way only they see: at once where an interaction of theirs still lives, else at
-their next one."""
+"""Private notices for game masters whose direct messages are closed.
+
+A notice answers the game master's latest interaction while it is open, otherwise their next one.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ _log = logging.getLogger(__name__)
 
 
 class Undelivered(commands.Cog):
-    """Keeps the latest interaction of each game master, since its token is good for a quarter of an hour.
+    """Keeps each game master's latest interaction, which can be answered for 15 minutes.
 
-    `pop_undelivered` gives, once, the sentence for a user to whom something could not be delivered.
+    `pop_undelivered` returns once the sentence for a user whose direct messages failed, then None.
     """
 
     def __init__(self, theatre: Theatre, pop_undelivered: Callable[[int], str | None]) -> None:
@@ -31,7 +33,7 @@ class Undelivered(commands.Cog):
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction) -> None:
-        """Keep a game master's latest interaction, and no dead ones."""
+        """Keep a game master's latest interaction, and drop expired ones."""
         self._latest = {user: kept for user, kept in self._latest.items() if not kept.is_expired()}
         if any(scene.is_gm(interaction.user.id) for scene in self._theatre.scenes()):
             self._latest[interaction.user.id] = interaction
@@ -40,20 +42,20 @@ class Undelivered(commands.Cog):
     async def on_app_command_completion(
         self, interaction: discord.Interaction, _command: object
     ) -> None:
-        """Tell who just used a command what could not reach them before."""
-        await self._tell(interaction)
+        """Tell a user after a command that a direct message failed."""
+        await self._notify(interaction)
 
     async def unreached(self, _scene: Scene, gm_id: int) -> None:
-        """Tell a game master who can't be written to, where a way is left."""
+        """Tell a game master that a direct message failed, if an interaction of theirs is open."""
         interaction = self._latest.get(gm_id)
         if (
             interaction is not None
             and not interaction.is_expired()
             and interaction.response.is_done()
         ):
-            await self._tell(interaction)
+            await self._notify(interaction)
 
-    async def _tell(self, interaction: discord.Interaction) -> None:
+    async def _notify(self, interaction: discord.Interaction) -> None:
         if interaction.response.is_done() and (
             sentence := self._pop_undelivered(interaction.user.id)
         ):
@@ -61,6 +63,6 @@ class Undelivered(commands.Cog):
                 await interaction.followup.send(sentence, ephemeral=True)
             except discord.HTTPException as error:
                 _log.warning(
-                    "A game master could not be told that direct messages don't reach them: %s",
+                    "Failed to notify a game master about failed direct messages: %s",
                     error,
                 )

@@ -1,1 +1,1 @@
-"""A scene at a terminal: what `aside chat` shows, reads and does. Knows the scenes, and neither Discord nor engines."""
+"""The chat at a terminal. It knows the scenes and the screen, and no Discord."""

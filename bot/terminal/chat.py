@@ -1,4 +1,4 @@
-"""One person plays a scene at a terminal: what they type is said in it, or is a command."""
+"""A chat at a terminal: each typed line is a line of the scene or a command."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChatServices:
-    """What a chat is played with."""
+    """The services that a chat uses."""
 
     theatre: Theatre
-    hearing: PlayerLines
+    lines: PlayerLines
     takes: Takes
     store: SceneStore
-    stage: TerminalDelivery
+    delivery: TerminalDelivery
     screen: Screen
 
 
 @dataclass(frozen=True, slots=True)
 class ChatSeat:
-    """Who sits at the terminal, and in which scene: the one who directs it."""
+    """The person at the terminal, who directs the scene, and the scene's id."""
 
     scene_id: int
     user_id: int
-    name: str  # under which they speak where they play no character
-    partner: str  # the character that answers where nobody is addressed
+    name: str  # their name if they play no character
+    partner: str  # the character that answers lines without an addressee
 
 
 class Chat:
-    """Takes the lines that a person types, one after the other. The scene is under way in the theatre."""
+    """Handles typed lines one after the other, for a scene that runs in the theatre."""
 
-    def __init__(self, house: ChatServices, seat: ChatSeat) -> None:
-        self._house = house
+    def __init__(self, services: ChatServices, seat: ChatSeat) -> None:
+        self._services = services
         self._seat = seat
         self._names = spoken_names(self.scene.scenario.characters)
         self._last_id = 0
@@ -78,17 +78,17 @@ class Chat:
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is now."""
+        """The current scene."""
         return self._running.scene
 
     @property
     def speaker(self) -> str:
-        """Who speaks when the person speaks."""
+        """The name under which the person speaks."""
         part = self.scene.part_of(self._seat.user_id)
         return part.character if part else self._seat.name
 
-    async def take(self, line: str) -> bool:
-        """Do what a line says, and wait for what comes of it; return whether the person stays."""
+    async def handle(self, line: str) -> bool:
+        """Handle a line and wait for its replies. Return False if the person quits."""
         try:
             if not line.strip():
                 return True
@@ -100,114 +100,120 @@ class Chat:
             else:
                 await self._commands[command.word](command)
         except AsideError as error:
-            self._house.screen.line(remedy_texts.describe_error(error), FAULT)
+            self._services.screen.line(remedy_texts.describe_error(error), FAULT)
         return True
 
     async def catch_up(self) -> None:
-        """Play what was owed when the scene was left."""
-        self._house.theatre.play_owed()
+        """Play the replies that were pending at the end of the last session."""
+        self._services.theatre.play_owed()
         await self._running.runner.wait_until_idle()
 
     async def leave(self) -> None:
-        """Stop at once. A reply not given here is never given later in a channel that did not hear what it answers."""
+        """Stop at once.
+
+        In a channel's scene, drop the pending replies. The channel did not see their cues.
+        """
         running = self._running
         await running.runner.stop()
         if not running.scene.place.at_terminal:
-            owed = await self._house.store.owed(running.scene.id)
-            await self._house.store.give_up([turn.id for turn in owed])
+            owed = await self._services.store.owed(running.scene.id)
+            await self._services.store.give_up([turn.id for turn in owed])
 
     @property
     def _running(self) -> RunningScene:
-        running = self._house.theatre.running(self._seat.scene_id)
-        assert running is not None  # noqa: S101 - nobody but this person could end it
+        running = self._services.theatre.running(self._seat.scene_id)
+        assert running is not None  # noqa: S101 - only this person can end it
         return running
 
     async def _say(self, line: str) -> None:
         if is_out_of_character(line):
-            self._note("Out of character: nobody on stage heard it.")
+            self._note("Out of character. No character heard it.")
             return
         characters = addressed(line, self._names) or (self._seat.partner,)
-        said, told = (
-            IncomingLine(self._seat.user_id, self._seat.name, self._new_id(), line),
-            self._house.stage.told,
-        )
-        await self._house.hearing.hear(self.scene, said, Addressee(characters))
+        incoming = IncomingLine(self._seat.user_id, self._seat.name, self._new_id(), line)
+        notices = self._services.delivery.notices
+        await self._services.lines.hear(self.scene, incoming, Addressee(characters))
         await self._running.runner.wait_until_idle()
-        turns = await self._house.store.turns(self._seat.scene_id)
-        if turns and turns[-1].kind is TurnKind.LINE and self._house.stage.told == told:
-            self._note("Nobody answers: whom you spoke to is not played by the model.")
+        turns = await self._services.store.turns(self._seat.scene_id)
+        if turns and turns[-1].kind is TurnKind.LINE and self._services.delivery.notices == notices:
+            self._note("No reply. The model does not play the character you addressed.")
 
     def _new_id(self) -> int:
-        """Return the number of a line said here: below zero, where no message of Discord's is, and never twice."""
+        """Return a new id for a line. It is negative, so it differs from every id of Discord's."""
         self._last_id = min(self._last_id - 1, -time.time_ns())
         return self._last_id
 
     async def _help(self, _command: Command) -> None:
-        help_pages.show_help(self._house.screen)
+        help_pages.show_help(self._services.screen)
 
     async def _cast(self, _command: Command) -> None:
-        help_pages.show_cast(self._house.screen, self.scene, self._seat.user_id, self._seat.partner)
+        help_pages.show_cast(
+            self._services.screen, self.scene, self._seat.user_id, self._seat.partner
+        )
 
     async def _history(self, _command: Command) -> None:
-        turns = await self._house.theatre.queries.read_history(self.scene)
+        turns = await self._services.theatre.queries.read_history(self.scene)
         if not turns:
-            self._note("Nothing has been said yet.")
+            self._note("The story is still empty.")
         for turn in turns:
-            self._house.stage.retell(turn)
+            self._services.delivery.retell(turn)
 
     async def _clear(self, _command: Command) -> None:
-        hidden = await self._house.theatre.controls.clear(self.scene, self._seat.user_id)
+        hidden = await self._services.theatre.controls.clear(self.scene, self._seat.user_id)
         if not hidden:
-            raise Refused("Nothing has been said yet.")
-        turns = "one turn is" if hidden == 1 else f"{hidden} turns are"
-        self._note(f"The story begins anew: {turns} out of everyone's mind.")
+            raise Refused("The story is still empty.")
+        turns = "One turn was" if hidden == 1 else f"{hidden} turns were"
+        self._note(f"The story starts over. {turns} removed from every mind.")
 
     async def _retry(self, command: Command) -> None:
         turn = await self._last_reply(command.rest)
         if turn.state is TurnState.FAILED:
-            await self._house.takes.retry(turn.id, self._seat.user_id)
+            await self._services.takes.retry(turn.id, self._seat.user_id)
         else:
-            await self._house.takes.retake(turn.id, self._seat.user_id)
+            await self._services.takes.retake(turn.id, self._seat.user_id)
         await self._running.runner.wait_until_idle()
 
     async def _thoughts(self, command: Command) -> None:
-        stage = self._house.stage
+        delivery = self._services.delivery
         if command.rest:
-            stage.showing = help_pages.parse_thoughts_word(command.rest.casefold())
-            self._note(help_pages.describe_showing(stage.showing))
+            delivery.showing = help_pages.parse_thoughts_word(command.rest.casefold())
+            self._note(help_pages.describe_showing(delivery.showing))
             return
         turn = await self._last_reply("")
         freed = release_to_gm(turn.take.beats if turn.take else ())
         if not freed:
-            raise Refused(f"Nothing lies behind what {turn.speaker} said last.")
-        stage.reveal(freed)
+            raise Refused(f"The last reply of {turn.speaker} has no thoughts.")
+        delivery.reveal(freed)
 
     async def _prompt(self, command: Command) -> None:
         name = command.rest.removeprefix("@") or self._seat.partner
-        self._house.screen.line(
-            await self._house.theatre.queries.read_prompt(self.scene, name, self._seat.user_id)
+        self._services.screen.line(
+            await self._services.theatre.queries.read_prompt(self.scene, name, self._seat.user_id)
         )
 
     async def _save(self, command: Command) -> None:
         if not command.rest:
-            raise Refused("Say where: `save FILE`.")
+            raise Refused("Name a file: `save FILE`.")
         path = await asyncio.to_thread(lambda: Path(command.rest).expanduser().absolute())
         text = format_transcript(
             self.scene.scenario,
-            await self._house.theatre.queries.read_history(self.scene),
-            self._house.stage.showing,
+            await self._services.theatre.queries.read_history(self.scene),
+            self._services.delivery.showing,
         )
-        await asyncio.to_thread(write_transcript, path, text, over=path in self._written)
+        await asyncio.to_thread(write_transcript, path, text, overwrite=path in self._written)
         self._written.add(path)
-        self._note(f"Written to {path}.")
+        self._note(f"Saved to {path}.")
 
     async def _last_reply(self, name: str) -> Turn:
-        """Return the latest reply, or that character's latest. Raises Refused where there is none, and UnknownName."""
+        """Return the latest reply, or the character's latest if `name` is not empty.
+
+        Raise Refused if there is no such reply, and NameNotFound for an unknown name.
+        """
         who = cast.find_part(self.scene, name.removeprefix("@")).character if name else ""
-        for turn in reversed(await self._house.store.turns(self._seat.scene_id)):
+        for turn in reversed(await self._services.store.turns(self._seat.scene_id)):
             if turn.kind is TurnKind.REPLY and who in ("", turn.speaker):
                 return turn
-        raise Refused(f"{who} has not replied yet." if who else "Nobody has replied yet.")
+        raise Refused(f"{who} has not replied yet." if who else "There is no reply yet.")
 
     def _note(self, text: str) -> None:
-        self._house.screen.line(text, QUIET)
+        self._services.screen.line(text, QUIET)

@@ -1,4 +1,4 @@
-"""Choosing from a list: by number or by name, asked for where nobody said it before."""
+"""Choices from a numbered list, by number or by name."""
 
 from __future__ import annotations
 
@@ -17,46 +17,50 @@ T = TypeVar("T")
 
 
 class InputEnded(Exception):
-    """The input ended where something had to be chosen."""
+    """The input ended before a choice."""
 
 
 class ChoicePrompt:
-    """Asks at this keyboard, on this screen."""
+    """Asks on a screen and reads answers from a keyboard."""
 
     def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
         self._keyboard = keyboard
         self._screen = screen
 
-    def one(
+    def choose(
         self,
         question: str,
-        option: str,
-        listed: Sequence[tuple[str, T]],
-        named: Callable[[str], T],
+        flag: str,
+        options: Sequence[tuple[str, T]],
+        find: Callable[[str], T],
         given: str | None,
     ) -> T:
-        """Return the one of `listed` (as shown, and what it stands for) that was `given` by number, or what `named`
-        finds for a name; ask where nothing was given and there is a choice.
+        """Return the value that the person chooses.
 
-        Raises UserInputError where nobody can be asked or what was given is nothing, and NothingMoreTyped.
+        `options` are pairs of a label and a value. `find` returns the value for a name, or raises
+        UserInputError. `given` is an answer from the command line: a number of the list or a name.
+        Without it, ask, unless there is only one option.
+
+        Raise UserInputError if `given` is invalid or the keyboard is not interactive.
+        Raise InputEnded if the input ends.
         """
         if given is not None:
-            return _found(given, listed, named)
-        if len(listed) == 1:
-            return listed[0][1]
+            return _resolve(given, options, find)
+        if len(options) == 1:
+            return options[0][1]
         if not self._keyboard.interactive:
-            raise UserInputError(f"{question} Say it with {option} where nobody can be asked.")
+            raise UserInputError(f"{question} The input is not a terminal. Use {flag}.")
         self._screen.line(question, NAME)
-        for number, (shown, _) in enumerate(listed, start=1):
-            self._screen.line(f"{number:>3}  {shown}")
+        for number, (label, _) in enumerate(options, start=1):
+            self._screen.line(f"{number:>3}  {label}")
         while True:
             try:
-                return _found(self._typed(), listed, named)
+                return _resolve(self._read(), options, find)
             except UserInputError as error:
                 self._screen.line(str(error), FAULT)
 
-    def _typed(self) -> str:
-        self._screen.write("Number or name, or nothing for the first. ", QUIET)
+    def _read(self) -> str:
+        self._screen.write("Type a number or a name, or press Enter for the first. ", QUIET)
         self._screen.end_line()
         typed = self._keyboard.ask("> ")
         if typed is None:
@@ -64,7 +68,7 @@ class ChoicePrompt:
         return typed.strip() or "1"
 
 
-def _found(given: str, listed: Sequence[tuple[str, T]], named: Callable[[str], T]) -> T:
-    if given.isdecimal() and 1 <= int(given[:6]) <= len(listed):
-        return listed[int(given[:6]) - 1][1]
-    return named(given)
+def _resolve(given: str, options: Sequence[tuple[str, T]], find: Callable[[str], T]) -> T:
+    if given.isdecimal() and 1 <= int(given[:6]) <= len(options):
+        return options[int(given[:6]) - 1][1]
+    return find(given)

@@ -1,4 +1,4 @@
-"""What is told on the screen besides the play: how a scene begins, who plays whom, which commands there are."""
+"""Pages of a chat that are not part of the story: opening, instructions, cast, help."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Part, Scene
     from bot.terminal.screen import Screen
 
-_SHOWN = {
+_THOUGHTS = {
     "on": {BeatKind.THOUGHT},
     "all": {BeatKind.THOUGHT, BeatKind.PLANNING},
     "off": set[BeatKind](),
@@ -21,7 +21,7 @@ _SHOWN = {
 
 
 def show_opening(screen: Screen, scene: Scene) -> None:
-    """Show what is played and where the scene stands when it begins."""
+    """Show the scenario's title and opening."""
     scenario = scene.scenario
     screen.line()
     screen.line(scenario.title, NAME)
@@ -32,11 +32,12 @@ def show_opening(screen: Screen, scene: Scene) -> None:
 
 
 def show_instructions(screen: Screen, speaker: str, partner: str) -> None:
-    """Say who speaks to whom, and how."""
+    """Show how to speak and to act."""
     screen.line(
-        f"You speak as {speaker}, and {partner} answers; `@Name` addresses somebody else.", QUIET
+        f"You speak as {speaker}, and {partner} answers. `@Name` addresses another character.",
+        QUIET,
     )
-    screen.line("*sighs* is something you do. `help` lists the commands, `quit` ends.", QUIET)
+    screen.line("*sighs* is an action. `help` lists the commands. `quit` ends the chat.", QUIET)
     screen.line()
 
 
@@ -44,31 +45,34 @@ def show_cast(screen: Screen, scene: Scene, user_id: int, partner: str) -> None:
     """Show who plays whom."""
     for part in scene.parts:
         screen.write(part.character, NAME)
-        note = ", and answers where nobody is addressed" if part.character == partner else ""
+        note = ", answers lines without an addressee" if part.character == partner else ""
         screen.write(f": {_player(part, user_id)}{note}\n")
 
 
 def show_help(screen: Screen) -> None:
     """Show the commands."""
-    for word, told_of in HELP.items():
+    for word, description in HELP.items():
         screen.write(f"{word:<9}", NAME)
-        screen.write(f"{told_of}\n")
+        screen.write(f"{description}\n")
     screen.line(
-        "Each also with a slash before it: `/help`. Anything else is said in the scene.", QUIET
+        "A slash before a command works too: `/help`. All other lines go to the scene.", QUIET
     )
 
 
 def parse_thoughts_word(word: str) -> frozenset[BeatKind]:
-    """Return which private beats `thoughts WORD` asks to see. Raises Refused for another word."""
-    if word not in _SHOWN:
-        raise Refused("Say `thoughts`, or `thoughts` with on, all or off behind it.")
-    return frozenset(_SHOWN[word])
+    """Return the kinds of private beats that `thoughts WORD` shows.
+
+    Raise Refused for an unknown word.
+    """
+    if word not in _THOUGHTS:
+        raise Refused("Use `thoughts`, `thoughts on`, `thoughts all` or `thoughts off`.")
+    return frozenset(_THOUGHTS[word])
 
 
 def describe_showing(showing: frozenset[BeatKind]) -> str:
-    """Return what is shown from now on, in words."""
+    """Return a sentence about the private beats that are shown from now on."""
     if not showing:
-        return "Thoughts are not shown from now on; `thoughts` shows those behind the last reply."
+        return "Thoughts are hidden from now on. `thoughts` shows those of the last reply."
     return "Thoughts are shown from now on" + (
         ", planning too." if BeatKind.PLANNING in showing else "."
     )
@@ -78,5 +82,5 @@ def _player(part: Part, user_id: int) -> str:
     if part.absent:
         return "off stage"
     if part.player_id is None:
-        return "nobody now" if part.rests else "the model"
+        return "at rest" if part.rests else "the model"
     return "you" if part.player_id == user_id else "a player on Discord"

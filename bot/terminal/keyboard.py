@@ -1,4 +1,4 @@
-"""The keyboard: one line after the other, with editing and a history at a terminal, or plainly from a pipe."""
+"""Lines from the keyboard, with editing and history at a terminal, or from a pipe."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ if TYPE_CHECKING:
 
 try:
     import readline
-except (
-    ImportError
-):  # where Python was built without it, lines are edited as the terminal itself allows
+except ImportError:  # Python can be built without readline; the terminal then edits lines itself
     readline = None  # type: ignore[assignment]
 
 
 class Keyboard:
-    """Reads lines from `typed`. What was typed is remembered until the program ends, and written nowhere."""
+    """Reads lines from `typed`. The history stays in memory and is never written to a file."""
 
     def __init__(self, typed: TextIO, screen: TextIO) -> None:
         self._typed = typed
         self.interactive = typed.isatty() and screen.isatty()
-        """Whether somebody sits there who can be asked."""
+        """Whether a person can answer questions."""
 
     def ask(self, prompt: str) -> str | None:
-        """Return the next line; None where there are no more. Ctrl-C raises KeyboardInterrupt."""
+        """Return the next line, or None after the last one. Ctrl-C raises KeyboardInterrupt."""
         if self.interactive and self._typed is sys.stdin:
             try:
                 return input(prompt)
@@ -36,7 +34,7 @@ class Keyboard:
         return line.removesuffix("\n") if line else None
 
     def begin(self, words: Sequence[str]) -> None:
-        """Forget what was typed so far, and complete these words from now on where Tab is pressed."""
+        """Clear the history, and let Tab complete these words from now on."""
         if readline is None or not self.interactive:
             return
         readline.clear_history()
@@ -48,9 +46,12 @@ class Keyboard:
 
 
 def complete_word(typed: str, words: Sequence[str], number: int) -> str | None:
-    """Return the so-and-so-many-th of the words that begin as what was typed; `@Ben` may begin any word of a name."""
-    found = [word for word in words if _begins(typed.casefold(), word.casefold())]
-    return f"{found[number]} " if typed and number < len(found) else None
+    """Return the `number`-th word that begins with `typed`, or None.
+
+    `@Ben` matches the beginning of any part of a name.
+    """
+    matches = [word for word in words if _begins(typed.casefold(), word.casefold())]
+    return f"{matches[number]} " if typed and number < len(matches) else None
 
 
 def _begins(typed: str, word: str) -> bool:

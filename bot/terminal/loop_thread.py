@@ -1,7 +1,6 @@
-"""Where everything that waits is done, while the main thread belongs to the person at the keyboard.
+"""An event loop in a thread of its own, while the main thread reads the keyboard.
 
-Reading a line blocks, and Ctrl-C reaches the main thread only: so lines are read there, and the event loop has a
-thread of its own.
+Reading a line blocks, and only the main thread receives Ctrl-C.
 """
 
 from __future__ import annotations
@@ -20,21 +19,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LOOK = 0.2  # seconds between two looks for a signal
+_SIGNAL_POLL = 0.2  # seconds between two checks for a signal
 
 
 class LoopThread:
-    """An event loop in a thread. `with Backstage() as backstage:`; leaving it ends all that is still done there."""
+    """An event loop in a thread, as a context manager. Leaving it cancels the remaining tasks."""
 
     def __init__(self) -> None:
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._stay()), name="backstage")
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve()), name="event loop"
+        )
         self._loop: Future[asyncio.AbstractEventLoop] = Future()
-        self._over = asyncio.Event()
+        self._closing = asyncio.Event()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do this and return what it returns, or raise what it raises.
+        """Run a coroutine on the loop. Return its result or raise its error.
 
-        Where Ctrl-C comes meanwhile, the work is cancelled, and has ended when KeyboardInterrupt is raised.
+        Ctrl-C cancels the coroutine, waits for its end and raises KeyboardInterrupt.
         """
         loop = self._loop.result()
         outcome: Future[T] = Future()
@@ -42,12 +43,12 @@ class LoopThread:
 
         def begin() -> None:
             tasks.append(loop.create_task(work))
-            tasks[0].add_done_callback(lambda task: _hand_over(task, outcome))
+            tasks[0].add_done_callback(lambda task: _copy_outcome(task, outcome))
 
         loop.call_soon_threadsafe(begin)
         try:
-            while not outcome.done():  # a signal that reaches another thread doesn't wake this one
-                wait((outcome,), timeout=_LOOK)
+            while not outcome.done():  # a signal in another thread doesn't wake this one
+                wait((outcome,), timeout=_SIGNAL_POLL)
         except (KeyboardInterrupt, SystemExit):
             loop.call_soon_threadsafe(lambda: tasks[0].cancel())
             wait((outcome,))
@@ -56,7 +57,7 @@ class LoopThread:
 
     @contextmanager
     def entered(self, context: AbstractAsyncContextManager[T]) -> Iterator[T]:
-        """Enter something here, and leave it whatever happens, undisturbed by another Ctrl-C."""
+        """Enter an async context on the loop. Leave it even if another Ctrl-C comes."""
         entered = self.run(_coroutine(context.__aenter__()))
         try:
             yield entered
@@ -64,9 +65,9 @@ class LoopThread:
             with ignore_interrupts():
                 self.run(_coroutine(context.__aexit__(None, None, None)))
 
-    async def _stay(self) -> None:
+    async def _serve(self) -> None:
         self._loop.set_result(asyncio.get_running_loop())
-        await self._over.wait()
+        await self._closing.wait()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -79,13 +80,13 @@ class LoopThread:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._loop.result().call_soon_threadsafe(self._over.set)
+        self._loop.result().call_soon_threadsafe(self._closing.set)
         self._thread.join()
 
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Let Ctrl-C do nothing for as long as the context lasts. For the main thread."""
+    """Ignore Ctrl-C inside the context. Call it only from the main thread."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -97,7 +98,7 @@ async def _coroutine(work: Awaitable[T]) -> T:
     return await work
 
 
-def _hand_over(task: asyncio.Task[T], outcome: Future[T]) -> None:
+def _copy_outcome(task: asyncio.Task[T], outcome: Future[T]) -> None:
     if task.cancelled():
         outcome.set_exception(asyncio.CancelledError())
     elif error := task.exception():

@@ -1,4 +1,4 @@
-"""The screen: text in colour at a terminal that wants it, plain text anywhere else, and never a control character."""
+"""Terminal output: coloured if the terminal allows it, and without control characters."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ PRIVATE: Final = "dim magenta"
 QUIET: Final = "dim"
 FAULT: Final = "yellow"
 
-_TURNS_TEXT_ROUND = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Fall silent, where rich would end the program."""
+        """Stop writing. Rich would end the program."""
         self.quiet = True
 
 
 class Screen:
-    """Writes to `out`. Colours respect NO_COLOR and TERM=dumb; what is no terminal gets text alone."""
+    """Writes to `out`. Colours respect NO_COLOR and TERM=dumb. A pipe gets plain text."""
 
     def __init__(self, out: TextIO, environ: Mapping[str, str] = os.environ) -> None:
         self._out = out
@@ -48,43 +48,41 @@ class Screen:
 
     @property
     def gone(self) -> bool:
-        """Whether nobody reads any more, as when output is piped into a program that has ended."""
+        """Whether the reader of the output is gone, for example a program in a pipe that ended."""
         return self._console.quiet
 
     def write(self, text: str, style: str = "") -> None:
-        """Write text where the last one ended."""
-        self.calm()
-        shown = remove_controls(text)
-        if shown:
-            self._put(shown, style)
-            self._at_start = shown.endswith("\n")
+        """Write text after the last text."""
+        self.clear_notice()
+        clean = remove_controls(text)
+        if clean:
+            self._put(clean, style)
+            self._at_start = clean.endswith("\n")
 
     def line(self, text: str = "", style: str = "") -> None:
-        """Write a line of its own."""
+        """Write a separate line."""
         self.end_line()
         self.write(f"{text}\n", style)
 
     def end_line(self) -> None:
-        """Go to the beginning of a line, unless the last text ended there."""
-        self.calm()
+        """Start a new line if the last text did not end with a line break."""
+        self.clear_notice()
         if not self._at_start:
             self.write("\n")
 
     def notice(self, text: str) -> None:
-        """Show for a while that something is being done; what is no terminal is spared it."""
+        """Show a temporary notice. Write it to terminals only."""
         self.end_line()
         if self._out.isatty():
             self._notice = remove_controls(text)
             self._put(self._notice, QUIET)
 
-    def calm(self) -> None:
-        """Take the notice away."""
+    def clear_notice(self) -> None:
+        """Remove the notice."""
         if self._notice:
             width, self._notice = cell_len(self._notice), ""
             try:
-                self._out.write(
-                    "\r" + " " * width + "\r"
-                )  # rich would leave the carriage returns out
+                self._out.write("\r" + " " * width + "\r")  # rich drops carriage returns
                 self._out.flush()
             except BrokenPipeError:
                 self._console.on_broken_pipe()
@@ -94,10 +92,10 @@ class Screen:
 
 
 def remove_controls(text: str) -> str:
-    """Return text without what a terminal would obey rather than show; line breaks and tabs stay."""
-    broken = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(char for char in broken if char in "\n\t" or not _is_obeyed(char))
+    """Return the text without characters that control a terminal, except line breaks and tabs."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(char for char in lines if char in "\n\t" or not _is_control(char))
 
 
-def _is_obeyed(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cs") or char in _TURNS_TEXT_ROUND
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cs") or char in _BIDI_CONTROLS

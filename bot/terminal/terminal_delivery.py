@@ -1,4 +1,4 @@
-"""The stage at a terminal: replies appear as they come, and what was thought beneath them for who wants to see it."""
+"""A scene on a terminal: streamed replies, with thoughts beneath them on request."""
 
 from __future__ import annotations
 
@@ -24,61 +24,63 @@ LABELS: Final = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
 
 
 class TerminalDelivery:
-    """Shows a scene on a screen: what `bot.scenes.interfaces.Delivery` requires.
+    """Shows a scene on a screen. It implements `bot.scenes.interfaces.Delivery`.
 
-    `showing` are the kinds of private beats that are shown beneath each reply: whoever sits here directs the scene.
+    `showing` are the kinds of private beats to show beneath each reply. The person at the terminal
+    directs the scene, so they may see all of them.
     """
 
     def __init__(self, screen: Screen, showing: Iterable[BeatKind] = ()) -> None:
         self._screen = screen
-        self._spoken: TurnPrinter | None = None
+        self._printer: TurnPrinter | None = None
         self.showing = frozenset(showing)
-        self.told = 0
-        """How often something of Aside's own was said."""
+        self.notices = 0
+        """The number of notices shown so far."""
 
     @asynccontextmanager
     async def thinking(self, _scene: Scene, turn: Turn) -> AsyncIterator[None]:
-        """Show that a character thinks, until its first words come."""
-        self._spoken = TurnPrinter(self._screen, turn.speaker)
+        """Show that a character is thinking until its first words arrive."""
+        self._printer = TurnPrinter(self._screen, turn.speaker)
         self._screen.notice(f"{turn.speaker} is thinking …")
         try:
             yield
         finally:
-            self._screen.calm()
+            self._screen.clear_notice()
 
     async def progress(self, _scene: Scene, _turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
-        """Show what has settled of a reply."""
-        if self._spoken is not None:
-            self._spoken.show(beats)
+        """Show the finished part of a streaming reply."""
+        if self._printer is not None:
+            self._printer.show(beats)
 
     async def deliver(self, _scene: Scene, turn: Turn, take: Take) -> None:
-        """Show the rest of a reply, and what is to be seen of its thoughts."""
-        spoken, self._spoken = self._spoken or TurnPrinter(self._screen, turn.speaker), None
-        spoken.show(select_public(take.beats), whole=True)
+        """Show the rest of a reply and its requested private beats."""
+        printer = self._printer or TurnPrinter(self._screen, turn.speaker)
+        self._printer = None
+        printer.show(select_public(take.beats), whole=True)
         self.reveal(freed for freed in release_to_gm(take.beats) if freed.beat.kind in self.showing)
 
     async def withdraw(self, _scene: Scene, turn: Turn) -> None:
-        """Say that a reply will not be finished; what was shown of it can't be taken from a screen."""
-        self._spoken = None
-        self._screen.line(f"{turn.speaker} says no more: that reply does not count.", QUIET)
+        """Say that a reply is cancelled. Its shown part stays on the screen."""
+        self._printer = None
+        self._screen.line(f"The reply of {turn.speaker} was cancelled and does not count.", QUIET)
 
     async def cover(self, _scene: Scene, turn: Turn) -> None:
-        """Say that a reply was taken out of the story."""
-        self._screen.line(f"What {turn.speaker} said is out of the story.", QUIET)
+        """Say that a reply was removed from the story."""
+        self._screen.line(f"The reply of {turn.speaker} was removed from the story.", QUIET)
 
     async def fail(self, _scene: Scene, _turn: Turn, sentence: str) -> None:
-        """Say that a reply failed, and how to try again."""
-        self._spoken = None
-        self._screen.line(f"⚠ {sentence} (`retry` asks once more.)", FAULT)
+        """Show an error and the command to try again."""
+        self._printer = None
+        self._screen.line(f"⚠ {sentence} Use `retry` to try again.", FAULT)
 
     async def announce(self, _scene: Scene, notice: Notice) -> None:
         """Show a notice, with its remedy if the terminal has one."""
-        self._spoken = None
-        self.told += 1
+        self._printer = None
+        self.notices += 1
         self._screen.line(describe_notice(notice), QUIET)
 
     def retell(self, turn: Turn) -> None:
-        """Show a turn of the story again; what was whispered on Discord is nobody's business here."""
+        """Show a past turn again. Skip whispers, which stay private."""
         if turn.take is not None and turn.public:
             TurnPrinter(self._screen, turn.speaker).show(select_public(turn.take.beats), whole=True)
             self.reveal(
@@ -86,13 +88,13 @@ class TerminalDelivery:
             )
 
     def reveal(self, freed: Iterable[Revealed]) -> None:
-        """Show private beats that were freed for whoever directs the scene."""
+        """Show released private beats."""
         for one in freed:
             self._screen.line(f"  {LABELS[one.beat.kind]} {one.beat.text}", PRIVATE)
 
 
 class TurnPrinter:
-    """One turn on the screen, as it grows: the name, then speech and `*actions*`."""
+    """Prints one growing turn: the name, then speech and `*actions*`."""
 
     def __init__(self, screen: Screen, speaker: str) -> None:
         self._screen = screen
@@ -100,9 +102,12 @@ class TurnPrinter:
         self._shown: tuple[PublicBeat, ...] = ()
 
     def show(self, beats: tuple[PublicBeat, ...], *, whole: bool = False) -> None:
-        """Show what these beats add to those shown before; where they are others, all of them on a new line."""
-        if self._shown and not _grown(self._shown, beats):
-            self._screen.line("(begins anew)", QUIET)
+        """Print the additions to the beats printed before.
+
+        If the earlier beats changed, print all beats again on a new line.
+        """
+        if self._shown and not _extends(self._shown, beats):
+            self._screen.line("(starts over)", QUIET)
             self._shown = ()
         if beats and not self._shown:
             self._screen.end_line()
@@ -119,12 +124,14 @@ class TurnPrinter:
             if before is None and number:
                 self._screen.write(_end(beats[number - 1]), _style(beats[number - 1]))
                 self._screen.write(" ")
-            begun = "*" if before is None and beat.kind is BeatKind.ACTION else ""
-            self._screen.write(begun + beat.text[len(before.text) if before else 0 :], _style(beat))
+            opening = "*" if before is None and beat.kind is BeatKind.ACTION else ""
+            self._screen.write(
+                opening + beat.text[len(before.text) if before else 0 :], _style(beat)
+            )
 
 
-def _grown(before: tuple[PublicBeat, ...], now: tuple[PublicBeat, ...]) -> bool:
-    """Whether `now` is `before` with more behind it: of beats shown once only the last one's text may grow."""
+def _extends(before: tuple[PublicBeat, ...], now: tuple[PublicBeat, ...]) -> bool:
+    """Return whether `now` only adds to `before`: more beats, or more text in the last one."""
     if len(now) < len(before) or now[: len(before) - 1] != before[:-1]:
         return False
     last = now[len(before) - 1]

@@ -1,4 +1,4 @@
-"""A story as a text to keep: Markdown, what was public of it, and with it what the person chose to see."""
+"""A story as Markdown: its public part, and private beats on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def format_transcript(
     scenario: Scenario, turns: Sequence[Turn], showing: Collection[BeatKind]
 ) -> str:
-    """Return the story as Markdown. `showing` are the kinds of private beats that go with it."""
+    """Return the story as Markdown. `showing` are the kinds of private beats to include."""
     policy = RevealPolicy(
         _where(shown=BeatKind.THOUGHT in showing), _where(shown=BeatKind.PLANNING in showing)
     )
@@ -32,34 +32,42 @@ def format_transcript(
         scenario.opening or scenario.setting,
         "---",
     ]
-    return "\n\n".join([*head, *filter(None, (_told(turn, policy) for turn in turns))]) + "\n"
+    return (
+        "\n\n".join([*head, *filter(None, (_format_turn(turn, policy) for turn in turns))]) + "\n"
+    )
 
 
-def write_transcript(path: Path, text: str, *, over: bool) -> None:
-    """Write a transcript, over what stands there only where `over` says so. Raises Refused and UserInputError."""
+def write_transcript(path: Path, text: str, *, overwrite: bool) -> None:
+    """Write a transcript to a file.
+
+    Raise Refused if the file exists and `overwrite` is False. Raise UserInputError if the file
+    is not writable.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w" if over else "x", encoding="utf-8", errors="replace") as file:
+        with path.open("w" if overwrite else "x", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except OSError as error:
         if isinstance(error, FileExistsError) and path.exists():
-            raise Refused(f"{path} is there already: name another file.") from None
+            raise Refused(f"{path} already exists. Name another file.") from None
         raise UserInputError(
-            f"{path} can't be written ({error.strerror}): name another file."
+            f"{path} is not writable ({error.strerror}). Name another file."
         ) from error
 
 
-def _told(turn: Turn, policy: RevealPolicy) -> str:
+def _format_turn(turn: Turn, policy: RevealPolicy) -> str:
     if turn.take is None or not turn.public:
         return ""
-    return f"**{turn.speaker}**: {' '.join(_written(policy.select_for_channel(turn.take.beats)))}"
+    return (
+        f"**{turn.speaker}**: {' '.join(_format_beats(policy.select_for_channel(turn.take.beats)))}"
+    )
 
 
 def _where(*, shown: bool) -> Destination:
     return Destination.SPOILER if shown else Destination.OFF
 
 
-def _written(shown: Iterable[PublicBeat | Revealed]) -> Iterator[str]:
+def _format_beats(shown: Iterable[PublicBeat | Revealed]) -> Iterator[str]:
     for beat in shown:
         if isinstance(beat, Revealed):
             yield f"({LABELS[beat.beat.kind]} {beat.beat.text})"

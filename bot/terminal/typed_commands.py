@@ -1,4 +1,4 @@
-"""What is a command and what is said: a bare word is a command only where the whole line reads as one."""
+"""Commands of a chat. A line without a slash is a command only if all of it reads as one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 HELP: Final = {
     "help": "this list",
-    "cast": "who plays whom, and who answers where nobody is addressed",
+    "cast": "who plays whom, and who answers lines without an addressee",
     "history": "the story so far",
-    "clear": "take everything said so far out of the story",
-    "retry": "have the last reply given anew; `retry NAME` that character's last one",
-    "thoughts": "what lies behind the last reply; `thoughts on`, `all` (planning too) or `off` for those to come",
-    "prompt": "the exact text the model gets for a character now; `prompt NAME` for another one",
-    "save": "`save FILE` writes the story to a file, with the thoughts where they are shown",
-    "quit": "end; `exit`, `q` and Ctrl-D do too",
+    "clear": "remove everything so far from the story",
+    "retry": "write another version of the last reply, or of NAME's with `retry NAME`",
+    "thoughts": "show the last reply's thoughts, or set them `on`, `all` (with planning) or `off`",
+    "prompt": "show the exact prompt of your partner, or of NAME with `prompt NAME`",
+    "save": "`save FILE` writes the story to a file, with thoughts if they are shown",
+    "quit": "end the chat, like `exit`, `q` and Ctrl-D",
 }
 QUIT_WORDS: Final = frozenset({"quit", "exit", "q"})
 THOUGHTS_WORDS: Final = frozenset({"on", "off", "all"})
@@ -30,17 +30,17 @@ _WORDS = {*HELP, *QUIT_WORDS}
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, and what was typed behind it."""
+    """A command and the text after it."""
 
     word: str
     rest: str = ""
 
 
 def parse_command(line: str, names: Collection[str]) -> Command | None:
-    """Return the command that a line is, or None where it is something said.
+    """Return the line's command, or None if it is a line of the scene.
 
-    With a slash before it, it is always meant as one; without, what stands behind must fit: one of `names` (in normal
-    form), `on`, a file's name. Raises UnknownName for a slash before something else.
+    Without a slash, the text after the command must fit it: one of `names` (in normal form), `on`,
+    or a file name. Raise NameNotFound for a slash with an unknown command.
     """
     slash = line.startswith("/") and not line.startswith("//")
     word, _, rest = (
@@ -52,7 +52,7 @@ def parse_command(line: str, names: Collection[str]) -> Command | None:
     if slash:
         near = nearest(word, HELP) or list(HELP)
         raise NameNotFound(
-            f"There is no command “{word[:40]}”; there are: {', '.join(near)}. Without the slash it is said."
+            f"Unknown command “{word[:40]}”. Try: {', '.join(near)}. Leave out the slash to say it."
         )
     return None
 

@@ -1,4 +1,4 @@
-"""A whole evening: Discord on loopback, the real bot on it, a game master and two players."""
+"""An evening: Discord on loopback, the real bot, a game master and two players."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Engine
     from tests.loopback import Channel, Guild, LoopbackDiscord, Message, Outcome, Person
 
-ALLOWED = "manage_webhooks manage_roles"  # on top of what everyone may: what Aside asks for when it is invited
+ALLOWED = "manage_webhooks manage_roles"  # what Aside's invitation asks for
 
 
 @dataclass
 class Evening:
-    """People in a server with a channel, and the bot that is online there while `online` lasts."""
+    """A server with people and a channel. The bot is online inside `online`."""
 
     discord: LoopbackDiscord
     guild: Guild
@@ -34,7 +34,7 @@ class Evening:
 
     @asynccontextmanager
     async def online(self, engine: Engine) -> AsyncIterator[None]:
-        """Have the bot online with this engine; leaving it shuts the bot down."""
+        """Run the bot with this engine until the context ends."""
         bot = create_bot(
             self.settings,
             engine=engine,
@@ -45,7 +45,7 @@ class Evening:
             yield
 
     async def begin(self, stage: Channel | None = None) -> Outcome:
-        """Have the game master start Pride and Prejudice."""
+        """Let the game master start Pride and Prejudice."""
         return await self.gm.slash(
             stage or self.stage, "scene start", scenario="pride-and-prejudice"
         )
@@ -53,27 +53,27 @@ class Evening:
     async def answer(
         self, stage: Channel | None = None, *, count: int = 1, within: float = 10.0
     ) -> Message:
-        """Wait for so many persona posts in a channel, all of them finished; return the last."""
-        there = stage or self.stage
+        """Wait for `count` finished persona posts in a channel and return the last one."""
+        channel = stage or self.stage
         await self.discord.until(
-            lambda: len(finished(there)) >= count, within, f"{count} persona posts"
+            lambda: len(finished(channel)) >= count, within, f"{count} persona posts"
         )
-        return personas(there)[-1]
+        return personas(channel)[-1]
 
 
 def personas(stage: Channel) -> list[Message]:
-    """The persona posts that stand in a channel."""
+    """Return the persona posts in a channel."""
     return [message for message in stage.messages if message.webhook]
 
 
 def finished(stage: Channel) -> list[Message]:
-    """The persona posts that stand in a channel, once none of them is still being written."""
+    """Return the persona posts in a channel, or an empty list while one is being written."""
     posts = personas(stage)
     return [] if any(post.content.endswith(CURSOR) for post in posts) else posts
 
 
 def an_evening(discord: LoopbackDiscord, folder: Path) -> Evening:
-    """A server called Longbourn."""
+    """Return an evening on a server called Longbourn."""
     guild = discord.guild("Longbourn", bot_permissions=ALLOWED)
     stage = discord.text_channel(guild, "study")
     gm, lizzy, kitty = (discord.person(name, guild) for name in ("Fanny", "Lizzy", "Kitty"))

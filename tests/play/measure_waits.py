@@ -1,8 +1,8 @@
-"""How long people wait for the bot itself: `python -m tests.play.measure_waits`.
+"""Measure the latency of the bot itself: `python -m tests.play.measure_waits`.
 
-Prints how long the first answer to an interaction takes while a reply is being written in each of a hundred scenes, and
-how long a player's line is on its way to the engine, which is a scripted one. Discord is the loopback one, in the same
-process, and its work is counted in.
+It prints the time from a player's line to the engine, and the time to the first answer to an
+interaction while a hundred scenes have a reply in progress. The engine is scripted. The loopback
+Discord runs in the same process, so its work is included.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _PAUSE = 1.0  # seconds between a reply's pieces
 
 
 async def main(folder: Path) -> None:
-    """Measure, and print."""
-    for measure in (_lines, _interactions):
+    """Measure both times and print them."""
+    for measure in (_measure_lines, _measure_interactions):
         async with LoopbackDiscord() as discord:
             await measure(an_evening(discord, folder))
         (folder / "aside.db").unlink()
 
 
-async def _lines(evening: Evening) -> None:
-    asked: dict[str, float] = {}
+async def _measure_lines(evening: Evening) -> None:
+    arrived: dict[str, float] = {}
 
     def script(request: Request) -> str:
-        asked[request.mind] = time.perf_counter()
+        arrived[request.mind] = time.perf_counter()
         return reply("Mr Bennet", says="No.")
 
     engine = ScriptedEngine([script])
@@ -54,13 +54,13 @@ async def _lines(evening: Evening) -> None:
         for mind, stage in list(stages.items())[:_LINES]:
             said = time.perf_counter()
             evening.lizzy.say(stage, "@Mr Bennet Papa?")
-            await evening.discord.until(lambda mind=mind: mind in asked)  # type: ignore[misc]
-            waits.append(asked[mind] - said)
+            await evening.discord.until(lambda mind=mind: mind in arrived)  # type: ignore[misc]
+            waits.append(arrived[mind] - said)
             await evening.discord.quiet()
-    _tell(f"from a line to the engine, {len(waits)} lines", waits)
+    _report(f"from a line to the engine, {len(waits)} lines", waits)
 
 
-async def _interactions(evening: Evening) -> None:
+async def _measure_interactions(evening: Evening) -> None:
     engine = ScriptedEngine([Scripted(reply("Mr Bennet", says=PAGES * 20), chunk=40, pause=_PAUSE)])
     await engine.start()
     stages = list((await under_way(evening)).values())
@@ -72,15 +72,15 @@ async def _interactions(evening: Evening) -> None:
         waits = []
         for _ in range(_ROUNDS):
             for stage in stages:
-                waits += await _asked(evening, stage)
+                waits += await _interact(evening, stage)
         writing = engine.running
-    _tell(
+    _report(
         f"first answer to {len(waits)} interactions, {writing} of {SCENES} scenes being written",
         waits,
     )
 
 
-async def _asked(evening: Evening, stage: Channel) -> list[float]:
+async def _interact(evening: Evening, stage: Channel) -> list[float]:
     post = personas(stage)[0]
     outcomes = [
         await evening.lizzy.slash(stage, "scene status"),
@@ -95,10 +95,10 @@ async def _asked(evening: Evening, stage: Channel) -> list[float]:
     return [answers[one] - when for one, when in began.items()]
 
 
-def _tell(what: str, waits: list[float]) -> None:
+def _report(label: str, waits: list[float]) -> None:
     centiles = statistics.quantiles(waits, n=100)
     median, worst = statistics.median(waits) * 1000, centiles[98] * 1000
-    sys.stdout.write(f"{what}: median {median:.0f} ms, 99 of 100 within {worst:.0f} ms\n")
+    sys.stdout.write(f"{label}: median {median:.0f} ms, 99 of 100 within {worst:.0f} ms\n")
     sys.stdout.flush()
 
 

@@ -1,4 +1,4 @@
-"""What evenings of second thoughts begin with: replies to think twice of, and what is asked and read."""
+"""Replies and steps for the tests of takes and undo."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FIRST = reply("Mr Bennet", plan="PLAN", thinks="SECRET one.", does="smiles", says="You refuse him?")
 SECOND = reply("Mr Bennet", plan="PLAN", thinks="SECRET two.", does="frowns", says="You take him?")
 MADAM = reply("Mrs Bennet", thinks="SECRET three.", does="sobs", says="My nerves!")
-STRANGERS_WORD = "Only the game master"
+GMS_ONLY = "Only the game master"
 
 
 async def ready(*script: Script) -> ScriptedEngine:
@@ -34,8 +34,8 @@ async def reads(evening: Evening, post: Message, text: str) -> None:
     await evening.discord.quiet()
 
 
-async def refused(evening: Evening, outcome: Outcome, sentence: str = STRANGERS_WORD) -> None:
-    """Wait for the one private sentence that is the answer, and nothing else."""
+async def refused(evening: Evening, outcome: Outcome, sentence: str = GMS_ONLY) -> None:
+    """Wait for a private answer with this sentence and no other message."""
     await evening.discord.until(lambda: outcome.messages, what=f"an answer with {sentence!r}")
     assert outcome.ephemeral
     assert outcome.modal is None

@@ -1,4 +1,4 @@
-"""Presses of buttons and menus by those who may not, too late, and after a restart."""
+"""Buttons and menus: forbidden presses, outdated presses, presses after a restart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from tests.play.harness import Evening, personas
 from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, refused
 
 
-async def test_who_may_not_is_told_so_in_private_and_nothing_happens(evening: Evening) -> None:
+async def test_forbidden_presses_are_refused_in_private_and_change_no_reply(
+    evening: Evening,
+) -> None:
     engine = await ready(FIRST)
     async with evening.online(engine):
         await evening.begin()
@@ -29,7 +31,7 @@ async def test_who_may_not_is_told_so_in_private_and_nothing_happens(evening: Ev
         assert "SECRET" not in evening.kitty.ever_saw() + evening.lizzy.ever_saw()
 
 
-async def test_a_form_opened_before_a_restart_is_taken_after_it(evening: Evening) -> None:
+async def test_a_form_opened_before_a_restart_works_after_it(evening: Evening) -> None:
     async with evening.online(await ready(FIRST)):
         await evening.begin()
         post = await asked(evening)
@@ -39,7 +41,7 @@ async def test_a_form_opened_before_a_restart_is_taken_after_it(evening: Evening
         await reads(evening, post, "Hm.")
 
 
-async def test_buttons_and_choices_survive_a_restart(evening: Evening) -> None:
+async def test_buttons_and_the_chosen_take_survive_a_restart(evening: Evening) -> None:
     async with evening.online(await ready(FIRST, SECOND)):
         await evening.begin()
         post = await asked(evening)
@@ -55,7 +57,7 @@ async def test_buttons_and_choices_survive_a_restart(evening: Evening) -> None:
         assert "You take him?" in engine.requests[0].prompt.text
 
 
-async def test_presses_that_come_too_late_are_answered_in_private(evening: Evening) -> None:
+async def test_outdated_presses_are_answered_in_private(evening: Evening) -> None:
     async with evening.online(await ready(FIRST, MADAM)):
         await evening.begin()
         post = await asked(evening)
@@ -73,7 +75,7 @@ async def test_presses_that_come_too_late_are_answered_in_private(evening: Eveni
         await refused(evening, await evening.lizzy.press(post, "Retry"), "scene has ended")
 
 
-async def test_a_button_of_a_database_that_is_gone_does_nothing(evening: Evening) -> None:
+async def test_a_button_from_a_lost_database_is_refused(evening: Evening) -> None:
     async with evening.online(await ready(FIRST)):
         await evening.begin()
         post = await asked(evening)
@@ -88,7 +90,7 @@ async def test_a_button_of_a_database_that_is_gone_does_nothing(evening: Evening
         assert len(engine.requests) == 1
 
 
-async def test_a_reply_that_a_moderator_deleted_is_out_of_the_story(evening: Evening) -> None:
+async def test_a_reply_deleted_by_a_moderator_leaves_the_story(evening: Evening) -> None:
     async with evening.online(await ready(FIRST)):
         await evening.begin()
         post = await asked(evening)

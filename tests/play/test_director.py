@@ -1,4 +1,4 @@
-"""Evenings in which characters answer unasked, people come and go, and two speak at once."""
+"""The director: auto mode, cues, parts that change hands, simultaneous lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAYED = (
 
 
 def playing(*choices: str) -> Callable[[Request], str]:
-    """An engine that names these speakers in turn, then nobody, and has each character say its own name."""
+    """Return an engine that picks these speakers in turn. Each character says its own name."""
     left = list(choices)
 
     def play(request: Request) -> str:
@@ -36,7 +36,7 @@ async def ready(*choices: str) -> ScriptedEngine:
     return engine
 
 
-async def test_in_auto_characters_answer_unasked_within_their_budget(evening: Evening) -> None:
+async def test_in_auto_mode_characters_answer_within_their_budget(evening: Evening) -> None:
     async with evening.online(await ready(*["Mr Bennet", "Mrs Bennet"] * 9)):
         await evening.begin()
         told = await evening.gm.slash(evening.stage, "scene mode", mode="auto", budget=2)
@@ -55,7 +55,7 @@ async def test_in_auto_characters_answer_unasked_within_their_budget(evening: Ev
         assert len(personas(evening.stage)) == 4
 
 
-async def test_a_cue_is_given_by_the_cast_and_the_gm(evening: Evening) -> None:
+async def test_the_cast_and_the_gm_can_cue_a_character(evening: Evening) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         refused = await evening.lizzy.slash(evening.stage, "cue", character="Mr Bennet")
@@ -68,7 +68,7 @@ async def test_a_cue_is_given_by_the_cast_and_the_gm(evening: Evening) -> None:
         assert (await evening.answer()).name == "Mr Bennet"
 
 
-async def test_a_player_comes_late_and_leaves_and_the_model_plays_on_or_lets_the_part_rest(
+async def test_a_part_returns_to_the_model_or_rests_when_its_player_leaves(
     evening: Evening,
 ) -> None:
     engine = await ready()
@@ -98,7 +98,7 @@ async def test_a_player_comes_late_and_leaves_and_the_model_plays_on_or_lets_the
         await evening.answer(count=3)
 
 
-async def test_two_at_once_are_in_the_story_in_order_and_one_reply_answers_both(
+async def test_two_simultaneous_lines_get_one_reply(
     evening: Evening,
 ) -> None:
     engine = await ready()
@@ -118,7 +118,7 @@ async def test_two_at_once_are_in_the_story_in_order_and_one_reply_answers_both(
         assert prompt.index("MARMALADE") < prompt.index("PICKLES")
 
 
-async def test_a_name_of_any_kind_is_played_and_pings_nobody(evening: Evening) -> None:
+async def test_any_character_name_works_and_never_pings(evening: Evening) -> None:
     names = ("🐉 Drake", "עליזה בת־דוד", "N" * 80, "everyone", "here")
     folder = evening.settings.library.folders[0] if evening.settings.library.folders else None
     assert folder is None
@@ -126,14 +126,15 @@ async def test_a_name_of_any_kind_is_played_and_pings_nobody(evening: Evening) -
     (library / "odd").mkdir(parents=True)
     cast = "\n".join(f'  - name: "{name}"\n    profile: Odd.' for name in names)
     (library / "odd" / "scenario.yaml").write_text(
-        f"title: Odd\nbook: Oddities\nsummary: Odd names.\nsetting: Nowhere.\ncharacters:\n{cast}\n",
+        "title: Odd\nbook: Oddities\nsummary: Odd names.\nsetting: Nowhere.\n"
+        f"characters:\n{cast}\n",
         encoding="utf-8",
     )
     shelf = evening.settings.library.model_copy(update={"folders": (library,)})
     evening.settings = evening.settings.model_copy(update={"library": shelf})
     async with evening.online(await ready()):
         started = await evening.gm.slash(evening.stage, "scene start", scenario="odd")
-        assert "begun" in started.text
+        assert "has started" in started.text
         for count, name in enumerate(names, start=1):
             await evening.gm.slash(evening.stage, "cue", character=name)
             post = await evening.answer(count=count)
@@ -148,7 +149,7 @@ async def test_a_name_of_any_kind_is_played_and_pings_nobody(evening: Evening) -
         assert all(message.pings == set() for message in evening.stage.messages)
 
 
-async def test_the_slow_writing_of_one_reply_lets_the_next_line_in(evening: Evening) -> None:
+async def test_a_line_is_heard_while_a_reply_is_being_written(evening: Evening) -> None:
     slow = Scripted(
         reply("Mr Bennet", says=" ".join(f"word{number}" for number in range(40))),
         chunk=6,
@@ -165,7 +166,7 @@ async def test_the_slow_writing_of_one_reply_lets_the_next_line_in(evening: Even
         assert engine.cancelled == []
 
 
-async def test_what_was_said_while_the_bot_was_away_stands_before_what_is_said_as_it_comes_back(
+async def test_missed_lines_come_before_new_ones_after_a_restart(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready()):
@@ -180,7 +181,7 @@ async def test_what_was_said_while_the_bot_was_away_stands_before_what_is_said_a
         assert prompt.index("MARMALADE") < prompt.index("PICKLES")
 
 
-async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_once(evening: Evening) -> None:
+async def test_a_line_to_an_absent_character_gets_one_notice(evening: Evening) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         await evening.gm.slash(evening.stage, "cast exit", character="Mr Bennet")
@@ -205,7 +206,7 @@ async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_once(evening
         await evening.discord.until(lambda: len(hints(evening, "Mr Bennet is off stage")) == 2)
 
 
-async def test_who_speaks_to_a_character_while_the_scene_rests_or_nobody_plays_is_told_so(
+async def test_a_line_during_a_pause_or_to_a_resting_character_gets_a_notice(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready()):
@@ -224,6 +225,6 @@ async def test_who_speaks_to_a_character_while_the_scene_rests_or_nobody_plays_i
 
 
 def hints(evening: Evening, text: str = "") -> list[str]:
-    """What was said in small print, as far as this is in it."""
+    """Return the small-print messages that contain this text."""
     said = [message.content for message in evening.stage.messages]
     return [content for content in said if content.startswith("-# ") and text in content]

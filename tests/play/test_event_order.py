@@ -1,4 +1,4 @@
-"""What Discord tells in the wrong order loses nothing, doubles nothing, and is answered."""
+"""Reordered and repeated gateway events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BENNET = reply("Mr Bennet", says="Well, well.")
 
 
-async def test_lines_told_in_the_wrong_order_are_each_heard_once_in_the_order_of_telling(
+async def test_reordered_events_are_each_heard_once_in_their_order_of_arrival(
     evening: Evening,
 ) -> None:
     engine = ScriptedEngine([BENNET])

@@ -1,4 +1,4 @@
-"""An evening that is directed: narrations, lent words, notes, settings, dice, and who may do all that."""
+"""The game master's commands: narrations, lines, notes, settings, dice, people."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ async def ready(*script: Script) -> ScriptedEngine:
 
 
 def narrations(evening: Evening) -> list[Message]:
-    """What the bot itself has told in the channel."""
+    """Return the messages of the bot itself in the channel."""
     return [message for message in evening.stage.messages if message.content.startswith(">>> ")]
 
 
-async def test_a_narration_stands_in_the_channel_in_italics_and_nobody_is_pinged(
+async def test_a_narration_is_posted_in_italics_without_pings(
     evening: Evening,
 ) -> None:
     engine = await ready()
@@ -67,7 +67,7 @@ async def test_a_narration_stands_in_the_channel_in_italics_and_nobody_is_pinged
         assert "go out" in history.text
 
 
-async def test_a_narration_or_a_roll_that_is_deleted_was_never_told(evening: Evening) -> None:
+async def test_a_deleted_narration_or_roll_leaves_the_story(evening: Evening) -> None:
     engine = await ready()
     moderator = evening.discord.person("Hill", evening.guild, permissions="manage_messages")
     async with evening.online(engine):
@@ -83,7 +83,7 @@ async def test_a_narration_or_a_roll_that_is_deleted_was_never_told(evening: Eve
         assert "2d6+3" not in engine.requests[0].prompt.text
 
 
-async def test_the_model_narrates_when_the_gm_gives_no_words(evening: Evening) -> None:
+async def test_the_model_narrates_if_the_gm_gives_no_text(evening: Evening) -> None:
     async with evening.online(await ready("Rain falls. Mr Bennet weeps. A door bangs.")):
         await evening.begin()
         await evening.gm.slash(evening.stage, "gm narrate")
@@ -91,7 +91,7 @@ async def test_the_model_narrates_when_the_gm_gives_no_words(evening: Evening) -
         assert told.content == ">>> *Rain falls. A door bangs.*"
 
 
-async def test_words_lent_to_a_character_are_its_post_and_whom_they_name_answers(
+async def test_gm_say_posts_as_the_character_and_the_addressee_answers(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready()):
@@ -107,7 +107,7 @@ async def test_words_lent_to_a_character_are_its_post_and_whom_they_name_answers
         ]
 
 
-async def test_a_note_is_in_the_prompt_and_nowhere_else_until_it_is_removed(
+async def test_a_note_is_only_in_the_prompt_until_it_is_removed(
     evening: Evening,
 ) -> None:
     engine = await ready()
@@ -132,7 +132,7 @@ async def test_a_note_is_in_the_prompt_and_nowhere_else_until_it_is_removed(
         assert "no standing notes" in left.text
 
 
-async def test_the_gm_reads_a_mind_and_no_turn_is_taken(evening: Evening) -> None:
+async def test_gm_think_shows_thoughts_without_a_turn(evening: Evening) -> None:
     async with evening.online(
         await ready("PLAN</system_thinking>Mr Bennet: <role_thinking>SECRET joy.")
     ):
@@ -144,7 +144,9 @@ async def test_the_gm_reads_a_mind_and_no_turn_is_taken(evening: Evening) -> Non
         assert "SECRET" not in evening.lizzy.ever_saw()
 
 
-async def test_the_scene_moves_in_the_channel_and_in_every_mind(evening: Evening) -> None:
+async def test_gm_set_changes_the_setting_in_the_channel_and_in_every_mind(
+    evening: Evening,
+) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -161,7 +163,7 @@ async def test_the_scene_moves_in_the_channel_and_in_every_mind(evening: Evening
         assert "Time: Midnight\nPlace: The *terrace*" in prompt.partition("===Requirements===")[0]
 
 
-async def test_dice_are_seen_by_all_or_by_the_gm_and_a_billion_of_them_by_nobody(
+async def test_rolls_are_public_or_secret_and_limited_in_size(
     evening: Evening,
 ) -> None:
     engine = await ready()
@@ -184,7 +186,7 @@ async def test_dice_are_seen_by_all_or_by_the_gm_and_a_billion_of_them_by_nobody
         assert "1d20-4" not in engine.requests[0].prompt.text
 
 
-async def test_a_name_with_marks_in_it_formats_no_roll_that_is_read_later(evening: Evening) -> None:
+async def test_markdown_in_a_name_does_not_format_a_later_roll(evening: Evening) -> None:
     marked = evening.discord.person("__x__", evening.guild)
     async with evening.online(await ready()):
         await evening.begin()
@@ -196,7 +198,7 @@ async def test_a_name_with_marks_in_it_formats_no_roll_that_is_read_later(evenin
         assert "\\_\\_x\\_\\_ rolls d8" in "\n".join(evening.gm.dms[1].now.texts())
 
 
-async def test_players_may_do_nothing_that_is_the_gms(evening: Evening) -> None:
+async def test_players_are_refused_the_game_masters_commands(evening: Evening) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -219,7 +221,7 @@ async def test_players_may_do_nothing_that_is_the_gms(evening: Evening) -> None:
         assert engine.requests == []
 
 
-async def test_where_no_scene_is_under_way_the_commands_say_so(evening: Evening) -> None:
+async def test_commands_without_a_scene_say_how_to_start_one(evening: Evening) -> None:
     async with evening.online(await ready()):
         for command, options in (*GM_ONLY, ("whisper", {"character": "Mr Bennet", "text": "Psst"})):
             refused = await evening.gm.slash(evening.stage, command, **options)
@@ -228,7 +230,7 @@ async def test_where_no_scene_is_under_way_the_commands_say_so(evening: Evening)
         assert "rolls" in (await evening.gm.slash(evening.stage, "roll", dice="d6")).text
 
 
-async def test_parts_are_handed_round_and_people_sent_out_and_let_in(evening: Evening) -> None:
+async def test_the_gm_hands_out_parts_and_mutes_and_unmutes_players(evening: Evening) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -255,7 +257,7 @@ async def test_parts_are_handed_round_and_people_sent_out_and_let_in(evening: Ev
         assert "Lizzy (player): @Mr Bennet PICKLES?" in prompt
 
 
-async def test_the_direction_is_shared_and_handed_over_and_never_lost(evening: Evening) -> None:
+async def test_a_scene_always_has_a_game_master(evening: Evening) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         last = await evening.gm.slash(evening.stage, "gm remove", person=evening.gm)
@@ -274,7 +276,7 @@ async def test_the_direction_is_shared_and_handed_over_and_never_lost(evening: E
         assert evening.lizzy.mention not in status.text
 
 
-async def test_a_reply_that_is_being_written_keeps_no_command_waiting(evening: Evening) -> None:
+async def test_commands_are_answered_while_a_reply_is_being_written(evening: Evening) -> None:
     engine = await ready(Scripted(BENNET, pause=0.2, chunk=8))
     async with evening.online(engine):
         await evening.begin()

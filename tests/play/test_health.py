@@ -1,4 +1,4 @@
-"""Whoever watches the bot learns whether it is well."""
+"""The health file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Moody(ScriptedEngine):
-    """Counts only while it is alive."""
+    """Counts tokens only while it is alive."""
 
     alive = True
 
@@ -28,7 +28,7 @@ class Moody(ScriptedEngine):
         return await super().count(prompt)
 
 
-async def test_the_bot_is_well_while_discord_and_the_engine_answer(
+async def test_the_health_file_is_fresh_while_discord_and_the_engine_answer(
     evening: Evening, tmp_path: Path
 ) -> None:
     discord, engine, file = evening.discord, Moody([""]), tmp_path / "well"

@@ -1,4 +1,4 @@
-"""Evenings after which somebody has their words handed out, or deleted."""
+"""Export and deletion of personal data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.loopback import Message
 
 
-async def test_words_that_a_gm_put_into_a_reply_leave_the_channel_when_they_are_deleted(
+async def test_deleting_data_removes_the_gms_words_from_edited_replies(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready(FIRST)):
@@ -21,12 +21,12 @@ async def test_words_that_a_gm_put_into_a_reply_leave_the_channel_when_they_are_
         await evening.gm.submit_modal(form, {"text": "MARMALADE him?"})
         await reads(evening, post, "MARMALADE him?")
         deleted = await evening.gm.slash(evening.stage, "mydata delete", sure=True)
-        assert "One line is deleted" in deleted.text
+        assert "One line was permanently deleted" in deleted.text
         await reads(evening, post, "*smiles* You refuse him?")
         assert post.labels == ["Retry", "Write more", "More…"]
 
 
-async def test_what_the_bot_has_told_for_somebody_is_gone_when_they_have_it_deleted(
+async def test_deleting_data_removes_the_bots_posts_for_that_person(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready(FIRST, MADAM)):
@@ -47,14 +47,14 @@ async def test_what_the_bot_has_told_for_somebody_is_gone_when_they_have_it_dele
         await evening.discord.until(
             lambda: not told(evening.kitty.dms) and len(told(evening.stage.messages)) == 1
         )
-        assert told(evening.stage.messages) == [line]  # nobody else's message is touched
+        assert told(evening.stage.messages) == [line]  # other people's messages stay
         assert personas(evening.stage) == [post]
         history = await evening.kitty.slash(evening.stage, "scene history")
         assert "MARMALADE" not in history.text
 
 
 def told(messages: list[Message]) -> list[Message]:
-    """Those of the messages that have the word in them."""
+    """Return the messages that contain the word."""
     return [
         message for message in messages if any("MARMALADE" in text for text in message.now.texts())
     ]

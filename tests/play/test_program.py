@@ -1,4 +1,4 @@
-"""`aside run`, the program itself, in a process of its own between a Discord and a completions server on loopback."""
+"""`aside run` in a process of its own, with Discord and a completions server on loopback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROXIED = (
 
 
 def login(discord: LoopbackDiscord) -> dict[str, str]:
-    """The environment of somebody who has set the bot up."""
+    """Return the environment of a configured bot."""
     return discord.environment() | {"DISCORD_TOKEN": discord.token}
 
 
@@ -33,7 +33,7 @@ def login(discord: LoopbackDiscord) -> dict[str, str]:
 async def running(
     folder: Path, environ: dict[str, str]
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """`aside run` in `folder`; killed in the end if it hasn't ended by itself."""
+    """Run `aside run` in `folder`. Kill it at the end if it still runs."""
     clean = {
         key: value
         for key, value in os.environ.items()
@@ -54,9 +54,7 @@ async def running(
         await process.communicate()
 
 
-async def test_the_program_plays_and_ends_when_it_is_asked_to(
-    evening: Evening, tmp_path: Path
-) -> None:
+async def test_aside_run_plays_and_ends_on_a_signal(evening: Evening, tmp_path: Path) -> None:
     discord = evening.discord
     async with CompletionsServer([BENNET]) as server:
         (tmp_path / "aside.yaml").write_text(
@@ -78,7 +76,7 @@ async def test_the_program_plays_and_ends_when_it_is_asked_to(
             assert private not in log
 
 
-async def test_killed_in_the_middle_of_a_reply_it_finishes_it_after_the_restart(
+async def test_a_reply_interrupted_by_a_kill_is_finished_after_the_restart(
     evening: Evening, tmp_path: Path
 ) -> None:
     discord = evening.discord
@@ -102,7 +100,7 @@ async def test_killed_in_the_middle_of_a_reply_it_finishes_it_after_the_restart(
             assert [post.content for post in personas(evening.stage)] == ["*smiles* Well, well."]
 
 
-async def test_without_a_token_it_says_in_one_sentence_how_to_get_one(tmp_path: Path) -> None:
+async def test_a_missing_token_is_explained_in_one_sentence(tmp_path: Path) -> None:
     async with running(tmp_path, {}) as process:
         output, _ = await process.communicate()
     assert process.returncode == 2
@@ -110,7 +108,7 @@ async def test_without_a_token_it_says_in_one_sentence_how_to_get_one(tmp_path: 
     assert "https://discord.com/developers/applications" in output.decode()
 
 
-async def test_without_the_message_content_intent_it_says_how_to_switch_it_on(
+async def test_a_missing_message_content_intent_is_explained(
     evening: Evening, tmp_path: Path
 ) -> None:
     evening.discord.world.portal.clear()

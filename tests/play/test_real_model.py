@@ -1,4 +1,4 @@
-"""The main job on real input: llama.cpp with the demo model, on a Discord that is right about threads and webhooks."""
+"""llama.cpp with the demo model on the loopback Discord."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.loopback import Message
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
-PATIENCE = 120.0  # seconds for a reply, on a machine that is busy with other things
+PATIENCE = 120.0  # seconds for a reply on a busy machine
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def read(*messages: Message) -> str:
     return "\n".join(text for message in messages for text in message.now.texts())
 
 
-async def test_a_scene_is_played_in_a_channel_and_a_thread_over_a_restart(
+async def test_the_real_model_plays_in_a_channel_and_a_thread_across_a_restart(
     evening: Evening, engine: LocalEngine
 ) -> None:
     async with evening.online(engine):

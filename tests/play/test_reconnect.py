@@ -1,4 +1,4 @@
-"""What is looked at when the bot has come online, one scene after the other, while others end and move."""
+"""The catch-up after a reconnect, while scenes end and move."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ def not_found(code: int) -> discord.NotFound:
     return discord.NotFound(SimpleNamespace(status=404, reason=""), {"code": code})  # type: ignore[arg-type]
 
 
-class House:
-    """As much of a bot, a theatre and a hearing as coming back needs; every channel is gone."""
+class Reconnection:
+    """The parts of the bot and the scenes that a reconnect needs. All channels are deleted."""
 
     def __init__(self, *scenes: Any) -> None:
-        self.there = {scene.id: scene for scene in scenes}
+        self.running = {scene.id: scene for scene in scenes}
         self.ended: list[int] = []
-        self.looked_at: list[int] = []
-        self.meanwhile: Callable[[int], None] = lambda _channel: None
+        self.fetched: list[int] = []
+        self.on_fetch: Callable[[int], None] = lambda _channel: None
 
     def scenes(self) -> list[Any]:
-        return list(self.there.values())
+        return list(self.running.values())
 
     def at(self, channel_id: int) -> Any:
         return next(
-            (scene for scene in self.there.values() if scene.place.channel_id == channel_id), None
+            (scene for scene in self.running.values() if scene.place.channel_id == channel_id), None
         )
 
     def play_owed(self) -> None:
-        """Nothing is owed."""
+        """Do nothing: no reply is pending."""
 
     async def end(self, scene: Any, _by: int, *, moderates: bool = False) -> None:
         assert moderates
-        self.ended.append(self.there.pop(scene.id).id)
+        self.ended.append(self.running.pop(scene.id).id)
 
     def get_guild(self, _guild_id: int) -> object:
         return object()
@@ -55,34 +55,34 @@ class House:
         return None
 
     async def fetch_channel(self, channel_id: int) -> object:
-        self.looked_at.append(channel_id)
-        self.meanwhile(channel_id)
+        self.fetched.append(channel_id)
+        self.on_fetch(channel_id)
         raise not_found(10003)
 
     async def online(self) -> None:
         await Listener(self, self, self).on_ready()  # type: ignore[arg-type]
 
 
-async def test_a_scene_that_moved_while_others_were_looked_at_is_not_ended() -> None:
-    house = House(a_scene(1, 10), a_scene(2, 20), a_scene(3, 30))
+async def test_a_scene_that_moves_during_the_catch_up_is_not_ended() -> None:
+    reconnection = Reconnection(a_scene(1, 10), a_scene(2, 20), a_scene(3, 30))
 
     def moves(channel: int) -> None:
         if channel == 20:
-            house.there[2] = a_scene(2, 99)
+            reconnection.running[2] = a_scene(2, 99)
 
-    house.meanwhile = moves
-    await house.online()
-    assert house.ended == [1, 3]
-    assert house.at(99).id == 2
+    reconnection.on_fetch = moves
+    await reconnection.online()
+    assert reconnection.ended == [1, 3]
+    assert reconnection.at(99).id == 2
 
 
-async def test_a_scene_that_ended_while_others_were_looked_at_costs_those_after_it_nothing() -> (
-    None
-):
-    house = House(a_scene(1, 10), a_scene(2, 20), a_scene(3, 30))
-    house.meanwhile = lambda channel: house.there.pop(2, None) if channel == 10 else None
-    await house.online()
-    assert house.ended == [1, 3]
+async def test_a_scene_that_ends_during_the_catch_up_does_not_stop_the_others() -> None:
+    reconnection = Reconnection(a_scene(1, 10), a_scene(2, 20), a_scene(3, 30))
+    reconnection.on_fetch = lambda channel: (
+        reconnection.running.pop(2, None) if channel == 10 else None
+    )
+    await reconnection.online()
+    assert reconnection.ended == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -90,30 +90,30 @@ async def test_a_scene_that_ended_while_others_were_looked_at_costs_those_after_
     [
         discord.InvalidData("a kind of channel from the future"),
         OSError("cut off"),
-        not_found(0),  # the words of some wall before Discord
+        not_found(0),  # the answer of a firewall in front of Discord
     ],
     ids=repr,
 )
-async def test_a_place_that_discord_cant_tell_of_is_there(error: Exception) -> None:
-    house = House(a_scene(1, 10), a_scene(2, 20))
+async def test_an_unreachable_channel_counts_as_existing(error: Exception) -> None:
+    reconnection = Reconnection(a_scene(1, 10), a_scene(2, 20))
 
     def fails(channel: int) -> None:
         if channel == 10:
             raise error
 
-    house.meanwhile = fails
-    await house.online()
-    assert house.ended == [2]
-    assert 20 in house.looked_at
+    reconnection.on_fetch = fails
+    await reconnection.online()
+    assert reconnection.ended == [2]
+    assert 20 in reconnection.fetched
 
 
-async def test_whatever_goes_wrong_with_one_scene_the_others_have_their_turn() -> None:
-    house = House(a_scene(1, 10), a_scene(2, 20))
+async def test_an_error_in_one_scene_does_not_stop_the_others() -> None:
+    reconnection = Reconnection(a_scene(1, 10), a_scene(2, 20))
 
     def fails(channel: int) -> None:
         if channel == 10:
-            raise RuntimeError("nobody thought of this")
+            raise RuntimeError("an unforeseen error")
 
-    house.meanwhile = fails
-    await house.online()
-    assert house.ended == [2]
+    reconnection.on_fetch = fails
+    await reconnection.online()
+    assert reconnection.ended == [2]

@@ -1,4 +1,4 @@
-"""`/scene reopen`: a scene that ended, or was played at a terminal, goes on in a channel."""
+"""`/scene reopen`: ended scenes and terminal scenes continue in a channel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def at_a_terminal(folder: Path) -> int:
-    """Play a scene at a terminal; return its number."""
+    """Play a scene at a terminal and return its number."""
     async with open_harness(folder, BENNET) as harness:
         scene = await harness.start()
         await harness.theatre.end(scene, 1)
@@ -27,7 +27,7 @@ async def at_a_terminal(folder: Path) -> int:
         return desk.id
 
 
-async def test_an_ended_scene_goes_on_in_another_channel_with_its_story(evening: Evening) -> None:
+async def test_an_ended_scene_continues_in_another_channel_with_its_story(evening: Evening) -> None:
     engine = await ready()
     hall = evening.discord.text_channel(evening.guild, "hall")
     async with evening.online(engine):
@@ -43,7 +43,9 @@ async def test_an_ended_scene_goes_on_in_another_channel_with_its_story(evening:
         outcome = await evening.gm.slash(hall, "scene reopen", scene=choice.value)
         assert "you direct it" in outcome.text
         assert any(
-            "2 turns so far" in text for message in hall.messages for text in message.now.texts()
+            "continues after 2 turns" in text
+            for message in hall.messages
+            for text in message.now.texts()
         )
         evening.lizzy.say(hall, "@Mr Bennet And now?")
         assert (await evening.answer(hall)).content == "*smiles* Well, well."
@@ -51,12 +53,10 @@ async def test_an_ended_scene_goes_on_in_another_channel_with_its_story(evening:
         assert len(personas(evening.stage)) == 1
     async with evening.online(engine):
         await evening.discord.quiet()
-        assert len(personas(hall)) == 1, (
-            "what was said in the channel before the scene came is not heard"
-        )
+        assert len(personas(hall)) == 1, "a line from before the scene was answered"
 
 
-async def test_a_player_is_offered_nothing_and_gets_nothing(evening: Evening) -> None:
+async def test_a_player_can_not_reopen_a_scene(evening: Evening) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         await evening.gm.slash(evening.stage, "scene end")
@@ -67,7 +67,7 @@ async def test_a_player_is_offered_nothing_and_gets_nothing(evening: Evening) ->
             assert "Choose one from the list" in outcome.text
 
 
-async def test_what_was_played_at_a_terminal_goes_on_for_who_owns_the_bot(
+async def test_the_bots_owner_can_reopen_a_scene_from_the_terminal(
     evening: Evening, tmp_path: Path
 ) -> None:
     played = await at_a_terminal(tmp_path)

@@ -1,4 +1,4 @@
-"""A scene from beginning to end, as game masters and players see it."""
+"""A scene from start to end, as game masters and players see it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def ready(*script: object) -> ScriptedEngine:
     return engine
 
 
-async def test_a_scene_starts_with_an_opening_for_all_and_a_word_to_the_gm(
+async def test_a_scene_starts_with_a_public_opening_and_a_message_to_the_gm(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready()):
@@ -47,7 +47,7 @@ async def test_a_scene_starts_with_an_opening_for_all_and_a_word_to_the_gm(
         assert len(evening.gm.dms) == 1
 
 
-async def test_a_character_answers_under_its_name_and_its_thoughts_go_to_the_gm_alone(
+async def test_a_character_answers_under_its_name_and_only_the_gm_gets_its_thoughts(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready()):
@@ -64,7 +64,7 @@ async def test_a_character_answers_under_its_name_and_its_thoughts_go_to_the_gm_
             assert not any("SECRET" in text or "PLAN" in text for text in person.ever_saw())
 
 
-async def test_the_first_name_a_role_a_reply_and_the_bot_itself_all_address_a_character(
+async def test_a_first_name_a_role_a_reply_and_the_bot_address_a_character(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready()):
@@ -81,7 +81,7 @@ async def test_the_first_name_a_role_a_reply_and_the_bot_itself_all_address_a_ch
         assert {message.name for message in personas(evening.stage)} == {"Mr Bennet"}
 
 
-async def test_in_a_thread_the_persona_speaks_in_the_thread(evening: Evening) -> None:
+async def test_a_persona_speaks_in_the_scenes_thread(evening: Evening) -> None:
     async with evening.online(await ready()):
         thread = evening.gm.start_thread(evening.stage, "by the fire")
         await evening.begin(thread)
@@ -91,7 +91,7 @@ async def test_in_a_thread_the_persona_speaks_in_the_thread(evening: Evening) ->
         assert personas(evening.stage) == []
 
 
-async def test_reveal_makes_thoughts_spoilers_and_private_again(evening: Evening) -> None:
+async def test_reveal_makes_thoughts_public_and_private_again(evening: Evening) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         await evening.gm.slash(evening.stage, "reveal thoughts")
@@ -109,7 +109,7 @@ async def test_reveal_makes_thoughts_spoilers_and_private_again(evening: Evening
         assert "in private" in status.text
 
 
-async def test_players_may_not_direct_and_are_told_so_in_private(evening: Evening) -> None:
+async def test_a_player_who_tries_to_direct_is_refused_in_private(evening: Evening) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         for command in ("reveal thoughts", "scene pause", "scene clear", "scene end"):
@@ -120,7 +120,7 @@ async def test_players_may_not_direct_and_are_told_so_in_private(evening: Evenin
         assert not prompt.message.now.attachments
 
 
-async def test_a_gm_with_closed_dms_is_told_in_private_and_can_still_see_the_thoughts(
+async def test_a_gm_with_closed_dms_gets_a_private_notice_and_can_see_thoughts(
     evening: Evening,
 ) -> None:
     evening.gm.user.dms_open = False
@@ -158,7 +158,7 @@ async def test_a_player_speaks_as_the_character_they_joined_as(evening: Evening)
         await evening.lizzy.slash(evening.stage, "cast leave")
 
 
-async def test_scenarios_are_offered_and_unknown_ones_named_with_the_nearest(
+async def test_scenarios_autocomplete_and_an_unknown_one_gets_a_suggestion(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready()):
@@ -171,7 +171,7 @@ async def test_scenarios_are_offered_and_unknown_ones_named_with_the_nearest(
         assert evening.stage.messages == []
 
 
-async def test_a_missing_permission_is_named_with_its_channel(evening: Evening) -> None:
+async def test_a_missing_permission_is_reported_with_its_channel(evening: Evening) -> None:
     stage = evening.discord.text_channel(evening.guild, "locked")
     evening.discord.world.overwrite(stage, evening.guild.everyone, deny="send_messages")
     async with evening.online(await ready()):
@@ -180,7 +180,7 @@ async def test_a_missing_permission_is_named_with_its_channel(evening: Evening) 
         assert "#locked" in outcome.text
 
 
-async def test_a_failed_reply_says_so_and_the_button_tries_again(evening: Evening) -> None:
+async def test_a_failed_reply_gets_a_notice_and_a_retry_button(evening: Evening) -> None:
     async with evening.online(await ready("only planning", "only planning", BENNET)):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
@@ -196,7 +196,7 @@ async def test_a_failed_reply_says_so_and_the_button_tries_again(evening: Evenin
         await evening.discord.until(lambda: notice.deleted)
 
 
-async def test_a_restart_goes_on_with_the_scene_as_it_was(evening: Evening) -> None:
+async def test_a_scene_continues_after_a_restart(evening: Evening) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -221,7 +221,7 @@ async def test_a_restart_goes_on_with_the_scene_as_it_was(evening: Evening) -> N
         assert len(evening.discord.asked("sync_commands")) == 1
 
 
-async def test_edits_and_deletions_change_the_story_and_are_not_answered(evening: Evening) -> None:
+async def test_edits_and_deletions_change_the_story_without_a_reply(evening: Evening) -> None:
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -239,7 +239,7 @@ async def test_edits_and_deletions_change_the_story_and_are_not_answered(evening
         assert "PICKLES" not in prompt
 
 
-async def test_history_shows_what_was_public_and_the_prompt_is_the_gms(evening: Evening) -> None:
+async def test_history_is_public_and_only_the_gm_sees_the_prompt(evening: Evening) -> None:
     async with evening.online(await ready()):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
@@ -253,7 +253,7 @@ async def test_history_shows_what_was_public_and_the_prompt_is_the_gms(evening: 
         assert prompt.message.now.attachments
 
 
-async def test_nothing_a_model_says_pings_anybody(evening: Evening) -> None:
+async def test_a_reply_never_pings(evening: Evening) -> None:
     loud = reply("Mr Bennet", says=f"@everyone <@{evening.lizzy.id}> <@&{evening.guild.id}> @here")
     async with evening.online(await ready(loud)):
         await evening.begin()
@@ -262,7 +262,7 @@ async def test_nothing_a_model_says_pings_anybody(evening: Evening) -> None:
         assert post.pings == set()
 
 
-async def test_a_long_reply_comes_whole_and_in_order(evening: Evening) -> None:
+async def test_a_long_reply_is_complete_and_in_order(evening: Evening) -> None:
     words = " ".join(f"word{number}" for number in range(900))
     async with evening.online(await ready(Scripted(reply("Mr Bennet", says=words), chunk=200))):
         await evening.begin()
@@ -272,7 +272,7 @@ async def test_a_long_reply_comes_whole_and_in_order(evening: Evening) -> None:
         assert said.split()[1:] == words.split()
 
 
-async def test_ending_a_scene_takes_its_roles_down(evening: Evening) -> None:
+async def test_ending_a_scene_removes_its_roles(evening: Evening) -> None:
     async with evening.online(await ready()):
         before = set(evening.guild.roles)
         await evening.begin()
@@ -307,7 +307,7 @@ def _deletes_what_the_thread_is_in(evening: Evening, stage: Channel) -> None:
         (True, _deletes_what_the_thread_is_in),
     ],
 )
-async def test_a_scene_whose_place_is_gone_is_ended_and_kept(
+async def test_a_scene_in_a_deleted_place_ends_and_stays_stored(
     evening: Evening, in_thread: bool, goes: Callable[[Evening, Channel], None], seen: bool
 ) -> None:
     stage = evening.gm.start_thread(evening.stage, "by the fire") if in_thread else evening.stage
@@ -317,7 +317,9 @@ async def test_a_scene_whose_place_is_gone_is_ended_and_kept(
             requests = len(evening.discord.requests)
             goes(evening, stage)
             await evening.discord.quiet()
-            assert len(evening.discord.requests) == requests, "there is nobody to tell"
+            assert len(evening.discord.requests) == requests, (
+                "the bot sent a request to a deleted place"
+            )
     if not seen:
         goes(evening, stage)
         async with evening.online(await ready()):

@@ -1,4 +1,4 @@
-"""Evenings with secrets: whispers, and characters who are off stage."""
+"""Whispers and characters off stage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from tests.engine.scripted_engine import Script
     from tests.loopback import Person
 
-ALOUD = "Be shrill.</system_thinking><role_action>nods</role_action>My nerves!"  # whoever says it
+ALOUD = (
+    "Be shrill.</system_thinking><role_action>nods</role_action>My nerves!"  # any character's reply
+)
 BACK = reply("Mr Bennet", plan="PLAN", thinks="DREAD", does="leans closer", says="TREACLE, child.")
 
 
@@ -23,11 +25,11 @@ async def ready(*script: Script) -> ScriptedEngine:
 
 
 def direct(person: Person) -> str:
-    """Everything that stands in a person's direct messages."""
+    """Return the text of a person's direct messages."""
     return "\n".join(text for message in person.dms for text in message.now.texts())
 
 
-async def test_a_whisper_and_its_answer_are_for_the_whisperer_and_the_gm_alone(
+async def test_only_the_whisperer_and_the_gm_see_a_whisper_and_its_answer(
     evening: Evening,
 ) -> None:
     engine = await ready(BACK, ALOUD)
@@ -56,7 +58,7 @@ async def test_a_whisper_and_its_answer_are_for_the_whisperer_and_the_gm_alone(
             assert word not in evening.lizzy.ever_saw()
 
 
-async def test_the_mind_that_heard_a_whisper_remembers_it_and_what_it_answered(
+async def test_the_whispered_to_mind_remembers_the_whisper_and_its_answer(
     evening: Evening,
 ) -> None:
     engine = await ready(BACK)
@@ -72,7 +74,7 @@ async def test_the_mind_that_heard_a_whisper_remembers_it_and_what_it_answered(
         assert "TREACLE, child." in engine.requests[-1].prompt.text
 
 
-async def test_an_answer_that_comes_too_late_for_the_command_comes_as_a_direct_message(
+async def test_a_late_answer_to_a_whisper_is_a_direct_message(
     evening: Evening,
 ) -> None:
     engine = await ready(BACK)
@@ -88,7 +90,7 @@ async def test_an_answer_that_comes_too_late_for_the_command_comes_as_a_direct_m
         assert personas(evening.stage) == []
 
 
-async def test_who_cannot_be_reached_is_told_so_at_the_next_command_and_the_channel_is_not(
+async def test_an_unreachable_whisperer_is_notified_at_their_next_command(
     evening: Evening,
 ) -> None:
     evening.lizzy.user.dms_open = False
@@ -110,7 +112,7 @@ async def test_who_cannot_be_reached_is_told_so_at_the_next_command_and_the_chan
         assert "TREACLE" not in evening.kitty.ever_saw()
 
 
-async def test_a_failed_whisper_is_told_in_private_with_a_way_to_try_again(
+async def test_a_failed_whisper_gets_a_private_notice_with_a_retry_button(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready("only planning", "only planning", BACK)):
@@ -127,7 +129,7 @@ async def test_a_failed_whisper_is_told_in_private_with_a_way_to_try_again(
         assert "MARMALADE" not in evening.kitty.ever_saw()
 
 
-async def test_what_the_gm_whispers_only_that_mind_knows(evening: Evening) -> None:
+async def test_only_the_chosen_mind_knows_the_gms_whisper(evening: Evening) -> None:
     engine = await ready(ALOUD)
     async with evening.online(engine):
         await evening.begin()
@@ -144,7 +146,7 @@ async def test_what_the_gm_whispers_only_that_mind_knows(evening: Evening) -> No
         assert "MARMALADE" not in (await evening.gm.slash(evening.stage, "scene history")).text
 
 
-async def test_who_leaves_the_stage_never_hears_what_was_said_meanwhile(evening: Evening) -> None:
+async def test_a_character_off_stage_never_hears_the_lines_of_that_time(evening: Evening) -> None:
     engine = await ready(ALOUD)
     async with evening.online(engine):
         await evening.begin()

@@ -1,4 +1,4 @@
-"""Evenings on which replies are seen while they are written."""
+"""Streaming replies."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 FIVE = ("The Hatter", "The Hare", "The Dormouse", "The Duchess", "The Cook")
 WORDS = " ".join(
-    f"<role_action>turns page {page}</role_action> Page {page} says nothing of it."
-    for page in range(60)
+    f"<role_action>turns page {page}</role_action> Page {page} is a blank." for page in range(60)
 )
 
 
@@ -34,7 +33,7 @@ def spoken(name: str, words: str = WORDS) -> str:
     return reply(name, plan=f"PLAN of {name}", thinks="SECRET <b", says=words)
 
 
-async def test_a_reply_is_read_while_it_is_written_and_nothing_private_ever(
+async def test_a_streaming_reply_shows_no_private_text(
     evening: Evening,
 ) -> None:
     text = spoken("Mr Bennet").replace("Page 7", "<role_thinking>SECRET too</role_thinking>Page 7")
@@ -52,10 +51,10 @@ async def test_a_reply_is_read_while_it_is_written_and_nothing_private_ever(
         assert not any(
             "SECRET" in text or "PLAN" in text for text in evening.lizzy.ever_saw().splitlines()
         )
-        assert "Page 59 says nothing of it." in personas(evening.stage)[-1].content
+        assert "Page 59 is a blank." in personas(evening.stage)[-1].content
 
 
-async def test_switched_off_replies_come_whole(evening: Evening) -> None:
+async def test_replies_come_in_one_piece_if_streaming_is_off(evening: Evening) -> None:
     evening.settings = evening.settings.model_copy(update={"play": PlaySettings(streaming=False)})
     async with evening.online(await ready(Scripted(spoken("Mr Bennet"), chunk=7, pause=0.001))):
         await evening.begin()
@@ -65,7 +64,7 @@ async def test_switched_off_replies_come_whole(evening: Evening) -> None:
         assert [len(post.states) for post in personas(evening.stage)] == [1, 1]
 
 
-async def test_an_engine_that_dies_in_the_middle_is_seen_to_begin_anew_in_the_same_post(
+async def test_a_reply_interrupted_by_a_dead_engine_restarts_in_the_same_post(
     evening: Evening,
 ) -> None:
     died = Scripted(spoken("Mr Bennet")[:900], chunk=20, pause=0.005, error=EngineDied("Gone."))
@@ -80,7 +79,7 @@ async def test_an_engine_that_dies_in_the_middle_is_seen_to_begin_anew_in_the_sa
         assert any("turns page" in state.content for state in post.states)
 
 
-async def test_an_engine_that_stays_away_leaves_no_half_reply_but_a_notice(
+async def test_a_lost_engine_leaves_a_notice_and_no_half_reply(
     evening: Evening,
 ) -> None:
     died = Scripted(
@@ -102,7 +101,7 @@ async def test_an_engine_that_stays_away_leaves_no_half_reply_but_a_notice(
         assert (await evening.answer()).content == "*smiles* Well, well."
 
 
-async def test_a_restart_in_the_middle_finishes_the_post_that_was_begun(evening: Evening) -> None:
+async def test_a_restart_during_a_reply_finishes_the_same_post(evening: Evening) -> None:
     slow = Scripted(spoken("Mr Bennet"), chunk=20, pause=0.05)
     async with evening.online(await ready(slow)):
         await evening.begin()
@@ -115,7 +114,7 @@ async def test_a_restart_in_the_middle_finishes_the_post_that_was_begun(evening:
         assert personas(evening.stage) == [begun]
 
 
-async def test_a_scene_that_ends_in_the_middle_leaves_no_half_reply(evening: Evening) -> None:
+async def test_a_scene_that_ends_during_a_reply_leaves_no_half_reply(evening: Evening) -> None:
     async with evening.online(await ready(Scripted(spoken("Mr Bennet"), chunk=20, pause=0.05))):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
@@ -125,7 +124,7 @@ async def test_a_scene_that_ends_in_the_middle_leaves_no_half_reply(evening: Eve
         assert personas(evening.stage) == []
 
 
-async def test_a_line_that_is_deleted_takes_the_half_reply_to_it_along(evening: Evening) -> None:
+async def test_deleting_a_line_removes_the_half_reply_to_it(evening: Evening) -> None:
     async with evening.online(await ready(Scripted(spoken("Mr Bennet"), chunk=40, pause=0.02))):
         await evening.begin()
         line = evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
@@ -134,7 +133,7 @@ async def test_a_line_that_is_deleted_takes_the_half_reply_to_it_along(evening: 
         await evening.discord.until(lambda: not personas(evening.stage))
 
 
-async def test_five_streaming_characters_are_never_too_fast_for_discord(
+async def test_five_streaming_characters_stay_within_rate_limits(
     evening: Evening, tmp_path: Path
 ) -> None:
     put(tmp_path / "scenarios", "tea", characters=[{"name": name} for name in FIVE])

@@ -1,4 +1,4 @@
-"""Evenings of second thoughts: replies given anew, gone through, lengthened, rewritten."""
+"""Takes of a reply: retry, arrows, write more, edit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, r
 from tests.scenes.harness import reply
 
 
-async def test_retry_makes_another_take_and_arrows_go_through_them(evening: Evening) -> None:
+async def test_retry_makes_another_take_and_arrows_step_through_takes(evening: Evening) -> None:
     engine = await ready(FIRST, SECOND, MADAM)
     async with evening.online(engine):
         await evening.begin()
@@ -34,7 +34,7 @@ async def test_retry_makes_another_take_and_arrows_go_through_them(evening: Even
         assert len(personas(evening.stage)) == 2
 
 
-async def test_only_the_latest_reply_has_buttons_and_any_can_be_reached_by_its_menu(
+async def test_the_latest_reply_has_buttons_and_older_ones_have_menus(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready(FIRST, MADAM, SECOND)):
@@ -55,7 +55,7 @@ async def test_only_the_latest_reply_has_buttons_and_any_can_be_reached_by_its_m
         assert "1/2 ▶" in menu.message.labels
 
 
-async def test_continue_lengthens_a_reply(evening: Evening) -> None:
+async def test_write_more_lengthens_a_reply(evening: Evening) -> None:
     engine = await ready(
         FIRST,
         " And why? <role_thinking>SECRET more.</role_thinking><role_action>waits</role_action>",
@@ -76,7 +76,7 @@ async def test_continue_lengthens_a_reply(evening: Evening) -> None:
         await reads(evening, post, "*smiles* You refuse him?")
 
 
-async def test_of_a_reply_that_goes_on_the_gm_is_written_only_what_was_thought_since(
+async def test_the_gm_gets_only_the_new_thoughts_of_a_longer_reply(
     evening: Evening,
 ) -> None:
     more = " And why? <role_thinking>SECRET more.</role_thinking><role_action>waits</role_action>"
@@ -92,14 +92,14 @@ async def test_of_a_reply_that_goes_on_the_gm_is_written_only_what_was_thought_s
             await reads(evening, post, f"*smiles* You refuse him? {text}")
         first, *later = ["\n".join(message.now.texts()) for message in evening.gm.dms[1:]]
         assert "SECRET one." in first
-        assert len(later) == 2  # one continuation brought no thoughts
+        assert len(later) == 2  # one addition had no thoughts
         assert all(
             "SECRET more." in told and "one." not in told and "PLAN" not in told for told in later
         )
         assert later[1].count("SECRET") == 1
 
 
-async def test_a_reply_with_nothing_to_add_stays_as_it_is_and_says_so(evening: Evening) -> None:
+async def test_write_more_without_new_text_keeps_the_reply_and_says_so(evening: Evening) -> None:
     async with evening.online(await ready(FIRST, "")):
         await evening.begin()
         post = await asked(evening)
@@ -107,12 +107,12 @@ async def test_a_reply_with_nothing_to_add_stays_as_it_is_and_says_so(evening: E
         said = await evening.discord.until(
             lambda: [m for m in evening.stage.messages if "added no words" in m.content]
         )
-        assert "said before stands" in said[0].content
+        assert "remains" in said[0].content
         assert post.content == "*smiles* You refuse him?"
         assert post.labels == ["Retry", "Write more", "More…"]
 
 
-async def test_edit_rewrites_what_is_public_and_keeps_the_thoughts(evening: Evening) -> None:
+async def test_edit_changes_the_public_text_and_keeps_the_thoughts(evening: Evening) -> None:
     engine = await ready(FIRST, MADAM)
     async with evening.online(engine):
         await evening.begin()
@@ -137,9 +137,9 @@ async def test_edit_rewrites_what_is_public_and_keeps_the_thoughts(evening: Even
 
 @pytest.mark.parametrize(
     ("typed", "told"),
-    [("   \n ", "can't be empty"), ("*smiles*\nYou refuse him?", "Nothing was changed")],
+    [("   \n ", "can't be empty"), ("*smiles*\nYou refuse him?", "same as before")],
 )
-async def test_a_form_with_nothing_in_it_or_nothing_new_changes_nothing(
+async def test_an_empty_or_unchanged_form_keeps_the_reply(
     evening: Evening, typed: str, told: str
 ) -> None:
     async with evening.online(await ready(FIRST)):
@@ -152,7 +152,7 @@ async def test_a_form_with_nothing_in_it_or_nothing_new_changes_nothing(
         assert "◀" not in post.labels
 
 
-async def test_a_form_of_4000_characters_is_two_posts_and_control_tokens_in_it_are_text(
+async def test_an_edit_of_4000_characters_makes_two_posts_with_literal_control_tokens(
     evening: Evening,
 ) -> None:
     engine = await ready(FIRST, MADAM)
@@ -177,7 +177,7 @@ async def test_a_form_of_4000_characters_is_two_posts_and_control_tokens_in_it_a
         ]
 
 
-async def test_where_discord_refuses_the_change_the_take_that_shows_is_what_is_remembered(
+async def test_an_edit_that_discord_refuses_keeps_the_visible_take(
     evening: Evening,
 ) -> None:
     engine = await ready(FIRST, SECOND, MADAM)
@@ -193,7 +193,7 @@ async def test_where_discord_refuses_the_change_the_take_that_shows_is_what_is_r
         assert "You take him?" in engine.requests[-1].prompt.text
 
 
-async def test_a_long_reply_that_is_begun_anew_and_gets_short_stays_in_the_story(
+async def test_a_long_reply_that_becomes_short_stays_in_the_story(
     evening: Evening,
 ) -> None:
     pages = (

@@ -1,4 +1,4 @@
-"""Evenings of second thoughts: stories taken back, hidden from and branched."""
+"""Rewind, hide, unhide and branch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.play.harness import Evening
 
 
-async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_back(
+async def test_rewind_asks_for_confirmation_and_can_be_reversed(
     evening: Evening,
 ) -> None:
     engine = await ready(FIRST, MADAM, SECOND)
@@ -22,7 +22,7 @@ async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_bac
         later = await asked(evening, "@Mrs Bennet MARMALADE, Mama?", count=2)
         question = await evening.gm.context_menu(post, "Rewind to here")
         assert question.ephemeral
-        assert "Rewind to here? 3 turns would be undone." in question.text
+        assert "Rewind to here? 3 turns will be undone." in question.text
         assert later.content == "*sobs* My nerves!"
         done = await evening.gm.press(question.message, "Rewind")
         await evening.discord.until(lambda: later.content != "*sobs* My nerves!")
@@ -32,7 +32,7 @@ async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_bac
         assert post.labels
         assert not line.deleted
         assert line.content == "PICKLES!"
-        assert any("taken back" in message.content for message in evening.stage.messages)
+        assert any("rewound" in message.content for message in evening.stage.messages)
         prompt = await evening.gm.slash(evening.stage, "scene history")
         assert "MARMALADE" not in prompt.text
         await evening.gm.press(done.message, "Unhide")
@@ -44,7 +44,7 @@ async def test_rewinding_asks_first_undoes_everything_after_and_can_be_taken_bac
         assert text.index("PICKLES") < text.index("MARMALADE") < text.index("Well?")
 
 
-async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_restart(
+async def test_undone_turns_leave_every_mind_and_unhide_works_after_a_restart(
     evening: Evening,
 ) -> None:
     engine = await ready(FIRST, MADAM)
@@ -69,7 +69,7 @@ async def test_what_was_undone_is_in_no_mind_and_comes_back_by_command_after_a_r
         assert "MARMALADE" in engine.requests[-1].prompt.text
 
 
-async def test_a_narration_that_is_undone_goes_and_comes_back(evening: Evening) -> None:
+async def test_an_undone_narration_disappears_and_comes_back(evening: Evening) -> None:
     engine = await ready(FIRST, MADAM)
     async with evening.online(engine):
         await evening.begin()
@@ -92,7 +92,7 @@ async def test_a_narration_that_is_undone_goes_and_comes_back(evening: Evening) 
         assert "Rain drums" in engine.requests[-1].prompt.text
 
 
-async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message(
+async def test_hide_removes_one_turn_from_every_mind_and_keeps_players_messages(
     evening: Evening,
 ) -> None:
     engine = await ready(FIRST, MADAM)
@@ -108,11 +108,11 @@ async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message
         told = [
             message.content
             for message in evening.stage.messages
-            if "no part of the story" in message.content
+            if "removed from the story" in message.content
         ]
         assert told == [
-            "-# A line of Lizzy (player)'s is no part of the story any more."
-        ]  # nothing else shows it
+            "-# A line of Lizzy (player) was removed from the story."
+        ]  # the only trace of it
         assert (line.content, line.deleted) == ("I like PICKLES.", False)
         assert len(line.states) == 1
         await asked(evening, "@Mrs Bennet Mama?", count=2)
@@ -123,7 +123,7 @@ async def test_hide_takes_one_turn_out_of_every_mind_and_touches_nobodys_message
         await reads(evening, post, "*smiles* You refuse him?")
 
 
-async def test_a_branch_is_a_thread_that_goes_on_with_its_own_history(evening: Evening) -> None:
+async def test_a_branch_continues_in_a_thread_with_its_own_history(evening: Evening) -> None:
     evening.discord.world.overwrite(
         evening.stage, evening.guild.everyone, allow="create_public_threads"
     )
@@ -157,7 +157,7 @@ async def test_a_branch_is_a_thread_that_goes_on_with_its_own_history(evening: E
         assert len(evening.guild.roles) == roles
 
 
-async def test_without_the_permission_a_branch_is_refused_with_its_name(evening: Evening) -> None:
+async def test_a_branch_without_permission_names_the_permission(evening: Evening) -> None:
     evening.discord.withdraw("create_public_threads", evening.stage)
     async with evening.online(await ready(FIRST)):
         await evening.begin()

@@ -166,7 +166,7 @@ async def test_beside_bombs_the_rest_of_a_library_is_played(
         for name in ("bomb-laughs", "bomb-sixties", "scenes-number", "../shelf/party", "bomb-zip"):
             refused = await evening.gm.slash(evening.stage, "scene start", scenario=name)
             assert_answered(refused, name)
-            assert "has begun" not in refused.text
+            assert "has started" not in refused.text
             assert len(refused.text) < LONGEST
         await evening.gm.slash(evening.stage, "scene start", scenario="face-wide")
         evening.lizzy.say(evening.stage, "@The Hatter May I sit?")

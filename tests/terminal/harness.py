@@ -1,4 +1,4 @@
-"""A chat to test in: the real theatre and store, a scripted engine, and a screen that is a text."""
+"""A chat for tests: the real theatre and store, a scripted engine and a screen in memory."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Evening:
-    """Somebody at a terminal, who plays Elizabeth to Mr Bennet."""
+    """A person at a terminal who plays Elizabeth opposite Mr Bennet."""
 
     chat: Chat
-    house: ChatServices
+    services: ChatServices
     store: Store
     engine: ScriptedEngine
     out: StringIO
 
     async def types(self, line: str) -> str:
-        """Type a line; return what the screen shows of it."""
+        """Type a line and return the new text on the screen."""
         before = len(self.out.getvalue())
-        self.stays = await self.chat.take(line)
+        self.stays = await self.chat.handle(line)
         return self.out.getvalue()[before:]
 
 
@@ -50,33 +50,37 @@ class Evening:
 async def an_evening(
     folder: Path, *script: Script, scene_id: int | None = None
 ) -> AsyncIterator[Evening]:
-    """An evening whose store lies in `folder`, with a new scene or that one."""
+    """Open an evening with a store in `folder`, and with a new scene or the given one."""
     engine, out, seeds = ScriptedEngine(list(script)), StringIO(), count(1)
     await engine.start()
     screen = Screen(out)
-    stage = TerminalDelivery(screen)
+    delivery = TerminalDelivery(screen)
     async with await Store.open(folder / "aside.db") as store:
         theatre = Theatre(
             store,
-            stage,
+            delivery,
             ReplyGenerator(engine, ReplyLimits(), lambda: next(seeds)),
             lambda: datetime.now(UTC),
         )
-        hearing = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
-        house = ChatServices(theatre, hearing, Takes(theatre, store, stage), store, stage, screen)
+        lines = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
+        services = ChatServices(
+            theatre, lines, Takes(theatre, store, delivery), store, delivery, screen
+        )
         terminal = Place(AT_TERMINAL, -1)
         scene = await (
-            theatre.open_at_terminal(scene_id, terminal) if scene_id else _begun(theatre, terminal)
+            theatre.open_at_terminal(scene_id, terminal)
+            if scene_id
+            else _start_scene(theatre, terminal)
         )
-        chat = Chat(house, ChatSeat(scene.id, scene.gm_ids[0], "Alice", "Mr Bennet"))
+        chat = Chat(services, ChatSeat(scene.id, scene.gm_ids[0], "Alice", "Mr Bennet"))
         try:
-            yield Evening(chat, house, store, engine, out)
+            yield Evening(chat, services, store, engine, out)
         finally:
             await chat.leave()
             await theatre.close()
 
 
-async def _begun(theatre: Theatre, terminal: Place) -> Scene:
+async def _start_scene(theatre: Theatre, terminal: Place) -> Scene:
     return await theatre.controls.join(
         await theatre.start(terminal, STUDY, AT_TERMINAL), AT_TERMINAL, "Elizabeth Bennet"
     )

@@ -1,4 +1,4 @@
-"""Somebody at a real terminal: a pseudo-terminal with `aside` in it, as its own session."""
+"""A person at a pseudo-terminal with `aside` in a session of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CTRL_C, CTRL_D, UP = "\x03", "\x04", "\x1b[A"
 
-# Makes the pseudo-terminal the one that Ctrl-C in it reaches, as a shell's terminal is.
+# Make it the controlling terminal, so that Ctrl-C reaches the program as in a shell.
 _ASIDE = """
 import fcntl, runpy, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -32,7 +32,7 @@ runpy.run_module("bot", run_name="__main__")
 
 @dataclass
 class Typist:
-    """Types, and reads what the terminal shows."""
+    """Types, and reads the terminal's output."""
 
     process: asyncio.subprocess.Process
     terminal: int
@@ -44,7 +44,7 @@ class Typist:
         os.write(self.terminal, (text + end).encode())
 
     async def reads(self, text: str, within: float = 30.0) -> str:
-        """Wait until this text is shown; return what was shown since the last one, up to its end."""
+        """Wait for a text and return the output since the last one, including it."""
         try:
             async with asyncio.timeout(within):
                 while (at := self.shown.find(text, self.read)) < 0:
@@ -58,16 +58,16 @@ class Typist:
         return self.shown[begun : self.read]
 
     async def pauses(self) -> None:
-        """Do nothing for a moment: a signal that comes between its prompt and its waiting, readline sees too late."""
+        """Wait a moment. Readline misses a signal between its prompt and its wait."""
         await asyncio.sleep(0.3)
 
     async def ends(self, within: float = 30.0) -> int:
-        """Wait until the program ends; return its exit status."""
+        """Wait for the end of the program and return its exit status."""
         async with asyncio.timeout(within):
             return await self.process.wait()
 
     def left_behind(self) -> list[str]:
-        """The processes of this terminal that still run."""
+        """Return the processes of this terminal that still run."""
         return [" ".join(words) for words in _processes() if words[3] == str(self.process.pid)]
 
     def hear(self) -> None:
@@ -82,7 +82,7 @@ class Typist:
 
 @asynccontextmanager
 async def at_a_terminal(folder: Path, *arguments: str, **environ: str) -> AsyncIterator[Typist]:
-    """Run `aside` with these arguments in `folder`, on a terminal of 40 lines of 160 letters."""
+    """Run `aside` with these arguments in `folder`, on a terminal of 40 lines and 160 columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
     clean = {
@@ -113,7 +113,7 @@ async def at_a_terminal(folder: Path, *arguments: str, **environ: str) -> AsyncI
 
 
 def _processes() -> list[list[str]]:
-    """State, parent, group and session of every process that is no zombie."""
+    """Return state, parent, group and session of every process except zombies."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

@@ -1,4 +1,4 @@
-"""What somebody at a terminal types, and what the screen shows of it."""
+"""Lines typed in a chat and their effect on the screen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MADAM = reply("Mrs Bennet", says="My nerves!")
 SPOKEN = "Mr Bennet: *smiles* You refuse him?\n"
 
 
-async def test_the_chosen_character_answers_where_nobody_is_addressed(tmp_path: Path) -> None:
+async def test_the_chosen_character_answers_a_line_without_an_addressee(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         assert await evening.types("*curtsies* You sent for me?") == SPOKEN
         assert (
@@ -28,40 +28,40 @@ async def test_the_chosen_character_answers_where_nobody_is_addressed(tmp_path: 
         )
 
 
-async def test_others_answer_where_they_are_addressed_in_that_order(tmp_path: Path) -> None:
+async def test_addressed_characters_answer_in_order(tmp_path: Path) -> None:
     async with an_evening(tmp_path, MADAM, BENNET) as evening:
         shown = await evening.types("@Mrs Bennet and @Papa, hear me!")
         assert shown == f"Mrs Bennet: *smiles* My nerves!\n{SPOKEN}"
 
 
-async def test_who_speaks_to_themselves_is_told_that_nobody_answers(tmp_path: Path) -> None:
+async def test_a_line_to_oneself_gets_a_notice_instead_of_a_reply(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
-        assert "Nobody answers" in await evening.types("@Elizabeth, be brave.")
+        assert "No reply" in await evening.types("@Elizabeth, be brave.")
         assert "Out of character" in await evening.types("((brb))")
         assert await evening.types("   ") == ""
         assert evening.engine.requests == []
 
 
-async def test_who_speaks_to_somebody_who_cannot_answer_is_told_why_and_of_no_command_of_discords(
+async def test_a_notice_about_an_absent_reply_names_no_discord_command(
     tmp_path: Path,
 ) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
-        scene, theatre = evening.chat.scene, evening.house.theatre
+        scene, theatre = evening.chat.scene, evening.services.theatre
         await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=True))
         assert await evening.types("@Mrs Bennet Mama?") == "Mrs Bennet rests and does not answer.\n"
-        assert "Nobody answers" in await evening.types("@Mrs Bennet Mama!")
+        assert "No reply" in await evening.types("@Mrs Bennet Mama!")
         await theatre.change(scene, lambda now: cast.rest(now, "Mrs Bennet", rests=False))
         await evening.types("@Papa?")
         await theatre.change(scene, lambda now: cast.rest(now, "Mr Bennet", rests=True))
         assert (
-            await evening.types("retry")
-            == "The model does not speak for Mr Bennet at the moment. `cast` shows who plays whom.\n"
+            await evening.types("retry") == "The model does not speak for Mr Bennet at the moment. "
+            "`cast` shows who plays whom.\n"
         )
 
 
-async def test_thoughts_show_beneath_a_reply_when_asked_for(tmp_path: Path) -> None:
+async def test_thoughts_are_shown_beneath_a_reply_on_request(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
-        assert await evening.types("thoughts") == "Nobody has replied yet.\n"
+        assert await evening.types("thoughts") == "There is no reply yet.\n"
         await evening.types("Papa?")
         assert await evening.types("thoughts") == "  📝 PLAN\n  💭 SECRET\n"
         await evening.types("thoughts on")
@@ -70,10 +70,10 @@ async def test_thoughts_show_beneath_a_reply_when_asked_for(tmp_path: Path) -> N
         assert await evening.types("Papa!") == f"{SPOKEN}  📝 PLAN\n  💭 SECRET\n"
         await evening.types("thoughts off")
         assert await evening.types("Papa!") == SPOKEN
-        assert "on, all or off" in await evening.types("/thoughts please")
+        assert "`thoughts off`" in await evening.types("/thoughts please")
 
 
-async def test_retry_gives_the_last_reply_anew(tmp_path: Path) -> None:
+async def test_retry_writes_another_version_of_the_last_reply(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET, OTHER, MADAM, BENNET) as evening:
         await evening.types("Papa?")
         assert await evening.types("retry") == "Mr Bennet: *smiles* You take him?\n"
@@ -93,41 +93,41 @@ async def test_retry_gives_the_last_reply_anew(tmp_path: Path) -> None:
         ]
 
 
-async def test_a_reply_that_failed_is_said_to_have_and_is_tried_again(tmp_path: Path) -> None:
+async def test_a_failed_reply_names_retry_and_retry_works(tmp_path: Path) -> None:
     async with an_evening(tmp_path, EngineBusy("Too many wait."), BENNET) as evening:
-        assert await evening.types("Papa?") == "⚠ Too many wait. (`retry` asks once more.)\n"
+        assert await evening.types("Papa?") == "⚠ Too many wait. Use `retry` to try again.\n"
         assert await evening.types("/retry") == SPOKEN
 
 
-async def test_clear_takes_everything_out_of_the_story(tmp_path: Path) -> None:
+async def test_clear_removes_everything_from_the_story(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
-        assert await evening.types("clear") == "Nothing has been said yet.\n"
+        assert await evening.types("clear") == "The story is still empty.\n"
         await evening.types("MARMALADE?")
-        assert "2 turns are out" in await evening.types("clear")
-        assert "Nothing has been said" in await evening.types("history")
+        assert "2 turns were removed" in await evening.types("clear")
+        assert "still empty" in await evening.types("history")
         assert "MARMALADE" not in await evening.types("prompt")
 
 
-async def test_prompt_is_the_exact_text_for_a_mind(tmp_path: Path) -> None:
+async def test_prompt_shows_the_exact_prompt_of_a_character(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         assert "You are Mr Bennet" in await evening.types("prompt")
         assert "You are Mrs Bennet" in await evening.types("prompt mrs. bennet")
         assert "No character of this scene" in await evening.types("/prompt Wickham")
 
 
-async def test_cast_and_help_tell_what_there_is(tmp_path: Path) -> None:
+async def test_cast_and_help_list_parts_and_commands(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         assert (await evening.types("cast")).splitlines() == [
-            "Mr Bennet: the model, and answers where nobody is addressed",
+            "Mr Bennet: the model, answers lines without an addressee",
             "Mrs Bennet: the model",
             "Elizabeth Bennet: you",
         ]
-        told = await evening.types("/help")
-        assert all(word in told for word in ("history", "save FILE", "quit"))
-        assert "There is no command “hepl”; there are: help" in await evening.types("/hepl")
+        page = await evening.types("/help")
+        assert all(word in page for word in ("history", "save FILE", "quit"))
+        assert "Unknown command “hepl”. Try: help" in await evening.types("/hepl")
 
 
-async def test_save_writes_what_was_public_and_thoughts_only_where_they_are_shown(
+async def test_save_includes_thoughts_only_if_they_are_shown(
     tmp_path: Path,
 ) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
@@ -140,19 +140,19 @@ async def test_save_writes_what_was_public_and_thoughts_only_where_they_are_show
         await evening.types(f"save {target}")
         assert "SECRET" in target.read_text()
         assert "PLAN" not in target.read_text()
-        assert "Say where" in await evening.types("save")
+        assert "Name a file" in await evening.types("save")
 
 
-async def test_save_writes_over_nothing_of_others(tmp_path: Path) -> None:
+async def test_save_never_overwrites_another_file(tmp_path: Path) -> None:
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear sir")
     async with an_evening(tmp_path, BENNET) as evening:
-        assert "is there already" in await evening.types(f"save {letter}")
-        assert "can't be written" in await evening.types(f"save {letter}/story.md")
+        assert "already exists" in await evening.types(f"save {letter}")
+        assert "not writable" in await evening.types(f"save {letter}/story.md")
     assert letter.read_text() == "Dear sir"
 
 
-async def test_quit_exit_and_q_leave(tmp_path: Path) -> None:
+async def test_quit_exit_and_q_end_the_chat(tmp_path: Path) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
         for word in ("quit", "exit", "q", "/quit", "Q"):
             await evening.types(word)
@@ -161,20 +161,21 @@ async def test_quit_exit_and_q_leave(tmp_path: Path) -> None:
         assert evening.stays
 
 
-async def test_an_engine_that_dies_in_the_middle_begins_anew_in_plain_sight(tmp_path: Path) -> None:
+async def test_a_reply_interrupted_by_a_dead_engine_visibly_starts_over(tmp_path: Path) -> None:
     from bot.errors import EngineDied
 
     async with an_evening(tmp_path, BENNET) as evening:
         half = Scripted(
-            "P</system_thinking>Mr Bennet: <role_action>nods</role_action>So<role_action>turns</role_action>"
+            "P</system_thinking>Mr Bennet: <role_action>nods</role_action>So"
+            "<role_action>turns</role_action>"
         )
         evening.engine.script.insert(0, Scripted(half.text, error=EngineDied("gone")))
         shown = await evening.types("Papa?")
-        assert shown.endswith(f"(begins anew)\n{SPOKEN}")
+        assert shown.endswith(f"(starts over)\n{SPOKEN}")
         assert "nods" in shown
 
 
-async def test_a_scene_goes_on_where_it_was_left_and_what_was_owed_is_played(
+async def test_a_reopened_scene_continues_and_plays_its_pending_reply(
     tmp_path: Path,
 ) -> None:
     async with an_evening(tmp_path, BENNET) as evening:
@@ -189,7 +190,9 @@ async def test_a_scene_goes_on_where_it_was_left_and_what_was_owed_is_played(
         assert "MARMALADE" in await evening.types("history")
 
 
-async def test_a_channels_scene_knows_what_was_said_and_owes_nothing_of_it(tmp_path: Path) -> None:
+async def test_a_channels_scene_keeps_terminal_lines_but_drops_pending_replies(
+    tmp_path: Path,
+) -> None:
     async with open_harness(tmp_path, BENNET) as harness:
         scene = await harness.start()
         await harness.say(scene, "Papa?", "Mr Bennet")

@@ -1,4 +1,4 @@
-"""Lines from a pipe, and words completed by Tab."""
+"""Lines from a pipe and completion with Tab."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.terminal.keyboard import Keyboard, complete_word
 WORDS = ["help", "history", "@Mr Bennet", "@Mrs Bennet", "@Elizabeth Bennet"]
 
 
-def test_a_pipe_gives_its_lines_and_then_none() -> None:
+def test_a_pipe_returns_its_lines() -> None:
     keyboard = Keyboard(StringIO("one\n\ntwo"), StringIO())
     assert not keyboard.interactive
     assert [keyboard.ask("> ") for _ in range(4)] == ["one", "", "two", None]
@@ -29,6 +29,6 @@ def test_a_pipe_gives_its_lines_and_then_none() -> None:
         ("", []),
     ],
 )
-def test_words_are_completed(typed: str, found: list[str]) -> None:
+def test_tab_completes_words(typed: str, found: list[str]) -> None:
     offered = [complete_word(typed, WORDS, number) for number in range(len(found) + 1)]
     assert offered == [*found, None]

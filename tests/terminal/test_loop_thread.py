@@ -1,4 +1,4 @@
-"""The loop behind the keyboard."""
+"""The event loop behind the keyboard."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 
-def test_work_is_done_and_its_result_handed_over() -> None:
+def test_run_returns_the_result_from_the_loop_thread() -> None:
     async def work() -> str:
         await asyncio.sleep(0)
         return threading.current_thread().name
 
-    with LoopThread() as backstage:
-        assert backstage.run(work()) == "backstage"
+    with LoopThread() as loop:
+        assert loop.run(work()) == "event loop"
 
 
-def test_what_work_raises_is_raised() -> None:
+def test_run_raises_the_coroutines_error() -> None:
     async def work() -> None:
         raise LookupError("gone")
 
-    with LoopThread() as backstage, pytest.raises(LookupError, match="gone"):
-        backstage.run(work())
+    with LoopThread() as loop, pytest.raises(LookupError, match="gone"):
+        loop.run(work())
 
 
-def test_ctrl_c_cancels_the_work_and_waits_for_its_end() -> None:
+def test_ctrl_c_cancels_the_coroutine_and_waits_for_its_end() -> None:
     ended: list[str] = []
 
     async def work() -> None:
@@ -44,13 +44,13 @@ def test_ctrl_c_cancels_the_work_and_waits_for_its_end() -> None:
             await asyncio.sleep(0.05)
             ended.append("work")
 
-    with LoopThread() as backstage:
+    with LoopThread() as loop:
         with pytest.raises(KeyboardInterrupt):
-            backstage.run(work())
+            loop.run(work())
         assert ended == ["work"]
 
 
-def test_what_was_entered_is_left_though_ctrl_c_comes_again() -> None:
+def test_a_second_ctrl_c_does_not_stop_the_cleanup() -> None:
     left: list[str] = []
 
     @asynccontextmanager
@@ -60,17 +60,17 @@ def test_what_was_entered_is_left_though_ctrl_c_comes_again() -> None:
         await asyncio.sleep(0.05)
         left.append("left")
 
-    with LoopThread() as backstage:
-        with pytest.raises(KeyboardInterrupt), backstage.entered(something()):
+    with LoopThread() as loop:
+        with pytest.raises(KeyboardInterrupt), loop.entered(something()):
             signal.raise_signal(signal.SIGINT)
         assert left == ["left"]
 
 
-def test_nothing_goes_on_when_the_backstage_is_left() -> None:
+def test_leaving_the_loop_thread_cancels_its_tasks() -> None:
     async def work() -> asyncio.Task[None]:
         return asyncio.create_task(asyncio.sleep(60))
 
-    with LoopThread() as backstage:
-        task = backstage.run(work())
+    with LoopThread() as loop:
+        task = loop.run(work())
     assert task.cancelled()
-    assert "backstage" not in [thread.name for thread in threading.enumerate()]
+    assert "event loop" not in [thread.name for thread in threading.enumerate()]

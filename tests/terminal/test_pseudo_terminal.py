@@ -1,4 +1,4 @@
-"""`aside chat` at a pseudo-terminal, between a keyboard and a completions server."""
+"""`aside chat` on a pseudo-terminal, with a completions server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def chatting(
             yield typist, server
 
 
-async def test_who_says_nothing_chooses_from_lists_and_plays(tmp_path: Path) -> None:
+async def test_without_arguments_the_person_chooses_from_lists_and_plays(tmp_path: Path) -> None:
     async with chatting(tmp_path, answers=[BENNET, MADAM], TERM="xterm-256color", NO_COLOR="1") as (
         typist,
         server,
@@ -62,11 +62,11 @@ async def test_who_says_nothing_chooses_from_lists_and_plays(tmp_path: Path) -> 
         typist.types("quit")
         assert await typist.ends() == 0
         assert "Elizabeth Bennet: You sent for me?" in server.requests[0]["prompt"]
-        assert not re.search(r"\x1b\[[0-9;]*m", typist.shown), "no colour where nobody wants it"
+        assert not re.search(r"\x1b\[[0-9;]*m", typist.shown), "colours in spite of NO_COLOR"
     assert not (tmp_path / "aside.db").exists()
 
 
-async def test_words_appear_as_they_come(tmp_path: Path) -> None:
+async def test_words_appear_while_the_model_writes_them(tmp_path: Path) -> None:
     slow = Answer(
         reply("Mr Bennet", says="One word, <role_action>waits</role_action> and another."),
         pause=0.05,
@@ -80,7 +80,7 @@ async def test_words_appear_as_they_come(tmp_path: Path) -> None:
         await typist.reads("*waits* and another.")
 
 
-async def test_lines_are_edited_and_remembered(tmp_path: Path) -> None:
+async def test_lines_can_be_edited_and_recalled(tmp_path: Path) -> None:
     async with chatting(tmp_path, *STUDY, answers=[BENNET, BENNET, MADAM]) as (typist, server):
         await typist.reads(PROMPT)
         typist.types("Papo\x7fa?")
@@ -98,7 +98,7 @@ async def test_lines_are_edited_and_remembered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", ["choosing", "typing", "a reply"])
-async def test_ctrl_c_ends_it_at_any_time(tmp_path: Path, moment: str) -> None:
+async def test_ctrl_c_ends_the_chat_at_any_time(tmp_path: Path, moment: str) -> None:
     slow = Answer(BENNET * 20, pause=0.2)
     async with chatting(tmp_path, *(() if moment == "choosing" else STUDY), answers=[slow]) as (
         typist,
@@ -120,14 +120,14 @@ async def test_ctrl_c_ends_it_at_any_time(tmp_path: Path, moment: str) -> None:
             await until(lambda: server.interrupted == 1)
 
 
-async def test_the_end_of_input_ends_it(tmp_path: Path) -> None:
+async def test_the_end_of_the_input_ends_the_chat(tmp_path: Path) -> None:
     async with chatting(tmp_path, *STUDY) as (typist, _):
         await typist.reads(PROMPT)
         typist.types(CTRL_D, end="")
         assert await typist.ends() == 0
 
 
-async def test_a_terminal_that_is_closed_ends_it(tmp_path: Path) -> None:
+async def test_a_closed_terminal_ends_the_chat(tmp_path: Path) -> None:
     async with chatting(tmp_path, *STUDY) as (typist, _):
         await typist.reads(PROMPT)
         await typist.pauses()
@@ -136,7 +136,7 @@ async def test_a_terminal_that_is_closed_ends_it(tmp_path: Path) -> None:
         assert "Traceback" not in typist.shown
 
 
-async def test_a_message_of_five_thousand_characters_is_heard_whole(tmp_path: Path) -> None:
+async def test_a_line_of_5000_characters_is_heard_in_full(tmp_path: Path) -> None:
     async with chatting(tmp_path, *STUDY, TERM="xterm-256color") as (typist, server):
         await typist.reads(PROMPT)
         words = " ".join(f"word{number}" for number in range(650))
@@ -144,10 +144,10 @@ async def test_a_message_of_five_thousand_characters_is_heard_whole(tmp_path: Pa
         typist.types(words)
         await typist.reads("Well, well.")
         assert words in server.requests[0]["prompt"]
-        assert "\x1b[1;36mMr Bennet: " in typist.shown, "in colour, at a terminal that has them"
+        assert "\x1b[1;36mMr Bennet: " in typist.shown, "no colours on a colour terminal"
 
 
-async def test_what_is_kept_goes_on(tmp_path: Path) -> None:
+async def test_a_saved_chat_continues(tmp_path: Path) -> None:
     async with chatting(tmp_path, *STUDY, "--store", "kept.db", "--show-rolethink") as (typist, _):
         await typist.reads(PROMPT)
         typist.types("MARMALADE?")
@@ -166,12 +166,12 @@ async def test_what_is_kept_goes_on(tmp_path: Path) -> None:
         typist.types("retry")
         assert "Not at all." in await typist.reads(PROMPT)
         typist.types("save story.md")
-        await typist.reads("Written to")
+        await typist.reads("Saved to")
         assert "MARMALADE" in server.requests[0]["prompt"]
     assert "Not at all." in (tmp_path / "story.md").read_text()
 
 
-async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part_is_offered(
+async def test_the_persons_character_enters_and_other_players_parts_are_not_offered(
     tmp_path: Path,
 ) -> None:
     async with open_harness(tmp_path, BENNET) as harness:
@@ -194,13 +194,13 @@ async def test_who_sat_down_as_somebody_off_stage_comes_on_and_nobody_elses_part
 
 @pytest.mark.model
 @pytest.mark.timeout(300)
-async def test_the_real_model_plays_and_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_the_real_model_plays_and_leaves_no_process_behind(tmp_path: Path) -> None:
     async with at_a_terminal(tmp_path, "chat", *STUDY, "--seed", "7") as typist:
         assert "stand-in" in await typist.reads(PROMPT, within=120)
         typist.types("*closes the door* You sent for me, Papa?")
         shown = await typist.reads(PROMPT, within=120)
         assert "Mr Bennet: *" in shown
-        assert len(typist.left_behind()) > 1, "the worker runs"
+        assert len(typist.left_behind()) > 1, "the worker is not running"
         typist.types("And Mr Collins?")
         await typist.reads("Mr Bennet: ", within=120)
         typist.types(CTRL_C, end="")
@@ -210,7 +210,7 @@ async def test_the_real_model_plays_and_leaves_nothing_behind(tmp_path: Path) ->
 
 
 @pytest.mark.model
-async def test_ctrl_c_while_the_model_is_loaded_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_ctrl_c_during_model_loading_leaves_no_process_behind(tmp_path: Path) -> None:
     async with at_a_terminal(tmp_path, "chat", *STUDY) as typist:
         await typist.reads("Loading the model", within=60)
         await asyncio.sleep(0.3)

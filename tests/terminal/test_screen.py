@@ -1,4 +1,4 @@
-"""The screen: what is shown, and what never reaches a terminal."""
+"""Colours, notices and control characters on the screen."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_a_terminal_gets_colours_and_a_pipe_gets_text() -> None:
     assert shown(StringIO()) == "Mr Bennet\n"
 
 
-def test_who_wants_no_colour_gets_no_escapes_at_all() -> None:
+def test_no_color_removes_all_escape_sequences() -> None:
     assert shown(Terminal(), {"NO_COLOR": "1"}) == "Mr Bennet\n"
     assert "\x1b[" in shown(Terminal(), {"NO_COLOR": ""})
 
 
-def test_what_a_terminal_would_obey_is_never_written() -> None:
+def test_control_characters_are_never_written() -> None:
     out = StringIO()
     Screen(out).line("a\x1b]0;owned\x07b\x9b2Jc\x08\x00\u202ed", FAULT)
     assert out.getvalue() == "a]0;ownedb2Jcd\n"
@@ -51,13 +51,13 @@ def test_what_a_terminal_would_obey_is_never_written() -> None:
     )
 
 
-def test_markup_and_long_lines_are_left_as_they_are() -> None:
+def test_markup_and_long_lines_are_not_changed() -> None:
     out = StringIO()
     Screen(out).line("[bold]no[/bold] :smile: " + "word " * 60 + "end")
     assert out.getvalue() == "[bold]no[/bold] :smile: " + "word " * 60 + "end\n"
 
 
-def test_lines_begin_at_their_beginning() -> None:
+def test_a_line_starts_in_the_first_column() -> None:
     out = StringIO()
     screen = Screen(out)
     screen.write("half")
@@ -68,18 +68,18 @@ def test_lines_begin_at_their_beginning() -> None:
     assert out.getvalue() == "half\nwhole\nnext\n"
 
 
-def test_a_notice_goes_when_words_come_and_is_never_in_a_pipe() -> None:
+def test_a_notice_is_temporary_and_never_goes_to_a_pipe() -> None:
     terminal, pipe = Terminal(), StringIO()
     for out in (terminal, pipe):
         screen = Screen(out, {"NO_COLOR": "1"})
         screen.notice("thinking 你")
-        screen.calm()
+        screen.clear_notice()
         screen.line("Well.")
     assert terminal.getvalue() == "thinking 你\r" + " " * 11 + "\rWell.\n"
     assert pipe.getvalue() == "Well.\n"
 
 
-def test_a_reader_that_has_gone_is_noticed() -> None:
+def test_a_closed_output_is_noticed() -> None:
     screen = Screen(Closed())
     screen.line("Hello?")
     assert screen.gone

@@ -1,4 +1,4 @@
-"""Replies on a screen as they grow."""
+"""Growing replies on a screen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def out() -> StringIO:
 
 
 @pytest.fixture
-def stage(out: StringIO) -> TerminalDelivery:
+def delivery(out: StringIO) -> TerminalDelivery:
     return TerminalDelivery(Screen(out))
 
 
@@ -41,60 +41,54 @@ def take(*beats: Beat) -> Take:
     return Take(1, 1, beats, "raw")
 
 
-async def test_a_reply_is_written_once_however_it_grows(
-    stage: TerminalDelivery, out: StringIO
-) -> None:
+async def test_a_growing_reply_is_written_once(delivery: TerminalDelivery, out: StringIO) -> None:
     reply = (action("smiles"), speech("You refuse him?"), action("turns a page"))
-    async with stage.thinking(SCENE, turn()):
-        await stage.progress(SCENE, turn(), (action("smi"),))
+    async with delivery.thinking(SCENE, turn()):
+        await delivery.progress(SCENE, turn(), (action("smi"),))
         assert out.getvalue() == "Mr Bennet: *smi"
-        await stage.progress(SCENE, turn(), (action("smiles"), speech("You re")))
+        await delivery.progress(SCENE, turn(), (action("smiles"), speech("You re")))
         assert out.getvalue() == "Mr Bennet: *smiles* You re"
-        await stage.progress(SCENE, turn(), (*reply[:2], action("turns")))
-    await stage.deliver(SCENE, turn(), take(*reply))
+        await delivery.progress(SCENE, turn(), (*reply[:2], action("turns")))
+    await delivery.deliver(SCENE, turn(), take(*reply))
     assert out.getvalue() == "Mr Bennet: *smiles* You refuse him? *turns a page*\n"
 
 
-async def test_a_reply_that_became_another_is_written_anew(
-    stage: TerminalDelivery, out: StringIO
-) -> None:
-    async with stage.thinking(SCENE, turn()):
-        await stage.progress(SCENE, turn(), (speech("You ref"),))
-        await stage.progress(SCENE, turn(), (action("nods"),))
-    await stage.deliver(SCENE, turn(), take(action("nods"), speech("So.")))
-    assert out.getvalue() == "Mr Bennet: You ref\n(begins anew)\nMr Bennet: *nods* So.\n"
+async def test_a_changed_reply_is_written_again(delivery: TerminalDelivery, out: StringIO) -> None:
+    async with delivery.thinking(SCENE, turn()):
+        await delivery.progress(SCENE, turn(), (speech("You ref"),))
+        await delivery.progress(SCENE, turn(), (action("nods"),))
+    await delivery.deliver(SCENE, turn(), take(action("nods"), speech("So.")))
+    assert out.getvalue() == "Mr Bennet: You ref\n(starts over)\nMr Bennet: *nods* So.\n"
 
 
-async def test_only_the_thoughts_that_were_asked_for_are_shown(
-    stage: TerminalDelivery, out: StringIO
-) -> None:
+async def test_only_requested_thoughts_are_shown(delivery: TerminalDelivery, out: StringIO) -> None:
     secretive = take(planning("PLAN"), thought("SECRET"), speech("Well."))
-    await stage.deliver(SCENE, turn(), secretive)
+    await delivery.deliver(SCENE, turn(), secretive)
     assert out.getvalue() == "Mr Bennet: Well.\n"
-    stage.showing = frozenset({BeatKind.THOUGHT})
-    await stage.deliver(SCENE, turn(), secretive)
+    delivery.showing = frozenset({BeatKind.THOUGHT})
+    await delivery.deliver(SCENE, turn(), secretive)
     assert out.getvalue() == "Mr Bennet: Well.\nMr Bennet: Well.\n  💭 SECRET\n"
 
 
-async def test_what_goes_wrong_begins_on_a_line_of_its_own(
-    stage: TerminalDelivery, out: StringIO
+async def test_errors_and_notices_start_on_a_new_line(
+    delivery: TerminalDelivery, out: StringIO
 ) -> None:
-    async with stage.thinking(SCENE, turn()):
-        await stage.progress(SCENE, turn(), (speech("You ref"),))
-    await stage.fail(SCENE, turn(), "The model is gone.")
-    await stage.announce(SCENE, Notice("The story is long."))
-    await stage.withdraw(SCENE, turn())
-    await stage.cover(SCENE, turn())
+    async with delivery.thinking(SCENE, turn()):
+        await delivery.progress(SCENE, turn(), (speech("You ref"),))
+    await delivery.fail(SCENE, turn(), "The model is gone.")
+    await delivery.announce(SCENE, Notice("The story is long."))
+    await delivery.withdraw(SCENE, turn())
+    await delivery.cover(SCENE, turn())
     assert out.getvalue().splitlines() == [
         "Mr Bennet: You ref",
-        "⚠ The model is gone. (`retry` asks once more.)",
+        "⚠ The model is gone. Use `retry` to try again.",
         "The story is long.",
-        "Mr Bennet says no more: that reply does not count.",
-        "What Mr Bennet said is out of the story.",
+        "The reply of Mr Bennet was cancelled and does not count.",
+        "The reply of Mr Bennet was removed from the story.",
     ]
 
 
-def test_what_was_whispered_is_not_told_again(stage: TerminalDelivery, out: StringIO) -> None:
-    stage.retell(turn(speech("Trust nobody."), kind=TurnKind.WHISPER))
-    stage.retell(turn(speech("Good morning."), kind=TurnKind.LINE))
+def test_whispers_are_not_repeated(delivery: TerminalDelivery, out: StringIO) -> None:
+    delivery.retell(turn(speech("Trust nobody."), kind=TurnKind.WHISPER))
+    delivery.retell(turn(speech("Good morning."), kind=TurnKind.LINE))
     assert out.getvalue() == "Mr Bennet: Good morning.\n"

@@ -1,4 +1,4 @@
-"""A story as a text to keep."""
+"""A story as Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STORY = [
 ]
 
 
-def test_it_holds_what_was_public_in_order() -> None:
+def test_a_transcript_contains_the_public_story_in_order() -> None:
     text = format_transcript(STUDY, STORY, ())
     assert text.startswith(
         "# The study\n\n*Pride and Prejudice*\n\nA library at Longbourn, the door shut.\n\n---\n\n"
@@ -25,7 +25,7 @@ def test_it_holds_what_was_public_in_order() -> None:
         assert private not in text
 
 
-def test_thoughts_that_are_shown_stand_where_they_were_thought() -> None:
+def test_shown_thoughts_appear_in_their_place() -> None:
     text = format_transcript(STUDY, STORY, {BeatKind.THOUGHT})
     assert "**Mr Bennet**: *smiles* (💭 SECRET) Well." in text
     assert "PLAN" not in text

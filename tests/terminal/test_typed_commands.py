@@ -1,4 +1,4 @@
-"""What is a command, and what is said."""
+"""Commands and spoken lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = ("mr bennet", "papa")
         ("/ help", Command("help")),
     ],
 )
-def test_what_reads_as_a_command_is_one(line: str, command: Command) -> None:
+def test_a_line_that_reads_as_a_command_is_one(line: str, command: Command) -> None:
     assert parse_command(line, NAMES) == command
 
 
@@ -46,11 +46,11 @@ def test_what_reads_as_a_command_is_one(line: str, command: Command) -> None:
         "",
     ],
 )
-def test_what_reads_as_speech_is_said(line: str) -> None:
+def test_a_line_that_reads_as_speech_is_said(line: str) -> None:
     assert parse_command(line, NAMES) is None
 
 
-def test_a_slash_before_no_command_is_not_said_but_complained_about() -> None:
+def test_a_slash_with_an_unknown_command_is_an_error() -> None:
     with pytest.raises(NameNotFound, match="history"):
         parse_command("/histroy", NAMES)
     with pytest.raises(NameNotFound, match="help, cast"):

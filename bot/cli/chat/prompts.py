@@ -33,7 +33,7 @@ def choose_scenario(chooser: ChoicePrompt, library: Library, given: str | None) 
         raise UserInputError(
             "The library has no scenarios. Run `aside scenarios check` to see why."
         )
-    return chooser.one(
+    return chooser.choose(
         "Which scenario?", "--scenario", listed, lambda name: find_scenario(name, library), given
     )
 
@@ -54,7 +54,7 @@ def choose_partner(
         raise UserInputError(
             "The model plays no character in this scene. Free one on Discord first."
         )
-    return chooser.one(
+    return chooser.choose(
         "Who answers you?", "--character", [(name, name) for name in free], named, given
     )
 
@@ -74,7 +74,7 @@ def choose_person(
     if given is None and not keyboard.interactive:
         return VISITOR
     listed = [*((name, name) for name in playable), ("yourself, under your own name", "")]
-    found = chooser.one(
+    found = chooser.choose(
         "Who are you?", "--as", listed, lambda name: _person(scenario, others, name), given
     )
     return found or sanitise_name((keyboard.ask("Your name: ") or "").strip() or VISITOR)

@@ -132,11 +132,9 @@ async def _open_services(
         )
         theatre = Theatre(store, delivery, generator, _now)
         try:
-            hearing, takes = (
-                PlayerLines(theatre, store, store, _now),
-                Takes(theatre, store, delivery),
-            )
-            yield ChatServices(theatre, hearing, takes, store, delivery, screen)
+            lines = PlayerLines(theatre, store, store, _now)
+            takes = Takes(theatre, store, delivery)
+            yield ChatServices(theatre, lines, takes, store, delivery, screen)
         finally:
             await theatre.close()
 
@@ -211,13 +209,13 @@ def _run_prompt(
     if not scene.place.at_terminal:
         screen.line(_CHANNEL_SCENE_NOTICE, FAULT)
     for turn in loop.run(services.theatre.queries.read_history(scene))[-_RECAP_TURNS:]:
-        services.stage.retell(turn)
+        services.delivery.retell(turn)
     help_pages.show_instructions(screen, chat.speaker, seat.partner)
     keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])
     try:
         loop.run(chat.catch_up())
         while not screen.gone and (line := keyboard.ask(f"{chat.speaker}> ")) is not None:
-            if not loop.run(chat.take(line)):
+            if not loop.run(chat.handle(line)):
                 break
     finally:
         with ignore_interrupts():
