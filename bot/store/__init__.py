@@ -1,1 +1,1 @@
-"""The store: everything said, kept in one SQLite file. `store.Store` is its front door. Knows no Discord."""
+"""Keep everything that was said in one SQLite file. Start at `store.Store`. Knows no Discord."""

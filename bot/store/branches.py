@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class BranchRepository(SceneRepository):
-    """The branches' part of `bot.scenes.interfaces.SceneStore`."""
+    """Copies scenes to other places. Implements part of `bot.scenes.interfaces.SceneStore`."""
 
     async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:
-        """Store a scene that begins at another place with a copy of everything of this one up to a turn.
+        """Store a new scene at `place` with a copy of this scene's story up to turn `last_id`.
 
-        Raises Refused where one is under way there. Copies of people's lines are theirs as the lines are.
+        The copies of people's lines keep their authors. Raise Refused if a scene is under way at
+        `place`.
         """
         async with self._database.transaction() as transaction:
             await refuse_second(transaction, place.channel_id)
@@ -57,7 +58,8 @@ async def _copy_story(
 ) -> None:
     copies: dict[int, int] = {}
     for row in await transaction.rows(
-        "SELECT * FROM turns WHERE scene_id = ? AND id <= ? AND state = ? AND take_id IS NOT NULL ORDER BY id",
+        "SELECT * FROM turns WHERE scene_id = ? AND id <= ? AND state = ? AND take_id IS NOT "
+        "NULL ORDER BY id",
         *(scene_id, last_id, TurnState.DONE),
     ):
         answered = [
@@ -67,7 +69,7 @@ async def _copy_story(
             *(transaction, "turns", row),
             id=None,
             scene_id=branch_id,
-            message_id=None,  # it stands in the other channel
+            message_id=None,  # the message belongs to the other channel
             take_id=None,
             former_id=None,
             answers_id=copies.get(row["answers_id"]),
@@ -85,12 +87,15 @@ async def _copy_take(transaction: Transaction, take_id: int, turn_id: int) -> No
 
 
 def _own_id(row: Row) -> dict[str, Value]:
-    """Return what gives a copy an id of its own, where the table has ids."""
+    """Return the column that gives a copy an id of its own, if the table has ids."""
     return {"id": None} if "id" in row.keys() else {}  # noqa: SIM118 - a row's `in` looks at its values
 
 
 async def _copy(transaction: Transaction, table: str, row: Row, **changed: Value) -> int:
-    """Insert a row once more with these columns changed, whatever columns there are; return its id."""
+    """Insert `row` again with the `changed` columns replaced, and return the new id.
+
+    Copies every column, so that a new column needs no change here.
+    """
     columns = row.keys()
     values = [changed[column] if column in changed else row[column] for column in columns]
     holders = ", ".join("?" * len(columns))

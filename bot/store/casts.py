@@ -1,4 +1,4 @@
-"""Who belongs to a scene: its game masters, who plays whom, and who isn't heard."""
+"""The people of a scene: its game masters, the cast, and muted users."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def write_people(
     parts: Sequence[Part],
     kicked: Sequence[int] = (),
 ) -> None:
-    """Store the people of a scene in place of those that were."""
+    """Replace the stored people of a scene."""
     for table in ("scene_gms", "parts", "kicked"):
         await transaction.execute(f"DELETE FROM {table} WHERE scene_id = ?", scene_id)  # noqa: S608 - our own names
     await transaction.insert_all(
@@ -61,7 +61,7 @@ async def write_people(
 
 
 async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[int, SceneMembers]:
-    """Return the people of each of these scenes, in three queries however many there are."""
+    """Return the people of each of these scenes. Takes three queries for any number of scenes."""
     people: dict[int, SceneMembers] = defaultdict(SceneMembers)
     for row in await _rows(reading, "scene_gms", "position", scene_ids):
         people[row["scene_id"]].gm_ids.append(row["user_id"])
@@ -76,8 +76,8 @@ async def _rows(
     reading: Transaction, table: str, order: str, scene_ids: Sequence[int]
 ) -> list[Row]:
     return await reading.rows(
-        f"SELECT * FROM {table} WHERE scene_id IN (SELECT value FROM json_each(?))"  # noqa: S608 - our own names
-        f" ORDER BY scene_id, {order}",
+        f"SELECT * FROM {table} WHERE scene_id IN (SELECT value FROM json_each(?)) ORDER BY "
+        f"scene_id, {order}",
         id_list(scene_ids),
     )
 

@@ -1,4 +1,4 @@
-"""How values of the domain look in SQLite's columns, and back."""
+"""Convert values of the domain to SQLite columns and back."""
 
 from __future__ import annotations
 
@@ -13,26 +13,31 @@ _TICK = timedelta(microseconds=1)
 
 
 def storable(value: Value) -> Value:
-    """Return `value`, text made valid Unicode: a lone surrogate (Discord's JSON may carry one) becomes U+FFFD."""
+    """Return `value` as SQLite can store it.
+
+    Discord's JSON may carry a lone surrogate in a text. It becomes U+FFFD.
+    """
     if not isinstance(value, str) or value.isascii():
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def heard_by(characters: frozenset[str] | None) -> str | None:
-    """Return who hears a turn as it is stored: a list of names, or nothing where everyone does."""
+    """Return a turn's audience as stored: a JSON list of names, or None if every character hears
+    it.
+    """
     return None if characters is None else json.dumps(sorted(characters), ensure_ascii=False)
 
 
 def hearers(stored: str | None) -> frozenset[str] | None:
-    """Return who hears a turn, as `heard_by` stored it."""
+    """Return a turn's audience from the value that `heard_by` stored."""
     return None if stored is None else frozenset(json.loads(stored))
 
 
 def microseconds(when: datetime) -> int:
-    """Return an aware time as microseconds since 1970. Raises ValueError where it has no zone."""
+    """Return an aware time as microseconds since 1970. Raise ValueError if it has no time zone."""
     if when.tzinfo is None:
-        raise ValueError("a time without a zone can't be stored")
+        raise ValueError("the time has no time zone")
     return (when - _EPOCH) // _TICK
 
 

@@ -1,4 +1,4 @@
-"""The SQLite file: opened with care, used in transactions by one at a time, always closed."""
+"""The SQLite file: checked when opened, used by one transaction at a time, always closed."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = (
-    0x41534944  # "ASID" in the file's header: tells Aside's databases from other programs'
+    0x41534944  # "ASID" in the file's header, which tells Aside's databases from other programs'
 )
 
-# At DEBUG aiosqlite logs every statement with its values: people's words, and webhook tokens.
+# At DEBUG aiosqlite logs every statement with its values: people's words and webhook tokens.
 logging.getLogger("aiosqlite").setLevel(logging.INFO)
 
-# WAL: other programs may read while Aside writes, and a commit is one append.
-# FULL: with NORMAL a power cut takes the last commits of a WAL with it. A line is answered once it is committed, and
-# Discord sends it only once, so a commit must mean "on the disk". It costs one fsync, and scenes write seldom.
-# secure_delete: what a person has had deleted is overwritten, not merely forgotten.
+# WAL: other programs can read while Aside writes, and a commit is one append. FULL: with NORMAL, a
+# power cut takes the last commits of a WAL with it. A line is answered after its commit, and
+# Discord sends it once, so a commit must mean "on the disk". This costs one fsync, and scenes
+# seldom write. secure_delete: data that a person has deleted is overwritten, not only unlinked.
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",
@@ -40,7 +40,10 @@ _PRAGMAS = (
 
 
 class Database:
-    """One open SQLite file. `open` makes it, `close` ends it; in between `transaction` and `reading`."""
+    """An open SQLite file.
+
+    Create it with `open`, use `transaction` and `reading`, end it with `close`.
+    """
 
     def __init__(self, path: Path, claim: DatabaseLock, connection: aiosqlite.Connection) -> None:
         self.path = path
@@ -51,9 +54,11 @@ class Database:
 
     @classmethod
     async def open(cls, path: Path, *, patience: float = 5.0) -> Database:
-        """Open the database at `path`, made with its folder where there is none, after checking that it is whole.
+        """Open the database at `path` after checking it.
 
-        `patience` is how many seconds to wait for other programs' locks. Raises StoreError; nothing stays open then.
+        Create the file and its folder if they are missing. `patience` is how many seconds to wait
+        for other programs' locks. Raise StoreError if the database can't be used; nothing stays
+        open then.
         """
         claim = await asyncio.to_thread(DatabaseLock, path)
         try:
@@ -73,7 +78,10 @@ class Database:
         return database
 
     async def close(self) -> None:
-        """Wait for the transaction under way, then close the file and let others have it. Twice does nothing."""
+        """Finish the current transaction, close the file and release its lock.
+
+        A second call does nothing.
+        """
         async with self._turn:
             if self._closed:
                 return
@@ -87,10 +95,11 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        """Begin a transaction, alone; commit it at the end, or roll it back where anything was raised.
+        """Run a transaction that excludes all others.
 
-        Raises StoreError; the database stays usable. A task cancelled during the commit can't tell whether it
-        happened, as after a crash.
+        Commit it at the end, or roll it back after an exception. Raise StoreError; the database
+        stays usable. If a task is cancelled during the commit, it can't know whether the commit
+        happened. The same is true after a crash.
         """
         async with self.reading() as transaction:
             try:
@@ -98,24 +107,27 @@ class Database:
                 yield transaction
                 await transaction.execute("COMMIT")
             except BaseException:
-                await (
-                    self._connection.rollback()
-                )  # does nothing where SQLite has rolled back already
+                await self._connection.rollback()  # does nothing if SQLite has already rolled back
                 raise
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
-        """Read, alone, so that several queries see the same state. Raises StoreError."""
+        """Read while no transaction runs, so that several queries see the same state.
+
+        Raise StoreError.
+        """
         async with self._turn:
             if self._closed:
-                raise StoreError(f"{self.path} has been closed: start Aside again.")
+                raise StoreError(f"{self.path} is closed. Start Aside again.")
             try:
                 yield Transaction(self._connection)
             except sqlite3.Error as error:
                 raise sqlite_errors.of_sqlite(error, self.path) from error
 
     async def empty_log(self) -> None:
-        """Write all changes into the file itself, so that what was deleted doesn't live on in the write-ahead log."""
+        """Move all changes into the main file, so that deleted data doesn't survive in the
+        write-ahead log.
+        """
         async with self.reading() as reading:
             await reading.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -126,7 +138,7 @@ class Database:
                 await reading.execute(f"PRAGMA {pragma}")
             if await reading.value("PRAGMA quick_check(1)") != "ok":
                 raise sqlite_errors.damaged(self.path)
-        # Whether Aside may write here is found out now and not at the first line.
+        # Fail now, not at the first line, if Aside may not write here.
         async with self.transaction() as transaction:
             await transaction.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 

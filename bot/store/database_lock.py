@@ -1,4 +1,4 @@
-"""One Aside a database: a lock that the second one finds taken and that goes when its process goes, however it ends."""
+"""Let only one Aside use a database. The lock ends with its process, even after a crash."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class DatabaseLock:
-    """A claim on the database at `path`, held from making it until `release`.
+    """A lock on the database at `path`, held until `release`.
 
-    The lock is one of SQLite's own, on an empty file beside the database: it works wherever SQLite does, and the
-    database itself stays readable for other programs. Making a claim also makes the folder and the database's file,
-    readable for their owner only. Raises StoreError.
+    It is one of SQLite's own locks, on an empty file beside the database. So it works on every
+    system that SQLite supports, and other programs can still read the database. Creates the
+    database file and its folder if they are missing, with access for their owner only. Raise
+    StoreError if the lock is taken or the file can't be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -28,14 +29,15 @@ class DatabaseLock:
         except OSError as error:
             raise sqlite_errors.of_system(error, path) from error
         try:
-            # Only now: closing any handle of a file drops all locks that this process has on it.
+            # Create the database file last: closing any handle of a file drops all locks of this
+            # process on it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
             self.release()
             raise sqlite_errors.of_system(error, path) from error
 
     def release(self) -> None:
-        """Let another Aside have the database. Releasing twice does nothing."""
+        """Release the lock. A second call does nothing."""
         self._lock.close()
 
 
@@ -44,13 +46,13 @@ def _lock(path: Path) -> sqlite3.Connection:
     beside.touch(mode=0o600)
     lock = sqlite3.connect(beside, timeout=0, isolation_level=None, check_same_thread=False)
     try:
-        lock.execute("PRAGMA journal_mode = MEMORY")  # no journal file: nothing is ever written
+        lock.execute("PRAGMA journal_mode = MEMORY")  # without a journal file SQLite writes nothing
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
         lock.close()
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise sqlite_errors.of_sqlite(error, beside) from error
         raise StoreError(
-            f"Another Aside is running on {path}: stop that one, or name another database in aside.yaml."
+            f"Another Aside is running on {path}. Stop it, or set another database in aside.yaml."
         ) from error
     return lock

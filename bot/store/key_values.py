@@ -1,4 +1,4 @@
-"""Small facts the program remembers about itself, by name."""
+"""Small values that the program remembers by name."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from bot.store.repository import Repository
 
 
 class KeyValueRepository(Repository):
-    """Names and values; what they mean is their owner's business."""
+    """Names with values. The owner of a name decides what its value means."""
 
     async def fact(self, name: str) -> str | None:
-        """Return what was last remembered under that name, if anything."""
+        """Return the value stored under `name`, or None."""
         async with self._database.reading() as reading:
             found: str | None = await reading.value("SELECT value FROM facts WHERE name = ?", name)
             return found
 
     async def set_fact(self, name: str, value: str) -> None:
-        """Remember a value, in place of an earlier one of that name."""
+        """Store a value under `name` and replace an earlier one."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, value

@@ -1,4 +1,4 @@
-"""The schema, as the numbered steps that led to it. A step that has shipped never changes: a change is a new step."""
+"""The schema, as numbered migrations. Never change a migration that has shipped. Add a new one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ STRICT = "STRICT" if sqlite3.sqlite_version_info >= (3, 37) else ""
 
 
 async def scenes_turns_posts(transaction: Transaction) -> None:
-    """1: scenes with their cast, turns with takes and beats, posts and webhooks, facts."""
+    """Migration 1: scenes and their cast, turns with takes and beats, posts, webhooks, named
+    values.
+    """
     for statement in (*_SCENES, *_TURNS, *_POSTS):
         await transaction.execute(statement)
 
 
-# A scenario is stored once, however many scenes play it; its key is the SHA-256 of its JSON.
-# Ids of scenes, turns and takes are never used again (AUTOINCREMENT): buttons on Discord carry them for ever.
+# All scenes of one scenario share its row. The key is the SHA-256 of its JSON. AUTOINCREMENT: ids
+# of scenes, turns and takes are never used again, because buttons on Discord carry them for ever.
 _SCENES = (
     f"""CREATE TABLE scenarios (hash TEXT PRIMARY KEY, json TEXT NOT NULL) {STRICT}""",
     f"""CREATE TABLE scenes (
@@ -157,23 +159,24 @@ MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts,)
 
 
 async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring the schema to the latest version, each step in a transaction of its own that also stores its number.
+    """Migrate the schema to the latest version. Each migration and its number are one transaction.
 
-    A database that holds something is copied first, to a file beside it. Raises StoreError: where it is from a newer
-    Aside, or where a step fails, which leaves the database as the step before left it.
+    A database that has a schema is copied to a file beside it first. Raise StoreError if a newer
+    Aside wrote the database or if a migration fails. After a failure the database is as the last
+    complete migration left it.
     """
     async with database.reading() as reading:
         version: int = await reading.value("PRAGMA user_version")
     if version > len(migrations):
         raise StoreError(
-            f"{database.path} was written by a newer Aside (schema {version}, this one knows {len(migrations)}): "
-            "update Aside, or name another database in aside.yaml."
+            f"{database.path} was written by a newer Aside (schema {version}, this one knows "
+            f"{len(migrations)}). Update Aside, or set another database in aside.yaml."
         )
     if 0 < version < len(migrations):
         await _copy(database, database.path.with_name(f"{database.path.name}.schema-{version}"))
     await _foreign_keys(
         database, "OFF"
-    )  # a step may have to build a table anew under the same name
+    )  # a migration may have to rebuild a table under its old name
     try:
         for number, migration in enumerate(migrations[version:], start=version + 1):
             await _step(database, number, migration)
@@ -186,7 +189,8 @@ async def _step(database: Database, number: int, migration: Migration) -> None:
         await migration(transaction)
         if await transaction.row("PRAGMA foreign_key_check"):
             raise StoreError(
-                f"{database.path} can't be brought to schema {number}: rows point nowhere; report this."
+                f"{database.path} can't be migrated to schema {number}: rows refer to missing "
+                "rows. Report this."
             )
         await transaction.execute(f"PRAGMA user_version = {number}")
 

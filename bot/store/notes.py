@@ -1,4 +1,4 @@
-"""Standing notes: what game masters have minds bear in mind until they are removed."""
+"""Standing notes: a game master's instructions that minds follow until they are removed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ if TYPE_CHECKING:
 
 
 class NoteRepository(Repository):
-    """The notes' part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores standing notes. Implements part of `bot.scenes.interfaces.SceneStore`."""
 
     async def add_note(self, scene_id: int, note: NewNote, now: datetime) -> Note:
         """Store a standing note."""
         async with self._database.transaction() as transaction:
             note_id = await transaction.insert(
-                "INSERT INTO notes (scene_id, character, text, author_id, created_at) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO notes (scene_id, character, text, author_id, created_at) VALUES "
+                "(?, ?, ?, ?, ?)",
                 *(scene_id, note.character, note.text, note.author_id, microseconds(now)),
             )
         return Note(note_id, note.character, note.text)
 
     async def notes(self, scene_id: int) -> list[Note]:
-        """Return a scene's standing notes in the order they were made."""
+        """Return a scene's standing notes, oldest first."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
                 "SELECT * FROM notes WHERE scene_id = ? ORDER BY id", scene_id
@@ -35,6 +36,6 @@ class NoteRepository(Repository):
         return [Note(row["id"], row["character"], row["text"]) for row in rows]
 
     async def remove_note(self, note_id: int) -> None:
-        """Forget a standing note. Where it is gone already, nothing changes."""
+        """Delete a standing note. Does nothing if it is already gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM notes WHERE id = ?", note_id)

@@ -1,4 +1,6 @@
-"""Replies that are owed: one for each character and line, or one for several lines that it hears before it speaks."""
+"""Replies that characters owe: one for a line, or one for several lines heard before the reply
+starts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """A reply that is owed from now on, before it is stored. `listener_id` is set where it will be whispered."""
+    """A reply that is owed but not yet stored. `listener_id` is set if it will be whispered."""
 
     scene_id: int
     speaker: str
@@ -29,24 +31,28 @@ class Owed:
 
 
 async def owe(transaction: Transaction, owed: Owed) -> int:
-    """Return the id of the thinking turn in which this character owes that answer, stored now if it wasn't."""
+    """Return the id of the thinking turn in which this character answers that line.
+
+    Store it if it is missing.
+    """
     there: int | None = await transaction.value(
-        "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND kind = ?"
-        " AND answers_id IS ?",
+        "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND "
+        "kind = ? AND answers_id IS ?",
         *(owed.scene_id, owed.speaker, owed.kind, owed.answers_id),
     )
     return there or await _insert(transaction, owed, (), owed.now)
 
 
 async def owe_once(transaction: Transaction, owed: Owed, begun: int | None) -> int:
-    """As `owe`, but a reply that the character owes already, and that nobody has heard any of, becomes this one.
+    """Store a reply that is owed, and merge the character's unstarted replies into it.
 
-    It leaves its place in the story and stands after the line now, which it answers too. `begun` is a turn that is
-    left where it is, and so are those that are to be made anew.
+    A merged reply moves behind the new line and answers that line too. The turn `begun` is left as
+    it is, and so are turns that are being retried.
     """
     earlier = await transaction.rows(
-        "SELECT * FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND kind = ? AND take_id IS NULL"
-        " AND id IS NOT ? AND NOT EXISTS (SELECT 1 FROM takes WHERE turn_id = turns.id) ORDER BY id",
+        "SELECT * FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND "
+        "kind = ? AND take_id IS NULL AND id IS NOT ? AND NOT EXISTS (SELECT 1 FROM takes "
+        "WHERE turn_id = turns.id) ORDER BY id",
         *(owed.scene_id, owed.speaker, owed.kind, begun),
     )
     if owed.kind is not TurnKind.REPLY or not earlier:
@@ -69,9 +75,8 @@ async def _insert(
 ) -> int:
     answers = list(dict.fromkeys((*earlier, *([owed.answers_id] if owed.answers_id else ()))))
     return await transaction.insert(
-        "INSERT INTO turns"
-        " (scene_id, kind, speaker, state, created_at, answers_id, also_answers, heard_by, listener_id)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO turns (scene_id, kind, speaker, state, created_at, answers_id, "
+        "also_answers, heard_by, listener_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(owed.scene_id, owed.kind, owed.speaker, TurnState.THINKING),
         since if isinstance(since, int) else microseconds(since),
         next(iter(answers), None),
@@ -82,7 +87,10 @@ async def _insert(
 
 
 async def answer_less(transaction: Transaction, turn_id: int, line_id: int) -> bool:
-    """Take a line that is gone off what an owed turn answers; return whether it answers others still."""
+    """Remove a deleted line from those an owed turn answers.
+
+    Return whether it still answers others.
+    """
     row = await transaction.row("SELECT * FROM turns WHERE id = ?", turn_id)
     left = [answer for answer in _answered(row) if answer != line_id] if row else []
     if left:

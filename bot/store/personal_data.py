@@ -1,4 +1,4 @@
-"""What people may ask of those who keep their words: to hand them out, and to delete them."""
+"""Personal data: export a person's lines, and delete them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PersonsLine:
-    """One line of a person's as it is handed out to them. `message_id` is None where it stands in no message of theirs:
-    a narration, say, or a whisper."""
+    """One line of a person, as exported.
+
+    `message_id` is None if the line is in no message of theirs, as with narrations and whispers.
+    """
 
     guild_id: int
     channel_id: int
@@ -27,20 +29,23 @@ class PersonsLine:
 
 
 class PeopleRepository(Repository):
-    """People's rights over what is stored of them."""
+    """Exports and deletes the data of people and servers."""
 
     async def lines_of(self, user_id: int) -> list[PersonsLine]:
-        """Return everything this person said in any scene, in order; also what was taken out of the story, and what a
-        game master made of a character's reply."""
+        """Return everything this person said in any scene, in order.
+
+        Includes undone lines, and replies that the person rewrote as game master.
+        """
         async with self._database.reading() as reading:
             rows = await reading.rows(
-                "SELECT scenes.guild_id, scenes.channel_id, scene_id, message_id, speaker, created_at, raw FROM"
-                " (SELECT scene_id, message_id, speaker, created_at, raw, turns.author_id, turns.id AS place FROM turns"
-                " JOIN takes ON takes.id = turns.take_id UNION ALL"
-                " SELECT scene_id, NULL, speaker, created_at, raw, takes.author_id, turns.id FROM takes"
-                " JOIN turns ON turns.id = takes.turn_id UNION ALL"
-                " SELECT scene_id, NULL, '(standing note)', created_at, text, author_id, NULL FROM notes)"
-                " JOIN scenes ON scenes.id = scene_id WHERE author_id = ? ORDER BY place IS NULL, place, created_at",
+                "SELECT scenes.guild_id, scenes.channel_id, scene_id, message_id, speaker, "
+                "created_at, raw FROM (SELECT scene_id, message_id, speaker, created_at, "
+                "raw, turns.author_id, turns.id AS place FROM turns JOIN takes ON takes.id = "
+                "turns.take_id UNION ALL SELECT scene_id, NULL, speaker, created_at, raw, "
+                "takes.author_id, turns.id FROM takes JOIN turns ON turns.id = takes.turn_id "
+                "UNION ALL SELECT scene_id, NULL, '(standing note)', created_at, text, "
+                "author_id, NULL FROM notes) JOIN scenes ON scenes.id = scene_id WHERE "
+                "author_id = ? ORDER BY place IS NULL, place, created_at",
                 user_id,
             )
         return [
@@ -57,9 +62,11 @@ class PeopleRepository(Repository):
         ]
 
     async def forget_person(self, user_id: int) -> int:
-        """Delete everything this person said in any scene, and their part in scenes that have ended.
+        """Delete everything this person said in any scene, and their parts in scenes that have
+        ended.
 
-        Returns how many lines there were. In scenes that are under way they keep their part until they give it up.
+        Return the number of deleted lines. In scenes that are under way they keep their part until
+        they give it up.
         """
         async with self._database.transaction() as transaction:
             lines = await transaction.execute("DELETE FROM turns WHERE author_id = ?", user_id)
@@ -88,7 +95,7 @@ class PeopleRepository(Repository):
         return lines
 
     async def forget_server(self, guild_id: int) -> int:
-        """Delete every scene of a server with all that was said in it; return how many scenes there were."""
+        """Delete every scene of a server with all its lines, and return the number of scenes."""
         async with self._database.transaction() as transaction:
             scenes = await transaction.execute("DELETE FROM scenes WHERE guild_id = ?", guild_id)
             await transaction.execute(

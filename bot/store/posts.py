@@ -1,4 +1,4 @@
-"""Which Discord message shows which part of which take, and the webhooks that persona posts go through."""
+"""The Discord messages that show takes, and the webhooks that post them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class PostRepository(Repository):
-    """What `bot.scenes.interfaces.Posts` asks for."""
+    """Stores posts and webhooks. Implements `bot.scenes.interfaces.Posts`."""
 
     async def add_post(self, post: Post) -> None:
-        """Store one posted message, in place of what was known of it."""
+        """Store a posted message and replace an earlier record of it."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "INSERT OR REPLACE INTO posts (message_id, channel_id, turn_id, take_id, part, purpose, webhook_id,"
-                " controls) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO posts (message_id, channel_id, turn_id, take_id, "
+                "part, purpose, webhook_id, controls) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 *(post.message_id, post.channel_id, post.turn_id, post.take_id),
                 *(post.part, post.purpose, post.webhook_id, post.controls),
             )
 
     async def posts(self, turn_id: int) -> list[Post]:
-        """Return a turn's posted messages in the order they stand in: that of their ids."""
+        """Return a turn's posted messages, oldest first."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
                 "SELECT * FROM posts WHERE turn_id = ? ORDER BY message_id", turn_id
@@ -37,7 +37,7 @@ class PostRepository(Repository):
         return [_post(row) for row in rows]
 
     async def controlled(self, channel_id: int) -> list[Post]:
-        """Return the posts in a channel that have the buttons of the latest reply."""
+        """Return the posts in a channel that carry the buttons of the latest reply."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
                 "SELECT * FROM posts WHERE channel_id = ? AND controls", channel_id
@@ -45,20 +45,23 @@ class PostRepository(Repository):
         return [_post(row) for row in rows]
 
     async def posts_of(self, user_id: int) -> list[tuple[Place, Post]]:
-        """Return our messages that show this person's words and nothing else, each with where it stands: what they told
-        by us, and in scenes that have ended what they made of a reply."""
+        """Return our messages that show only this person's words, each with its place.
+
+        These are the narrations and whispers they gave through Aside and, in ended scenes, the
+        replies they rewrote.
+        """
         async with self._database.reading() as reading:
             rows = await reading.rows(
-                "SELECT posts.*, scenes.guild_id, scenes.parent_id, scenes.channel_id AS stage FROM posts"
-                " JOIN turns ON turns.id = posts.turn_id JOIN scenes ON scenes.id = scene_id"
-                " LEFT JOIN takes ON takes.id = posts.take_id"
-                " WHERE turns.author_id = ? OR takes.author_id = ? AND scenes.state = 'ended'",
+                "SELECT posts.*, scenes.guild_id, scenes.parent_id, scenes.channel_id AS "
+                "stage FROM posts JOIN turns ON turns.id = posts.turn_id JOIN scenes ON "
+                "scenes.id = scene_id LEFT JOIN takes ON takes.id = posts.take_id WHERE "
+                "turns.author_id = ? OR takes.author_id = ? AND scenes.state = 'ended'",
                 *(user_id, user_id),
             )
         return [(_place(row), _post(row)) for row in rows]
 
     async def remembered(self, message_ids: Sequence[int]) -> set[int]:
-        """Return those of these messages that are stored as posts, of whatever turn."""
+        """Return the ids among `message_ids` that are stored as posts."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
                 "SELECT message_id FROM posts WHERE message_id IN (SELECT value FROM json_each(?))",
@@ -67,17 +70,17 @@ class PostRepository(Repository):
         return {row["message_id"] for row in rows}
 
     async def heard_before(self, turn_id: int) -> int:
-        """Return the highest id of a person's message that its scene had stored before this turn; 0: of none."""
+        """Return the highest id of a player's message that the scene stored before this turn, or 0."""
         async with self._database.reading() as reading:
             found: int | None = await reading.value(
-                "SELECT max(earlier.message_id) FROM turns AS earlier JOIN turns AS this ON this.id = ?"
-                " WHERE earlier.scene_id = this.scene_id AND earlier.id < this.id",
+                "SELECT max(earlier.message_id) FROM turns AS earlier JOIN turns AS this ON "
+                "this.id = ? WHERE earlier.scene_id = this.scene_id AND earlier.id < this.id",
                 turn_id,
             )
         return found or 0
 
     async def newest_turn(self) -> int:
-        """Return the id of the turn that was stored last, whatever has become of it; 0: there was none."""
+        """Return the id of the turn stored last, whatever its state, or 0."""
         async with self._database.reading() as reading:
             found: int | None = await reading.value(
                 "SELECT seq FROM sqlite_sequence WHERE name = 'turns'"
@@ -85,12 +88,12 @@ class PostRepository(Repository):
         return found or 0
 
     async def forget_post(self, message_id: int) -> None:
-        """Forget a message that is gone."""
+        """Delete the record of a message that is gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM posts WHERE message_id = ?", message_id)
 
     async def webhooks(self, channel_id: int) -> list[PersonaWebhook]:
-        """Return the webhooks made for that channel, the common one first."""
+        """Return the webhooks made for that channel, the shared one first."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
                 "SELECT * FROM webhooks WHERE channel_id = ? ORDER BY character IS NOT NULL, id",
@@ -102,21 +105,22 @@ class PostRepository(Repository):
         ]
 
     async def save_webhook(self, webhook: PersonaWebhook) -> None:
-        """Store a webhook, in place of an earlier one for the same channel and character."""
+        """Store a webhook and replace an earlier one for the same channel and character."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "INSERT OR REPLACE INTO webhooks (id, token, channel_id, character) VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO webhooks (id, token, channel_id, character) VALUES "
+                "(?, ?, ?, ?)",
                 *(webhook.id, webhook.token, webhook.channel_id, webhook.character),
             )
 
     async def forget_webhook(self, webhook_id: int) -> None:
-        """Forget a webhook that is gone."""
+        """Delete the record of a webhook that is gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM webhooks WHERE id = ?", webhook_id)
 
 
 def _place(row: Row) -> Place:
-    """Return where a post stands: in its scene's place, or a direct message."""
+    """Return the place of a post: the scene's place or a direct message."""
     there = row["channel_id"] == row["stage"]
     return Place(row["guild_id"], row["channel_id"], row["parent_id"] if there else None)
 

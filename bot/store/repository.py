@@ -1,4 +1,4 @@
-"""What the repositories have in common: the database they work on."""
+"""The base of all repositories."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
 
 class Repository:
-    """One subject's rows. Every public method is one transaction and raises StoreError."""
+    """The rows of one subject. Every public method is one transaction and may raise StoreError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
 
 def id_list(ids: Iterable[int]) -> str:
-    """Return `ids` as one value for `IN (SELECT value FROM json_each(?))`, which has no limit as `?, ?, …` has."""
+    """Return `ids` as one value for `IN (SELECT value FROM json_each(?))`, which, unlike `?, ?, …`,
+    has no limit.
+    """
     return json.dumps(list(ids))

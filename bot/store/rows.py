@@ -1,4 +1,4 @@
-"""Turns as they are read, and takes as they are written: what the repositories of both have in common."""
+"""Read turns and write takes. Shared by the repositories of turns and takes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ async def add_take(
     seed: int | None = None,
     author_id: int | None = None,
 ) -> None:
-    """Add a take after the turn's others and make it the current one. `author_id` is who rewrote it, if anybody."""
+    """Add a take to a turn and make it the current one.
+
+    `author_id` is the person who wrote it, if a person did.
+    """
     number = await transaction.value(
         "SELECT ifnull(max(number), 0) + 1 FROM takes WHERE turn_id = ?", turn_id
     )
@@ -54,24 +57,24 @@ async def add_beats(transaction: Transaction, take_id: int, beats: Sequence[Beat
 
 
 async def read_turn(reading: Transaction, turn_id: int) -> Turn:
-    """Return one turn. Raises StoreError where it is gone."""
+    """Return one turn. Raise StoreError if it is gone."""
     for turn in await read_turns(reading, [turn_id]):
         return turn
     raise gone(turn_id)
 
 
 def gone(turn_id: int) -> StoreError:
-    """Return the error that tells that a turn is stored no longer."""
-    return StoreError(f"Turn {turn_id} is no longer stored: what belonged to it was deleted.")
+    """Return the error for a turn that is no longer stored."""
+    return StoreError(f"Turn {turn_id} is no longer stored. Its data was deleted.")
 
 
 async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
-    """Return the turns of these ids in order, in three queries however many there are."""
+    """Return the turns with these ids, in order. Takes three queries for any number of turns."""
     wanted = id_list(ids)
     beats: dict[int, list[Beat]] = defaultdict(list)
     for row in await reading.rows(
-        f"SELECT beats.* FROM turns JOIN beats ON beats.take_id = {_TAKE}"  # noqa: S608 - our own words
-        " WHERE turns.id IN (SELECT value FROM json_each(?)) ORDER BY beats.take_id, beats.position",
+        f"SELECT beats.* FROM turns JOIN beats ON beats.take_id = {_TAKE} WHERE turns.id IN "
+        "(SELECT value FROM json_each(?)) ORDER BY beats.take_id, beats.position",
         wanted,
     ):
         beats[row["take_id"]].append(_BEATS[BeatKind(row["kind"])](row["text"]))
@@ -82,16 +85,16 @@ async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
     ):
         takes[row["turn_id"]].append(row["id"])
     rows = await reading.rows(
-        "SELECT turns.*, takes.id AS read_id, takes.number, takes.raw, takes.seed"  # noqa: S608 - our own words
-        f" FROM turns LEFT JOIN takes ON takes.id = {_TAKE}"
-        " WHERE turns.id IN (SELECT value FROM json_each(?)) ORDER BY turns.id",
+        "SELECT turns.*, takes.id AS read_id, takes.number, takes.raw, takes.seed FROM turns "
+        f"LEFT JOIN takes ON takes.id = {_TAKE} WHERE turns.id IN (SELECT value FROM "
+        "json_each(?)) ORDER BY turns.id",
         wanted,
     )
     return [_turn(row, beats[row["read_id"]], takes[row["id"]]) for row in rows]
 
 
 _TAKE = "ifnull(turns.take_id, CASE WHEN turns.lengthens THEN turns.former_id END)"
-"""The take of a turn that is read with it: its current one, or the one that is being lengthened."""
+"""The take that a turn is read with: the current one, or the one that is being continued."""
 
 
 def _turn(row: Row, beats: Sequence[Beat], takes: Sequence[int]) -> Turn:

@@ -1,4 +1,7 @@
-"""Scenes with their game masters and casts. A scenario that many scenes play is one row, and one object in memory."""
+"""Scenes with their game masters and casts.
+
+Scenes of one scenario share one row and one object in memory.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SceneRepository(Repository):
-    """The scenes' part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores scenes. Implements part of `bot.scenes.interfaces.SceneStore`."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -41,12 +44,12 @@ class SceneRepository(Repository):
         parts: Sequence[Part],
         now: datetime,
     ) -> Scene:
-        """Store a scene that begins. Raises Refused where one is under way in that channel already."""
+        """Store a new scene. Raise Refused if a scene is under way in that channel."""
         async with self._database.transaction() as transaction:
             await refuse_second(transaction, place.channel_id)
             scene_id = await transaction.insert(
-                "INSERT INTO scenes (guild_id, channel_id, parent_id, scenario, state, thoughts, planning, started_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO scenes (guild_id, channel_id, parent_id, scenario, state, "
+                "thoughts, planning, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 *(place.guild_id, place.channel_id, place.parent_id),
                 await self._keep(transaction, scenario),
                 *(
@@ -63,7 +66,8 @@ class SceneRepository(Repository):
     async def save_scene(self, scene: Scene) -> None:
         """Store a scene's state, game masters, parts, reveal policy and flags.
 
-        Raises StoreError where the scene is gone, and Refused where it is opened again beside another one.
+        Raise StoreError if the scene is gone. Raise Refused if it is reopened while another one
+        runs there.
         """
         async with self._database.transaction() as transaction:
             if scene.state is not SceneState.ENDED:
@@ -71,10 +75,11 @@ class SceneRepository(Repository):
             await _write(transaction, scene)
 
     async def move_scene(self, scene: Scene, heard: int) -> None:
-        """Store a scene that rests as going on at its new place. What was said there up to message `heard` was not
-        said in it, and what was said at a terminal belongs to who directs the scene now.
+        """Store that a scene continues at its new place.
 
-        Raises Refused where it is under way already, or another one is there.
+        Messages there up to id `heard` don't belong to the scene. Lines written at a terminal get
+        the scene's first game master as author. Raise Refused if the scene is under way elsewhere,
+        or if another scene is under way there.
         """
         async with self._database.transaction() as transaction:
             await refuse_second(transaction, scene.place.channel_id, scene.id)
@@ -105,25 +110,30 @@ class SceneRepository(Repository):
             )
 
     async def latest_scenes(self, most: int) -> list[Scene]:
-        """Return so many of the scenes stored, whatever has become of them, latest first."""
+        """Return the newest `most` scenes in any state, latest first."""
         async with self._database.reading() as reading:
             return await self._scenes(
                 reading, "SELECT * FROM scenes ORDER BY id DESC LIMIT ?", most
             )
 
     async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
-        """Return the scenes of that server, and those begun at a terminal, that one of these people directs and that
-        have ended or lie at a terminal, latest first."""
+        """Return the scenes that one of these game masters can continue in that server, latest
+        first.
+
+        These are scenes of the server or of a terminal that have ended, and all scenes at a
+        terminal.
+        """
         async with self._database.reading() as reading:
             return await self._scenes(
                 reading,
-                "SELECT * FROM scenes WHERE guild_id IN (?, ?) AND (state = 'ended' OR channel_id < 0) AND id IN"
-                " (SELECT scene_id FROM scene_gms WHERE user_id IN (SELECT value FROM json_each(?))) ORDER BY id DESC",
+                "SELECT * FROM scenes WHERE guild_id IN (?, ?) AND (state = 'ended' OR "
+                "channel_id < 0) AND id IN (SELECT scene_id FROM scene_gms WHERE user_id IN "
+                "(SELECT value FROM json_each(?))) ORDER BY id DESC",
                 *(guild_id, AT_TERMINAL, id_list(gm_ids)),
             )
 
     async def scene(self, scene_id: int) -> Scene | None:
-        """Return one scene, ended or not."""
+        """Return one scene in any state, or None."""
         async with self._database.reading() as reading:
             return next(
                 iter(await self._scenes(reading, "SELECT * FROM scenes WHERE id = ?", scene_id)),
@@ -139,7 +149,7 @@ class SceneRepository(Repository):
         return [_scene(row, scenarios[row["scenario"]], people[row["id"]]) for row in rows]
 
     async def _keep(self, transaction: Transaction, scenario: Scenario) -> str:
-        """Store a scenario unless it is stored, and return its key."""
+        """Store a scenario if it is new, and return its key."""
         json = scenario.model_dump_json()
         key = hashlib.sha256(json.encode()).hexdigest()
         await transaction.execute(
@@ -165,7 +175,7 @@ def _scenario(json: str) -> Scenario:
         return Scenario.model_validate_json(json)
     except ValidationError as error:
         raise StoreError(
-            "A scenario in the database can't be read: update Aside, or report this."
+            "A scenario in the database can't be read. Update Aside, or report this."
         ) from error
 
 
@@ -189,20 +199,20 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
 
 
 async def refuse_second(transaction: Transaction, channel_id: int, itself: int = 0) -> None:
-    """Raise Refused where another scene than `itself` is under way in that channel."""
+    """Raise Refused if a scene other than `itself` is under way in that channel."""
     query = "SELECT id FROM scenes WHERE channel_id = ? AND state <> 'ended' AND id <> ?"
     if await transaction.row(query, channel_id, itself):
         raise Refused("A scene is already under way in this channel.", Remedy.END_SCENE)
 
 
 async def _write(transaction: Transaction, scene: Scene) -> None:
-    """Write what changes of a scene while it stays at its place."""
+    """Write the columns of a scene that can change without a move."""
     changed = await transaction.execute(
-        "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ?, mode = ?, budget = ?"
-        " WHERE id = ?",
+        "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ?, mode "
+        "= ?, budget = ? WHERE id = ?",
         *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_told),
         *(scene.mode, scene.budget, scene.id),
     )
     if not changed:
-        raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
+        raise StoreError(f"Scene {scene.id} is no longer stored. Start a new one.")
     await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.muted)

@@ -1,4 +1,4 @@
-"""The store's front door."""
+"""The store: all repositories on one database."""
 
 from __future__ import annotations
 
@@ -29,16 +29,19 @@ class Store(
     PeopleRepository,
     KeyValueRepository,
 ):
-    """Everything Aside remembers, in one SQLite file: a `SceneStore` and the `Posts` of `bot.scenes`.
+    """Everything Aside remembers, in one SQLite file.
 
-    Made by `await Store.open(path)`, ended by `await store.close()`, or by leaving `async with`.
+    Open it with `await Store.open(path)` and end it with `await store.close()`, or use `async
+    with`. Implements `SceneStore` and `Posts` of `bot.scenes`.
     """
 
     @classmethod
     async def open(cls, path: Path, *, patience: float = 5.0) -> Self:
-        """Open the store at `path`, made where there is none, and bring it to the latest schema.
+        """Open the store at `path`, create it if it is missing, and migrate it to the latest
+        schema.
 
-        `patience` is how many seconds to wait for other programs' locks. Raises StoreError; nothing stays open then.
+        `patience` is how many seconds to wait for other programs' locks. Raise StoreError; nothing
+        stays open then.
         """
         database = await Database.open(path, patience=patience)
         try:
@@ -49,7 +52,7 @@ class Store(
         return cls(database)
 
     async def close(self) -> None:
-        """Wait for what is being stored, then close the file. Twice does nothing."""
+        """Finish the current transaction, then close the file. A second call does nothing."""
         await self._database.close()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Takes: how far a turn has come, its alternatives, which of them is current, and what was undone of a story."""
+"""Takes: the state of a turn, its alternative versions, the current one, and undone turns."""
 
 from __future__ import annotations
 
@@ -20,17 +20,23 @@ if TYPE_CHECKING:
 
 
 class TakeRepository(Repository):
-    """The takes' part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores takes. Implements part of `bot.scenes.interfaces.SceneStore`."""
 
     async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
-        """Store a take and make it the current one. The turn stays as it is: it is not done until it is posted."""
+        """Store a take and make it the current one.
+
+        The turn's state stays: it is done once it is posted.
+        """
         async with self._database.transaction() as transaction:
             before = await read_turn(transaction, turn_id)
             await add_take(transaction, before.id, beats, raw, seed)
             return replace(await read_turn(transaction, turn_id), lengthens=before.lengthens)
 
     async def settle(self, turn_id: int) -> Turn:
-        """Mark a turn done: its take stands on Discord. A turn hidden in the meantime stays hidden."""
+        """Mark a turn done after its take was posted.
+
+        A turn that was hidden meanwhile stays hidden.
+        """
         return await self._change(turn_id, TurnState.DONE)
 
     async def fail(self, turn_id: int, fault: str, *, discard_take: bool = False) -> Turn:
@@ -60,31 +66,38 @@ class TakeRepository(Repository):
             )
 
     async def rethink(self, turn_id: int) -> Turn:
-        """Mark a failed turn thinking again. A turn that is hidden stays hidden."""
+        """Mark a failed turn as thinking again. A hidden turn stays hidden."""
         return await self._change(turn_id, TurnState.THINKING)
 
     async def retake(self, turn_id: int, *, lengthen: bool = False) -> Turn:
-        """Mark a reply that is done thinking again, for a new take, which goes on from the current one where that is
-        to be lengthened. The takes it has stay stored; none is current meanwhile."""
+        """Mark a finished reply as thinking again, for a new take.
+
+        With `lengthen` the new take continues the current one. The old takes stay stored; none is
+        current meanwhile.
+        """
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "UPDATE turns SET state = 'thinking', fault = NULL, former_id = take_id, take_id = NULL, lengthens = ?"
-                " WHERE id = ? AND state = 'done'",
+                "UPDATE turns SET state = 'thinking', fault = NULL, former_id = take_id, "
+                "take_id = NULL, lengthens = ? WHERE id = ? AND state = 'done'",
                 *(lengthen, turn_id),
             )
             return await read_turn(transaction, turn_id)
 
     async def give_up(self, turn_ids: Sequence[int]) -> None:
-        """Owe these turns no longer: they leave the story, or are done with the take that they had."""
+        """Stop owing these turns.
+
+        Retried turns get their former take back. The others leave the story.
+        """
         async with self._database.transaction() as transaction:
             await _put_back(transaction, turn_ids)
             await transaction.execute(
-                "UPDATE turns SET state = 'hidden' WHERE state = 'thinking' AND id IN (SELECT value FROM json_each(?))",
+                "UPDATE turns SET state = 'hidden' WHERE state = 'thinking' AND id IN "
+                "(SELECT value FROM json_each(?))",
                 id_list(turn_ids),
             )
 
     async def choose_take(self, turn_id: int, take_id: int) -> Turn:
-        """Make a take of a turn that is done its current one."""
+        """Make `take_id` the current take of a finished turn."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET take_id = ? WHERE id = ? AND state = 'done'"
@@ -94,35 +107,41 @@ class TakeRepository(Repository):
             return await read_turn(transaction, turn_id)
 
     async def rewrite(self, turn_id: int, beats: Sequence[Beat], text: str, author_id: int) -> Turn:
-        """Give a turn a take that a person wrote, and make it the current one."""
+        """Add a take that a person wrote, and make it the current one."""
         async with self._database.transaction() as transaction:
             await add_take(transaction, turn_id, beats, text, author_id=author_id)
             return await read_turn(transaction, turn_id)
 
     async def undo(self, scene_id: int, turn_ids: Sequence[int], now: datetime) -> list[Turn]:
-        """Take these turns out of the story, together, so that `restore` can bring them back: those that are done, or
-        were just being delivered; others leave for good. Return what was undone."""
+        """Take these turns out of the story in one step, and return those that `restore` can bring
+        back.
+
+        Turns that are done or being delivered can be brought back. The others leave for good.
+        """
         async with self._database.transaction() as transaction:
             await _put_back(transaction, turn_ids)
-            # A later moment is a greater one, whatever the clock says: it may have been set back.
+            # Keep the times increasing, even if the clock was set back.
             last = await transaction.value(
                 "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
             )
             moment = max(microseconds(now), (last or 0) + 1)
             await transaction.execute(
-                "UPDATE turns SET state = 'hidden',"
-                " undone_at = iif(state = 'done' OR (state = 'thinking' AND take_id IS NOT NULL), ?, NULL)"
-                " WHERE scene_id = ? AND state <> 'hidden' AND id IN (SELECT value FROM json_each(?))",
+                "UPDATE turns SET state = 'hidden', undone_at = iif(state = 'done' OR (state "
+                "= 'thinking' AND take_id IS NOT NULL), ?, NULL) WHERE scene_id = ? AND "
+                "state <> 'hidden' AND id IN (SELECT value FROM json_each(?))",
                 *(moment, scene_id, id_list(turn_ids)),
             )
             ids = await transaction.ids(
-                "SELECT id FROM turns WHERE undone_at = ? AND id IN (SELECT value FROM json_each(?))",
+                "SELECT id FROM turns WHERE undone_at = ? AND id IN (SELECT value FROM "
+                "json_each(?))",
                 *(moment, id_list(turn_ids)),
             )
             return await read_turns(transaction, ids)
 
     async def last_undone(self, scene_id: int) -> int | None:
-        """Return the moment of what was undone last and is not restored, in microseconds since 1970."""
+        """Return the time of the last undo that is not restored, in microseconds since 1970, or
+        None.
+        """
         async with self._database.reading() as reading:
             found: int | None = await reading.value(
                 "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
@@ -130,26 +149,30 @@ class TakeRepository(Repository):
             return found
 
     async def restore(self, scene_id: int, moment: int) -> list[Turn]:
-        """Bring back what was undone together at that moment; return it."""
+        """Bring back the turns of the undo at that time, and return them."""
         async with self._database.transaction() as transaction:
             ids = await transaction.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND undone_at = ?", *(scene_id, moment)
             )
             await transaction.execute(
-                "UPDATE turns SET state = 'done', undone_at = NULL WHERE id IN (SELECT value FROM json_each(?))",
+                "UPDATE turns SET state = 'done', undone_at = NULL WHERE id IN (SELECT value "
+                "FROM json_each(?))",
                 id_list(ids),
             )
             return await read_turns(transaction, ids)
 
     async def misplaced(self) -> list[Turn]:
-        """Return the turns of scenes under way whose posts don't show what has become of them: another take than the
-        current one, or one that is undone. The program was stopped in between."""
+        """Return turns of scenes under way whose posts are out of date after a crash.
+
+        Their posts show another take than the current one, or an undone turn.
+        """
         async with self._database.reading() as reading:
             ids = await reading.ids(
-                "SELECT DISTINCT turns.id FROM turns JOIN scenes ON scenes.id = turns.scene_id"
-                " JOIN posts ON posts.turn_id = turns.id AND posts.purpose = 'persona'"
-                " WHERE scenes.state <> 'ended' AND (turns.state = 'done' AND posts.take_id IS NOT turns.take_id"
-                " OR turns.undone_at IS NOT NULL AND posts.take_id IS NOT NULL)"
+                "SELECT DISTINCT turns.id FROM turns JOIN scenes ON scenes.id = "
+                "turns.scene_id JOIN posts ON posts.turn_id = turns.id AND posts.purpose = "
+                "'persona' WHERE scenes.state <> 'ended' AND (turns.state = 'done' AND "
+                "posts.take_id IS NOT turns.take_id OR turns.undone_at IS NOT NULL AND "
+                "posts.take_id IS NOT NULL)"
             )
             return await read_turns(reading, ids)
 
@@ -164,9 +187,10 @@ class TakeRepository(Repository):
 
 
 async def _put_back(transaction: Transaction, turn_ids: Sequence[int]) -> int:
-    """Make the take current again that those turns had that were to be made anew; return how many they were."""
+    """Make the former takes of retried turns current again, and return the number of turns."""
     return await transaction.execute(
-        "UPDATE turns SET state = 'done', fault = NULL, take_id = former_id, former_id = NULL, lengthens = 0"
-        " WHERE state = 'thinking' AND former_id IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
+        "UPDATE turns SET state = 'done', fault = NULL, take_id = former_id, former_id = "
+        "NULL, lengthens = 0 WHERE state = 'thinking' AND former_id IS NOT NULL AND id IN "
+        "(SELECT value FROM json_each(?))",
         id_list(turn_ids),
     )

@@ -1,4 +1,4 @@
-"""What may be asked of the database while nobody else asks."""
+"""The statements that a transaction can run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ Row: TypeAlias = sqlite3.Row
 
 
 class Transaction:
-    """Statements on the one connection, values always bound and text made storable. sqlite3.Error passes through."""
+    """Runs statements on the shared connection.
+
+    Binds all values and makes text storable. Lets sqlite3.Error pass.
+    """
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self._connection = connection
 
     async def execute(self, sql: str, *values: Value) -> int:
-        """Run one statement and return how many rows it changed."""
+        """Run one statement and return the number of changed rows."""
         async with self._connection.execute(sql, [storable(value) for value in values]) as cursor:
             return cursor.rowcount
 
@@ -51,10 +54,10 @@ class Transaction:
         return [row[0] for row in await self.rows(sql, *values)]
 
     async def row(self, sql: str, *values: Value) -> Row | None:
-        """Return the first row of a query; None where there is none."""
+        """Return the first row of a query, or None."""
         return next(iter(await self.rows(sql, *values)), None)
 
     async def value(self, sql: str, *values: Value) -> Any:
-        """Return the first column of the first row of a query; None where there is none."""
+        """Return the first column of the first row of a query, or None."""
         row = await self.row(sql, *values)
         return row[0] if row else None

@@ -1,4 +1,7 @@
-"""Turns: what was said in a scene. Their ids order them, not the clock, which may be set back."""
+"""Turns: the lines and replies of a scene.
+
+Their ids give the order, because the clock may be set back.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TurnRepository(Repository):
-    """The turns' part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores turns. Implements part of `bot.scenes.interfaces.SceneStore`."""
 
     async def add_line(
         self,
@@ -33,8 +36,11 @@ class TurnRepository(Repository):
         *,
         begun: int | None = None,
     ) -> tuple[Turn, ...]:
-        """Store a person's line as a turn that is done and, with it, a thinking turn for each character that owes an
-        answer; see `owe_once`. Returns all of them, the line first; nothing where that message is stored already."""
+        """Store a person's line, and a thinking turn for each character that owes an answer (see
+        `owe_once`).
+
+        Return all of them, the line first. Return an empty list if the message is already stored.
+        """
         async with self._database.transaction() as transaction:
             if await transaction.row("SELECT id FROM turns WHERE message_id = ?", line.message_id):
                 return ()
@@ -67,19 +73,24 @@ class TurnRepository(Repository):
         kind: TurnKind = TurnKind.REPLY,
         heard_by: frozenset[str] | None = None,
     ) -> Turn:
-        """Store that a character owes a reply, or the environment a narration: a turn that is thinking. Where it owes
-        that one already: that turn."""
+        """Store that a character owes a reply, or the environment a narration.
+
+        Return the existing turn if it owes it already.
+        """
         async with self._database.transaction() as transaction:
             owed = Owed(scene_id, character, now, answers_id, kind, heard_by)
             return await read_turn(transaction, await owe(transaction, owed))
 
     async def answer_less(self, turn_id: int, line_id: int) -> bool:
-        """Take a line that is gone off what an owed turn answers; return whether it answers others still."""
+        """Remove a deleted line from those an owed turn answers.
+
+        Return whether it still answers others.
+        """
         async with self._database.transaction() as transaction:
             return await answer_less(transaction, turn_id, line_id)
 
     async def heard_by(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
-        """Say who hears these turns."""
+        """Store which characters hear these turns."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET heard_by = ? WHERE id IN (SELECT value FROM json_each(?))",
@@ -87,7 +98,7 @@ class TurnRepository(Repository):
             )
 
     async def turns(self, scene_id: int) -> list[Turn]:
-        """Return the turns of the story in order, hidden ones left out."""
+        """Return the turns of the story in order, without hidden ones."""
         async with self._database.reading() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND state <> 'hidden'", scene_id
@@ -95,7 +106,7 @@ class TurnRepository(Repository):
             return await read_turns(reading, ids)
 
     async def turn(self, turn_id: int) -> Turn | None:
-        """Return one turn, whatever its state."""
+        """Return one turn in any state."""
         async with self._database.reading() as reading:
             return next(iter(await read_turns(reading, [turn_id])), None)
 
@@ -108,7 +119,9 @@ class TurnRepository(Repository):
             return await read_turns(reading, ids)
 
     async def last_message_id(self, scene_id: int) -> int | None:
-        """Return the highest id of a person's message stored for this scene, also of one deleted since."""
+        """Return the highest id of a player's message stored for this scene, including deleted
+        ones.
+        """
         async with self._database.reading() as reading:
             found: int | None = await reading.value(
                 "SELECT last_message_id FROM scenes WHERE id = ?", scene_id
@@ -116,7 +129,7 @@ class TurnRepository(Repository):
             return found
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
-        """Take these turns, or all of them, out of the story for good; return how many were in it."""
+        """Take these turns, or all turns, out of the story for good. Return how many were in it."""
         these = None if turn_ids is None else id_list(turn_ids)
         async with self._database.transaction() as transaction:
             await transaction.execute(
@@ -130,16 +143,19 @@ class TurnRepository(Repository):
             )
 
     async def turn_by_message(self, message_id: int) -> Turn | None:
-        """Return the turn that a Discord message belongs to: a person's line, or any post of a reply."""
+        """Return the turn that a Discord message belongs to: a person's line, or any post of a
+        reply.
+        """
         async with self._database.reading() as reading:
             ids = await reading.ids(
-                "SELECT id FROM turns WHERE message_id = ? UNION SELECT turn_id FROM posts WHERE message_id = ?",
+                "SELECT id FROM turns WHERE message_id = ? UNION SELECT turn_id FROM posts "
+                "WHERE message_id = ?",
                 *(message_id, message_id),
             )
             return next(iter(await read_turns(reading, ids)), None)
 
     async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:
-        """Give a person's line its edited text. The old text is not kept."""
+        """Replace the text of a person's line after an edit. The old text is not kept."""
         async with self._database.transaction() as transaction:
             take_id = await transaction.value("SELECT take_id FROM turns WHERE id = ?", turn_id)
             if take_id is None:
@@ -151,8 +167,8 @@ class TurnRepository(Repository):
 
 async def _add_line(transaction: Transaction, scene_id: int, line: NewLine, now: datetime) -> int:
     line_id = await transaction.insert(
-        "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id, message_id, heard_by)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id, "
+        "message_id, heard_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         *(scene_id, line.kind, line.speaker, TurnState.DONE, microseconds(now)),
         *(line.author_id, line.message_id, heard_by(line.heard_by)),
     )
