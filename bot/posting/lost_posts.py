@@ -63,7 +63,7 @@ async def find_lost_posts(
         )
         return []
     own = [message for message in reversed(latest) if author.wrote(message) and message.id > after]
-    stored = await posts.remembered([message.id for message in own])
+    stored = await posts.stored_message_ids([message.id for message in own])
     return [message for message in own if message.id not in stored]
 
 

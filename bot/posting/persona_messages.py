@@ -58,7 +58,7 @@ class PersonaMessages:
         hooks = frozenset(hook.id for hook in await self.webhooks.get_stored(place))
         author = lost_posts.Author(persona.name, hooks, client.user.id if client.user else 0)
         return await lost_posts.find_lost_posts(
-            client, self.posts, place, author, await self.posts.heard_before(turn_id)
+            client, self.posts, place, author, await self.posts.last_message_before(turn_id)
         )
 
     async def send(

@@ -119,7 +119,7 @@ class PersonaPosts:
         """
         if turn.kind is not TurnKind.REPLY:
             return
-        for row in await self._posts.controlled(scene.place.channel_id):
+        for row in await self._posts.posts_with_controls(scene.place.channel_id):
             if row.turn_id < turn.id:
                 await self._messages.edit(scene.place, row, None)
                 await self._posts.add_post(replace(row, controls=False))
@@ -173,8 +173,8 @@ class PersonaPosts:
             *await self._rows(turn),
             *(_create_draft_row(scene.place, turn, message) for message in drafts),
         ]
-        controlled = await self._posts.controlled(scene.place.channel_id)
-        is_latest = not any(row.turn_id > turn.id for row in controlled)
+        with_controls = await self._posts.posts_with_controls(scene.place.channel_id)
+        is_latest = not any(row.turn_id > turn.id for row in with_controls)
         return _Update(
             place=scene.place,
             turn=turn,

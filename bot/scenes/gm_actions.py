@@ -120,8 +120,8 @@ class GmActions:
             return changed
 
         moved = await self._theatre.change(scene, move)
-        owed = [turn.id for turn in await self._store.owed(scene.id) if turn.public]
-        await self._store.heard_by(owed, moved.audience)
+        owed = [turn.id for turn in await self._store.owed_turns(scene.id) if turn.public]
+        await self._store.set_audience(owed, moved.audience)
         self._wake(moved)
         return character
 

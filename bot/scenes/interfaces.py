@@ -154,11 +154,11 @@ class SceneStore(Protocol):
         """Store an owed turn: a reply of the character, or a narration."""
         ...
 
-    async def answer_less(self, turn_id: int, line_id: int) -> bool:
+    async def drop_answered_line(self, turn_id: int, line_id: int) -> bool:
         """Remove a line from those that an owed turn answers. Return whether any is left."""
         ...
 
-    async def heard_by(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
+    async def set_audience(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
         """Set the characters that hear these turns."""
         ...
 
@@ -174,7 +174,7 @@ class SceneStore(Protocol):
         """Return the turn that a Discord message belongs to, as a line or as a post of a reply."""
         ...
 
-    async def owed(self, scene_id: int) -> list[Turn]:
+    async def owed_turns(self, scene_id: int) -> list[Turn]:
         """Return the owed turns in order."""
         ...
 
@@ -254,7 +254,7 @@ class SceneStore(Protocol):
         """Bring back and return the turns that were undone together at that moment."""
         ...
 
-    async def misplaced(self) -> list[Turn]:
+    async def outdated_turns(self) -> list[Turn]:
         """Return the turns of scenes under way whose posts are out of date.
 
         The program stopped before it could show another take, or that a turn was undone.

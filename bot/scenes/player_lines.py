@@ -94,8 +94,8 @@ class PlayerLines:
             ):
                 return
             await self._store.hide_turns(scene.id, [turn.id])
-            for answer in await self._store.owed(scene.id):
-                if turn.id in answer.answered and not await self._store.answer_less(
+            for answer in await self._store.owed_turns(scene.id):
+                if turn.id in answer.answered and not await self._store.drop_answered_line(
                     answer.id, turn.id
                 ):
                     await self._store.give_up([answer.id])

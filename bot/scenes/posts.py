@@ -67,18 +67,18 @@ class Posts(Protocol):
         """Return a turn's posts in the channel's order."""
         ...
 
-    async def remembered(self, message_ids: Sequence[int]) -> set[int]:
+    async def stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
         """Return those of these messages that are stored as posts of any turn."""
         ...
 
-    async def heard_before(self, turn_id: int) -> int:
+    async def last_message_before(self, turn_id: int) -> int:
         """Return the highest id of a person's message that the scene had stored before this turn.
 
         Return 0 if it had stored no message.
         """
         ...
 
-    async def controlled(self, channel_id: int) -> list[Post]:
+    async def posts_with_controls(self, channel_id: int) -> list[Post]:
         """Return the posts in a channel that have the buttons of the latest reply."""
         ...
 

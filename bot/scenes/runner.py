@@ -159,7 +159,7 @@ class Runner:
                 _log.error("Scene %d stops until the next line: %s", self._scene().id, error)
 
     async def _owed(self) -> list[Turn]:
-        return await self._store.owed(self._scene().id)
+        return await self._store.owed_turns(self._scene().id)
 
     async def _choose_volunteer(self) -> str | None:
         """Return the character that speaks without being addressed, if any.

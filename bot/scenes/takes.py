@@ -139,7 +139,7 @@ class Takes:
 
     async def align_all(self) -> None:
         """Correct the posts that the program could not update before it stopped."""
-        for turn in await self._store.misplaced():
+        for turn in await self._store.outdated_turns():
             if running := self._theatre.running(turn.scene_id):
                 try:
                     await self.align(running.scene, turn.id)

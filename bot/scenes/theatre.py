@@ -127,7 +127,7 @@ class Theatre(RunningScenes):
 
     async def _give_up_owed(self, scene: Scene) -> None:
         """Give up every owed turn and remove the visible part of an unfinished reply."""
-        owed = [turn.id for turn in await self._store.owed(scene.id)]
+        owed = [turn.id for turn in await self._store.owed_turns(scene.id)]
         await self._store.give_up(owed)
         for turn_id in owed:
             if turn := await self._store.turn(turn_id):

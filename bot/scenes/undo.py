@@ -81,8 +81,8 @@ class Undo:
         if turn.state is not TurnState.DONE:
             raise Refused("That message is not part of the story, so it can't be hidden.")
         async with running.lock:
-            for answer in await self._store.owed(turn.scene_id):
-                if turn.id in answer.answered and not await self._store.answer_less(
+            for answer in await self._store.owed_turns(turn.scene_id):
+                if turn.id in answer.answered and not await self._store.drop_answered_line(
                     answer.id, turn.id
                 ):
                     await self._store.give_up([answer.id])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bot.errors import StoreError
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnState
-from bot.store.column_values import microseconds
-from bot.store.scenes import SceneRepository, refuse_second
+from bot.store.column_values import to_microseconds
+from bot.store.scenes import SceneRepository, require_free_channel
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,10 +29,10 @@ class BranchRepository(SceneRepository):
         `place`.
         """
         async with self._database.transaction() as transaction:
-            await refuse_second(transaction, place.channel_id)
+            await require_free_channel(transaction, place.channel_id)
             row = await transaction.row("SELECT * FROM scenes WHERE id = ?", scene.id)
             if row is None:
-                raise StoreError(f"Scene {scene.id} is no longer stored: start a new one.")
+                raise StoreError(f"Scene {scene.id} was deleted. Start a new one.")
             scene_id = await _copy(
                 *(transaction, "scenes", row),
                 id=None,
@@ -40,13 +40,13 @@ class BranchRepository(SceneRepository):
                 channel_id=place.channel_id,
                 parent_id=place.parent_id,
                 state=SceneState.PLAYING,
-                started_at=microseconds(now),
+                started_at=to_microseconds(now),
                 last_message_id=None,
             )
             for table in ("scene_gms", "parts", "kicked", "notes"):
                 query = f"SELECT * FROM {table} WHERE scene_id = ?"  # noqa: S608 - our own names
                 for one in await transaction.rows(query, scene.id):
-                    await _copy(transaction, table, one, scene_id=scene_id, **_own_id(one))
+                    await _copy(transaction, table, one, scene_id=scene_id, **_new_id(one))
             await _copy_story(transaction, scene.id, last_id, scene_id)
             return (await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id))[
                 0
@@ -86,7 +86,7 @@ async def _copy_take(transaction: Transaction, take_id: int, turn_id: int) -> No
         await transaction.execute("UPDATE turns SET take_id = ? WHERE id = ?", copy_id, turn_id)
 
 
-def _own_id(row: Row) -> dict[str, Value]:
+def _new_id(row: Row) -> dict[str, Value]:
     """Return the column that gives a copy an id of its own, if the table has ids."""
     return {"id": None} if "id" in row.keys() else {}  # noqa: SIM118 - a row's `in` looks at its values
 

@@ -76,7 +76,8 @@ async def _rows(
     reading: Transaction, table: str, order: str, scene_ids: Sequence[int]
 ) -> list[Row]:
     return await reading.rows(
-        f"SELECT * FROM {table} WHERE scene_id IN (SELECT value FROM json_each(?)) ORDER BY "
+        f"SELECT * FROM {table} WHERE scene_id IN"  # noqa: S608 - our own names
+        " (SELECT value FROM json_each(?)) ORDER BY "
         f"scene_id, {order}",
         id_list(scene_ids),
     )

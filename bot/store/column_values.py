@@ -12,7 +12,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 
 
-def storable(value: Value) -> Value:
+def make_storable(value: Value) -> Value:
     """Return `value` as SQLite can store it.
 
     Discord's JSON may carry a lone surrogate in a text. It becomes U+FFFD.
@@ -22,25 +22,25 @@ def storable(value: Value) -> Value:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def heard_by(characters: frozenset[str] | None) -> str | None:
+def dump_audience(characters: frozenset[str] | None) -> str | None:
     """Return a turn's audience as stored: a JSON list of names, or None if every character hears
     it.
     """
     return None if characters is None else json.dumps(sorted(characters), ensure_ascii=False)
 
 
-def hearers(stored: str | None) -> frozenset[str] | None:
-    """Return a turn's audience from the value that `heard_by` stored."""
+def load_audience(stored: str | None) -> frozenset[str] | None:
+    """Return a turn's audience from the value that `dump_audience` stored."""
     return None if stored is None else frozenset(json.loads(stored))
 
 
-def microseconds(when: datetime) -> int:
+def to_microseconds(when: datetime) -> int:
     """Return an aware time as microseconds since 1970. Raise ValueError if it has no time zone."""
     if when.tzinfo is None:
         raise ValueError("the time has no time zone")
     return (when - _EPOCH) // _TICK
 
 
-def time(stored: int) -> datetime:
+def from_microseconds(stored: int) -> datetime:
     """Return stored microseconds as a time in UTC."""
     return _EPOCH + stored * _TICK

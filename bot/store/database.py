@@ -66,7 +66,7 @@ class Database:
         except BaseException as error:
             claim.release()
             if isinstance(error, sqlite3.Error):
-                raise sqlite_errors.of_sqlite(error, path) from error
+                raise sqlite_errors.describe_sqlite_error(error, path) from error
             raise
         connection.row_factory = sqlite3.Row
         database = cls(path, claim, connection)
@@ -80,7 +80,7 @@ class Database:
     async def close(self) -> None:
         """Finish the current transaction, close the file and release its lock.
 
-        A second call does nothing.
+        A second call is harmless.
         """
         async with self._turn:
             if self._closed:
@@ -89,7 +89,7 @@ class Database:
             try:
                 await self._connection.close()
             except sqlite3.Error as error:
-                raise sqlite_errors.of_sqlite(error, self.path) from error
+                raise sqlite_errors.describe_sqlite_error(error, self.path) from error
             finally:
                 self._claim.release()
 
@@ -107,7 +107,7 @@ class Database:
                 yield transaction
                 await transaction.execute("COMMIT")
             except BaseException:
-                await self._connection.rollback()  # does nothing if SQLite has already rolled back
+                await self._connection.rollback()  # harmless if SQLite has already rolled back
                 raise
 
     @asynccontextmanager
@@ -122,7 +122,7 @@ class Database:
             try:
                 yield Transaction(self._connection)
             except sqlite3.Error as error:
-                raise sqlite_errors.of_sqlite(error, self.path) from error
+                raise sqlite_errors.describe_sqlite_error(error, self.path) from error
 
     async def empty_log(self) -> None:
         """Move all changes into the main file, so that deleted data doesn't survive in the
@@ -137,7 +137,7 @@ class Database:
             for pragma in _PRAGMAS:
                 await reading.execute(f"PRAGMA {pragma}")
             if await reading.value("PRAGMA quick_check(1)") != "ok":
-                raise sqlite_errors.damaged(self.path)
+                raise sqlite_errors.describe_damage(self.path)
         # Fail now, not at the first line, if Aside may not write here.
         async with self.transaction() as transaction:
             await transaction.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -146,4 +146,4 @@ class Database:
         owner = await reading.value("PRAGMA application_id")
         fresh = owner == 0 and await reading.value("SELECT count(*) FROM sqlite_master") == 0
         if owner != APPLICATION_ID and not fresh:
-            raise sqlite_errors.foreign(self.path)
+            raise sqlite_errors.describe_foreign_file(self.path)

@@ -170,7 +170,7 @@ async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIO
     if version > len(migrations):
         raise StoreError(
             f"{database.path} was written by a newer Aside (schema {version}, this one knows "
-            f"{len(migrations)}). Update Aside, or set another database in aside.yaml."
+            f"{len(migrations)}). Install the latest Aside, or set another database in aside.yaml."
         )
     if 0 < version < len(migrations):
         await _copy(database, database.path.with_name(f"{database.path.name}.schema-{version}"))
@@ -204,7 +204,7 @@ async def _copy(database: Database, target: Path) -> None:
     try:
         await asyncio.to_thread(_empty_private_file, target)
     except OSError as error:
-        raise sqlite_errors.of_system(error, target) from error
+        raise sqlite_errors.describe_os_error(error, target) from error
     async with database.reading() as reading:
         await reading.execute("VACUUM INTO ?", str(target))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.scenes.interfaces import Note
-from bot.store.column_values import microseconds
+from bot.store.column_values import to_microseconds
 from bot.store.repository import Repository
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class NoteRepository(Repository):
             note_id = await transaction.insert(
                 "INSERT INTO notes (scene_id, character, text, author_id, created_at) VALUES "
                 "(?, ?, ?, ?, ?)",
-                *(scene_id, note.character, note.text, note.author_id, microseconds(now)),
+                *(scene_id, note.character, note.text, note.author_id, to_microseconds(now)),
             )
         return Note(note_id, note.character, note.text)
 
@@ -36,6 +36,6 @@ class NoteRepository(Repository):
         return [Note(row["id"], row["character"], row["text"]) for row in rows]
 
     async def remove_note(self, note_id: int) -> None:
-        """Delete a standing note. Does nothing if it is already gone."""
+        """Delete a standing note. Accepts a note that is already gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM notes WHERE id = ?", note_id)

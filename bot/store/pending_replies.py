@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnKind, TurnState
-from bot.store.column_values import heard_by, microseconds
+from bot.store.column_values import dump_audience, to_microseconds
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class OwedReply:
     """A reply that is owed but not yet stored. `listener_id` is set if it will be whispered."""
 
     scene_id: int
@@ -30,7 +30,7 @@ class Owed:
     listener_id: int | None = None
 
 
-async def owe(transaction: Transaction, owed: Owed) -> int:
+async def store_owed_reply(transaction: Transaction, owed: OwedReply) -> int:
     """Return the id of the thinking turn in which this character answers that line.
 
     Store it if it is missing.
@@ -43,7 +43,7 @@ async def owe(transaction: Transaction, owed: Owed) -> int:
     return there or await _insert(transaction, owed, (), owed.now)
 
 
-async def owe_once(transaction: Transaction, owed: Owed, begun: int | None) -> int:
+async def merge_owed_reply(transaction: Transaction, owed: OwedReply, begun: int | None) -> int:
     """Store a reply that is owed, and merge the character's unstarted replies into it.
 
     A merged reply moves behind the new line and answers that line too. The turn `begun` is left as
@@ -56,7 +56,7 @@ async def owe_once(transaction: Transaction, owed: Owed, begun: int | None) -> i
         *(owed.scene_id, owed.speaker, owed.kind, begun),
     )
     if owed.kind is not TurnKind.REPLY or not earlier:
-        return await owe(transaction, owed)
+        return await store_owed_reply(transaction, owed)
     for row in earlier:
         await transaction.execute("UPDATE turns SET state = 'hidden' WHERE id = ?", row["id"])
     answered = [answer for row in earlier for answer in _answered(row)]
@@ -71,22 +71,22 @@ def _answered(row: Row) -> list[int]:
 
 
 async def _insert(
-    transaction: Transaction, owed: Owed, earlier: list[int] | tuple[()], since: datetime | int
+    transaction: Transaction, owed: OwedReply, earlier: list[int] | tuple[()], since: datetime | int
 ) -> int:
     answers = list(dict.fromkeys((*earlier, *([owed.answers_id] if owed.answers_id else ()))))
     return await transaction.insert(
         "INSERT INTO turns (scene_id, kind, speaker, state, created_at, answers_id, "
         "also_answers, heard_by, listener_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(owed.scene_id, owed.kind, owed.speaker, TurnState.THINKING),
-        since if isinstance(since, int) else microseconds(since),
+        since if isinstance(since, int) else to_microseconds(since),
         next(iter(answers), None),
         json.dumps(answers[1:]) if answers[1:] else None,
-        heard_by(owed.heard_by),
+        dump_audience(owed.heard_by),
         owed.listener_id,
     )
 
 
-async def answer_less(transaction: Transaction, turn_id: int, line_id: int) -> bool:
+async def drop_answered_line(transaction: Transaction, turn_id: int, line_id: int) -> bool:
     """Remove a deleted line from those an owed turn answers.
 
     Return whether it still answers others.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.store.column_values import time
+from bot.store.column_values import from_microseconds
 from bot.store.repository import Repository
 
 if TYPE_CHECKING:
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PersonsLine:
+class ExportedLine:
     """One line of a person, as exported.
 
-    `message_id` is None if the line is in no message of theirs, as with narrations and whispers.
+    `message_id` is None for narrations and whispers, which are not messages of theirs.
     """
 
     guild_id: int
@@ -28,10 +28,10 @@ class PersonsLine:
     text: str
 
 
-class PeopleRepository(Repository):
+class PersonalDataRepository(Repository):
     """Exports and deletes the data of people and servers."""
 
-    async def lines_of(self, user_id: int) -> list[PersonsLine]:
+    async def lines_of(self, user_id: int) -> list[ExportedLine]:
         """Return everything this person said in any scene, in order.
 
         Includes undone lines, and replies that the person rewrote as game master.
@@ -49,13 +49,13 @@ class PeopleRepository(Repository):
                 user_id,
             )
         return [
-            PersonsLine(
+            ExportedLine(
                 guild_id=row["guild_id"],
                 channel_id=row["channel_id"],
                 scene_id=row["scene_id"],
                 message_id=row["message_id"],
                 speaker=row["speaker"],
-                said_at=time(row["created_at"]),
+                said_at=from_microseconds(row["created_at"]),
                 text=row["raw"],
             )
             for row in rows

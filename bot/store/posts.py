@@ -36,7 +36,7 @@ class PostRepository(Repository):
             )
         return [_post(row) for row in rows]
 
-    async def controlled(self, channel_id: int) -> list[Post]:
+    async def posts_with_controls(self, channel_id: int) -> list[Post]:
         """Return the posts in a channel that carry the buttons of the latest reply."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
@@ -60,7 +60,7 @@ class PostRepository(Repository):
             )
         return [(_place(row), _post(row)) for row in rows]
 
-    async def remembered(self, message_ids: Sequence[int]) -> set[int]:
+    async def stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
         """Return the ids among `message_ids` that are stored as posts."""
         async with self._database.reading() as reading:
             rows = await reading.rows(
@@ -69,7 +69,7 @@ class PostRepository(Repository):
             )
         return {row["message_id"] for row in rows}
 
-    async def heard_before(self, turn_id: int) -> int:
+    async def last_message_before(self, turn_id: int) -> int:
         """Return the highest id of a player's message that the scene stored before this turn, or 0."""
         async with self._database.reading() as reading:
             found: int | None = await reading.value(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bot.errors import StoreError
 from bot.her.beats import Beat, BeatKind, action, planning, speech, thought
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
-from bot.store.column_values import hearers, time
+from bot.store.column_values import from_microseconds, load_audience
 from bot.store.repository import id_list
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ async def read_turn(reading: Transaction, turn_id: int) -> Turn:
     """Return one turn. Raise StoreError if it is gone."""
     for turn in await read_turns(reading, [turn_id]):
         return turn
-    raise gone(turn_id)
+    raise missing_turn(turn_id)
 
 
-def gone(turn_id: int) -> StoreError:
-    """Return the error for a turn that is no longer stored."""
-    return StoreError(f"Turn {turn_id} is no longer stored. Its data was deleted.")
+def missing_turn(turn_id: int) -> StoreError:
+    """Return the error for a deleted turn."""
+    return StoreError(f"Turn {turn_id} was deleted.")
 
 
 async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
@@ -73,20 +73,21 @@ async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
     wanted = id_list(ids)
     beats: dict[int, list[Beat]] = defaultdict(list)
     for row in await reading.rows(
-        f"SELECT beats.* FROM turns JOIN beats ON beats.take_id = {_TAKE} WHERE turns.id IN "
-        "(SELECT value FROM json_each(?)) ORDER BY beats.take_id, beats.position",
+        f"SELECT beats.* FROM turns JOIN beats ON beats.take_id = {_TAKE}"  # noqa: S608 - our own names
+        " WHERE turns.id IN (SELECT value FROM json_each(?)) ORDER BY beats.take_id, beats.position",
         wanted,
     ):
         beats[row["take_id"]].append(_BEATS[BeatKind(row["kind"])](row["text"]))
     takes: dict[int, list[int]] = defaultdict(list)
     for row in await reading.rows(
-        "SELECT turn_id, id FROM takes WHERE turn_id IN (SELECT value FROM json_each(?)) ORDER BY turn_id, number",
+        "SELECT turn_id, id FROM takes WHERE turn_id IN (SELECT value FROM json_each(?))"
+        " ORDER BY turn_id, number",
         wanted,
     ):
         takes[row["turn_id"]].append(row["id"])
     rows = await reading.rows(
-        "SELECT turns.*, takes.id AS read_id, takes.number, takes.raw, takes.seed FROM turns "
-        f"LEFT JOIN takes ON takes.id = {_TAKE} WHERE turns.id IN (SELECT value FROM "
+        "SELECT turns.*, takes.id AS read_id, takes.number, takes.raw, takes.seed"  # noqa: S608 - our own names
+        f" FROM turns LEFT JOIN takes ON takes.id = {_TAKE} WHERE turns.id IN (SELECT value FROM "
         "json_each(?)) ORDER BY turns.id",
         wanted,
     )
@@ -109,7 +110,7 @@ def _turn(row: Row, beats: Sequence[Beat], takes: Sequence[int]) -> Turn:
         kind=TurnKind(row["kind"]),
         speaker=row["speaker"],
         state=TurnState(row["state"]),
-        created_at=time(row["created_at"]),
+        created_at=from_microseconds(row["created_at"]),
         take=take if row["take_id"] else None,
         takes=tuple(takes),
         lengthens=None if row["take_id"] else take,
@@ -117,7 +118,7 @@ def _turn(row: Row, beats: Sequence[Beat], takes: Sequence[int]) -> Turn:
         message_id=row["message_id"],
         answers_id=row["answers_id"],
         also_answers=tuple(json.loads(row["also_answers"] or "[]")),
-        heard_by=hearers(row["heard_by"]),
+        heard_by=load_audience(row["heard_by"]),
         listener_id=row["listener_id"],
         fault=row["fault"],
         undone_at=row["undone_at"],

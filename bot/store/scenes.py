@@ -16,7 +16,7 @@ from bot.library.scenario import Scenario
 from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
 from bot.store.casts import read_people, write_people
-from bot.store.column_values import microseconds, time
+from bot.store.column_values import from_microseconds, to_microseconds
 from bot.store.repository import Repository, id_list
 
 if TYPE_CHECKING:
@@ -46,17 +46,17 @@ class SceneRepository(Repository):
     ) -> Scene:
         """Store a new scene. Raise Refused if a scene is under way in that channel."""
         async with self._database.transaction() as transaction:
-            await refuse_second(transaction, place.channel_id)
+            await require_free_channel(transaction, place.channel_id)
             scene_id = await transaction.insert(
                 "INSERT INTO scenes (guild_id, channel_id, parent_id, scenario, state, "
                 "thoughts, planning, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 *(place.guild_id, place.channel_id, place.parent_id),
-                await self._keep(transaction, scenario),
+                await self._store_scenario(transaction, scenario),
                 *(
                     SceneState.PLAYING,
                     RevealPolicy().thoughts,
                     RevealPolicy().planning,
-                    microseconds(now),
+                    to_microseconds(now),
                 ),
             )
             await write_people(transaction, scene_id, gm_ids, parts)
@@ -71,7 +71,7 @@ class SceneRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             if scene.state is not SceneState.ENDED:
-                await refuse_second(transaction, scene.place.channel_id, scene.id)
+                await require_free_channel(transaction, scene.place.channel_id, scene.id)
             await _write(transaction, scene)
 
     async def move_scene(self, scene: Scene, heard: int) -> None:
@@ -82,7 +82,7 @@ class SceneRepository(Repository):
         or if another scene is under way there.
         """
         async with self._database.transaction() as transaction:
-            await refuse_second(transaction, scene.place.channel_id, scene.id)
+            await require_free_channel(transaction, scene.place.channel_id, scene.id)
             moved = await transaction.execute(
                 "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?, last_message_id = ?"
                 " WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
@@ -148,7 +148,7 @@ class SceneRepository(Repository):
         people = await read_people(reading, [row["id"] for row in rows])
         return [_scene(row, scenarios[row["scenario"]], people[row["id"]]) for row in rows]
 
-    async def _keep(self, transaction: Transaction, scenario: Scenario) -> str:
+    async def _store_scenario(self, transaction: Transaction, scenario: Scenario) -> str:
         """Store a scenario if it is new, and return its key."""
         json = scenario.model_dump_json()
         key = hashlib.sha256(json.encode()).hexdigest()
@@ -186,7 +186,7 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
         scenario=scenario,
         gm_ids=tuple(people.gm_ids),
         parts=tuple(people.parts),
-        started_at=time(row["started_at"]),
+        started_at=from_microseconds(row["started_at"]),
         state=SceneState(row["state"]),
         reveal=RevealPolicy(
             thoughts=Destination(row["thoughts"]), planning=Destination(row["planning"])
@@ -198,7 +198,7 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
     )
 
 
-async def refuse_second(transaction: Transaction, channel_id: int, itself: int = 0) -> None:
+async def require_free_channel(transaction: Transaction, channel_id: int, itself: int = 0) -> None:
     """Raise Refused if a scene other than `itself` is under way in that channel."""
     query = "SELECT id FROM scenes WHERE channel_id = ? AND state <> 'ended' AND id <> ?"
     if await transaction.row(query, channel_id, itself):
@@ -214,5 +214,5 @@ async def _write(transaction: Transaction, scene: Scene) -> None:
         *(scene.mode, scene.budget, scene.id),
     )
     if not changed:
-        raise StoreError(f"Scene {scene.id} is no longer stored. Start a new one.")
+        raise StoreError(f"Scene {scene.id} was deleted. Start a new one.")
     await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.muted)

@@ -11,31 +11,49 @@ from bot.errors import StoreError, StoreUnavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LOCKED = "{path} is locked by another program. Close that program and try again."
+_FULL = (
+    "The disk of {path} is full. Free some space and try again. Everything stored before is safe."
+)
+_NO_PERMISSION = (
+    "{path} can't be written. Give Aside write permission for this file and its folder."
+)
 _SENTENCES = {
-    sqlite3.SQLITE_NOTADB: "{path} is not a database of Aside. Move it away, or set another file in aside.yaml.",
+    sqlite3.SQLITE_NOTADB: (
+        "{path} is not a database of Aside. Move it away, or set another file in aside.yaml."
+    ),
     sqlite3.SQLITE_CORRUPT: "{path} is damaged. Move it away and put a backup copy in its place.",
-    sqlite3.SQLITE_BUSY: "{path} is locked by another program. Close that program and try again.",
-    sqlite3.SQLITE_LOCKED: "{path} is locked by another program. Close that program and try again.",
-    sqlite3.SQLITE_FULL: "The disk of {path} is full. Free some space and try again. Everything stored before is "
-    "safe.",
-    sqlite3.SQLITE_READONLY: "{path} can't be written. Check the file's owner and whether its disk is read-only.",
-    sqlite3.SQLITE_CANTOPEN: "{path} can't be opened. Check that its folder exists and that Aside may write there.",
-    sqlite3.SQLITE_IOERR: "The disk failed while {path} was in use. Check the disk, then start Aside again.",
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: (
+        "{path} can't be written. Check the file's owner and whether its disk is read-only."
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "{path} can't be opened. Check that its folder exists and that Aside may write there."
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "The disk failed while {path} was in use. Check the disk, then start Aside again."
+    ),
 }
-_PASSING = (
-    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL),
-    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR),
+_TEMPORARY = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_IOERR,
 )
 _OS_SENTENCES = {
     errno.EROFS: "{path} is on a read-only disk. Set a file on another disk in aside.yaml.",
-    errno.ENOSPC: _SENTENCES[sqlite3.SQLITE_FULL],
-    errno.EACCES: "{path} can't be written. Give Aside write permission for this file and its folder.",
-    errno.EPERM: "{path} can't be written. Give Aside write permission for this file and its folder.",
+    errno.ENOSPC: _FULL,
+    errno.EACCES: _NO_PERMISSION,
+    errno.EPERM: _NO_PERMISSION,
     errno.EISDIR: "{path} is a folder. Set a file for the database in aside.yaml.",
 }
 
 
-def of_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
+def describe_sqlite_error(error: sqlite3.Error, path: Path) -> StoreError:
     """Return the StoreError for an SQLite error on the database at `path`."""
     code = (
         getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -43,22 +61,22 @@ def of_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
     sentence = _SENTENCES.get(
         code, "{path} rejected a read or write of Aside ({error}). Report this."
     )
-    return (StoreUnavailable if code in _PASSING else StoreError)(
+    return (StoreUnavailable if code in _TEMPORARY else StoreError)(
         sentence.format(path=path, error=error)
     )
 
 
-def damaged(path: Path) -> StoreError:
+def describe_damage(path: Path) -> StoreError:
     """Return the error for a database whose structure is damaged."""
     return StoreError(_SENTENCES[sqlite3.SQLITE_CORRUPT].format(path=path))
 
 
-def foreign(path: Path) -> StoreError:
+def describe_foreign_file(path: Path) -> StoreError:
     """Return the error for a file that belongs to another program."""
     return StoreError(_SENTENCES[sqlite3.SQLITE_NOTADB].format(path=path))
 
 
-def of_system(error: OSError, path: Path) -> StoreError:
+def describe_os_error(error: OSError, path: Path) -> StoreError:
     """Return the StoreError for a file system error on the database at `path` or its folder."""
     other = "{path} can't be opened ({reason}). Check the path of the database in aside.yaml."
     return StoreError(

@@ -9,7 +9,7 @@ from bot.store.database import Database
 from bot.store.key_values import KeyValueRepository
 from bot.store.migrations import migrate
 from bot.store.notes import NoteRepository
-from bot.store.personal_data import PeopleRepository
+from bot.store.personal_data import PersonalDataRepository
 from bot.store.posts import PostRepository
 from bot.store.takes import TakeRepository
 from bot.store.turns import TurnRepository
@@ -26,7 +26,7 @@ class Store(
     TakeRepository,
     NoteRepository,
     PostRepository,
-    PeopleRepository,
+    PersonalDataRepository,
     KeyValueRepository,
 ):
     """Everything Aside remembers, in one SQLite file.
@@ -52,7 +52,7 @@ class Store(
         return cls(database)
 
     async def close(self) -> None:
-        """Finish the current transaction, then close the file. A second call does nothing."""
+        """Finish the current transaction, then close the file. A second call is harmless."""
         await self._database.close()
 
     async def __aenter__(self) -> Self:

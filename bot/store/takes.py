@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnState
-from bot.store.column_values import microseconds
+from bot.store.column_values import to_microseconds
 from bot.store.repository import Repository, id_list
 from bot.store.rows import add_take, read_turn, read_turns
 
@@ -124,7 +124,7 @@ class TakeRepository(Repository):
             last = await transaction.value(
                 "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
             )
-            moment = max(microseconds(now), (last or 0) + 1)
+            moment = max(to_microseconds(now), (last or 0) + 1)
             await transaction.execute(
                 "UPDATE turns SET state = 'hidden', undone_at = iif(state = 'done' OR (state "
                 "= 'thinking' AND take_id IS NOT NULL), ?, NULL) WHERE scene_id = ? AND "
@@ -161,7 +161,7 @@ class TakeRepository(Repository):
             )
             return await read_turns(transaction, ids)
 
-    async def misplaced(self) -> list[Turn]:
+    async def outdated_turns(self) -> list[Turn]:
         """Return turns of scenes under way whose posts are out of date after a crash.
 
         Their posts show another take than the current one, or an undone turn.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bot.store.column_values import storable
+from bot.store.column_values import make_storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,25 +28,29 @@ class Transaction:
 
     async def execute(self, sql: str, *values: Value) -> int:
         """Run one statement and return the number of changed rows."""
-        async with self._connection.execute(sql, [storable(value) for value in values]) as cursor:
+        async with self._connection.execute(
+            sql, [make_storable(value) for value in values]
+        ) as cursor:
             return cursor.rowcount
 
     async def insert(self, sql: str, *values: Value) -> int:
         """Run one INSERT and return the new row's id."""
-        async with self._connection.execute(sql, [storable(value) for value in values]) as cursor:
+        async with self._connection.execute(
+            sql, [make_storable(value) for value in values]
+        ) as cursor:
             return cursor.lastrowid or 0
 
     async def insert_all(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one INSERT for each of `rows`."""
         async with self._connection.executemany(
-            sql, [[storable(value) for value in row] for row in rows]
+            sql, [[make_storable(value) for value in row] for row in rows]
         ):
             pass
 
     async def rows(self, sql: str, *values: Value) -> list[Row]:
         """Return all rows of a query."""
         return list(
-            await self._connection.execute_fetchall(sql, [storable(value) for value in values])
+            await self._connection.execute_fetchall(sql, [make_storable(value) for value in values])
         )
 
     async def ids(self, sql: str, *values: Value) -> list[int]:

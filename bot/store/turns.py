@@ -9,10 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnKind, TurnState
-from bot.store.column_values import heard_by, microseconds
-from bot.store.pending_replies import Owed, answer_less, owe, owe_once
+from bot.store.column_values import dump_audience, to_microseconds
+from bot.store.pending_replies import (
+    OwedReply,
+    drop_answered_line,
+    merge_owed_reply,
+    store_owed_reply,
+)
 from bot.store.repository import Repository, id_list
-from bot.store.rows import add_beats, add_take, gone, read_turn, read_turns
+from bot.store.rows import add_beats, add_take, missing_turn, read_turn, read_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +42,7 @@ class TurnRepository(Repository):
         begun: int | None = None,
     ) -> tuple[Turn, ...]:
         """Store a person's line, and a thinking turn for each character that owes an answer (see
-        `owe_once`).
+        `merge_owed_reply`).
 
         Return all of them, the line first. Return an empty list if the message is already stored.
         """
@@ -46,7 +51,7 @@ class TurnRepository(Repository):
                 return ()
             line_id = await _add_line(transaction, scene_id, line, now)
             whispered = line.kind is TurnKind.WHISPER
-            answer = Owed(
+            answer = OwedReply(
                 *(
                     scene_id,
                     "",
@@ -58,7 +63,7 @@ class TurnRepository(Repository):
                 listener_id=line.author_id if whispered else None,
             )
             owed = [
-                await owe_once(transaction, replace(answer, speaker=name), begun)
+                await merge_owed_reply(transaction, replace(answer, speaker=name), begun)
                 for name in dict.fromkeys(answering)
             ]
             return tuple(await read_turns(transaction, [line_id, *owed]))
@@ -78,23 +83,23 @@ class TurnRepository(Repository):
         Return the existing turn if it owes it already.
         """
         async with self._database.transaction() as transaction:
-            owed = Owed(scene_id, character, now, answers_id, kind, heard_by)
-            return await read_turn(transaction, await owe(transaction, owed))
+            owed = OwedReply(scene_id, character, now, answers_id, kind, heard_by)
+            return await read_turn(transaction, await store_owed_reply(transaction, owed))
 
-    async def answer_less(self, turn_id: int, line_id: int) -> bool:
+    async def drop_answered_line(self, turn_id: int, line_id: int) -> bool:
         """Remove a deleted line from those an owed turn answers.
 
         Return whether it still answers others.
         """
         async with self._database.transaction() as transaction:
-            return await answer_less(transaction, turn_id, line_id)
+            return await drop_answered_line(transaction, turn_id, line_id)
 
-    async def heard_by(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
+    async def set_audience(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
         """Store which characters hear these turns."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET heard_by = ? WHERE id IN (SELECT value FROM json_each(?))",
-                *(heard_by(audience), id_list(turn_ids)),
+                *(dump_audience(audience), id_list(turn_ids)),
             )
 
     async def turns(self, scene_id: int) -> list[Turn]:
@@ -110,7 +115,7 @@ class TurnRepository(Repository):
         async with self._database.reading() as reading:
             return next(iter(await read_turns(reading, [turn_id])), None)
 
-    async def owed(self, scene_id: int) -> list[Turn]:
+    async def owed_turns(self, scene_id: int) -> list[Turn]:
         """Return the turns that are thinking, in order."""
         async with self._database.reading() as reading:
             ids = await reading.ids(
@@ -159,7 +164,7 @@ class TurnRepository(Repository):
         async with self._database.transaction() as transaction:
             take_id = await transaction.value("SELECT take_id FROM turns WHERE id = ?", turn_id)
             if take_id is None:
-                raise gone(turn_id)
+                raise missing_turn(turn_id)
             await transaction.execute("UPDATE takes SET raw = ? WHERE id = ?", text, take_id)
             await transaction.execute("DELETE FROM beats WHERE take_id = ?", take_id)
             await add_beats(transaction, take_id, beats)
@@ -169,8 +174,8 @@ async def _add_line(transaction: Transaction, scene_id: int, line: NewLine, now:
     line_id = await transaction.insert(
         "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id, "
         "message_id, heard_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        *(scene_id, line.kind, line.speaker, TurnState.DONE, microseconds(now)),
-        *(line.author_id, line.message_id, heard_by(line.heard_by)),
+        *(scene_id, line.kind, line.speaker, TurnState.DONE, to_microseconds(now)),
+        *(line.author_id, line.message_id, dump_audience(line.heard_by)),
     )
     await add_take(transaction, line_id, line.beats, line.text, None)
     if line.message_id is not None:

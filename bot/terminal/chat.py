@@ -116,7 +116,7 @@ class Chat:
         running = self._running
         await running.runner.stop()
         if not running.scene.place.at_terminal:
-            owed = await self._services.store.owed(running.scene.id)
+            owed = await self._services.store.owed_turns(running.scene.id)
             await self._services.store.give_up([turn.id for turn in owed])
 
     @property

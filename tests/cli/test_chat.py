@@ -46,7 +46,7 @@ def test_an_invalid_database_is_reported(aside: Aside, elsewhere: Path) -> None:
     (elsewhere / "poem.db").write_text(
         "Shall I compare thee to a summer's day? Thou art more lovely. " * 20
     )
-    assert "no database of Aside's" in complaint(
+    assert "not a database of Aside" in complaint(
         aside("chat", *CALL, "--store", "poem.db"), status=1
     )
 

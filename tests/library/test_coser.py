@@ -66,7 +66,7 @@ def test_a_scene_becomes_a_scenario(tmp_path: Path) -> None:
     assert one.character("Peter Featherstone").motivation == "She must burn one."
 
 
-def test_a_character_without_a_profile_has_its_description_or_nothing(tmp_path: Path) -> None:
+def test_a_missing_profile_falls_back_to_the_description(tmp_path: Path) -> None:
     (one,) = read(tmp_path / "x.json", scene())
     assert one.character("Mary Garth").profile == "Plain, honest, unafraid."
     assert one.character("Peter Featherstone").profile == "An old man in bed."
@@ -101,7 +101,7 @@ def test_each_scene_of_a_list_has_its_own_id_and_can_be_played(tmp_path: Path) -
     assert library.faults == []
 
 
-def test_a_broken_scene_hides_no_other_and_is_told_by_its_number(tmp_path: Path) -> None:
+def test_a_broken_scene_is_reported_by_number_and_the_others_load(tmp_path: Path) -> None:
     broken = scene(key_characters=[{"nom": "x"}])
     found = read_scenes(
         put_scenes(
@@ -177,7 +177,7 @@ def test_a_key_twice_in_one_object_is_rejected(tmp_path: Path) -> None:
         read_scenes(path)
 
 
-def test_long_texts_are_shortened_where_only_a_line_fits(tmp_path: Path) -> None:
+def test_long_titles_and_summaries_are_shortened(tmp_path: Path) -> None:
     (one,) = read(tmp_path / "x.json", [scene(plot={"summary": "word " * 200})])
     assert len(one.summary) <= 200
     assert one.summary.endswith("word…")
@@ -185,7 +185,7 @@ def test_long_texts_are_shortened_where_only_a_line_fits(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"book": }'])
-def test_what_is_no_json_is_told(tmp_path: Path, text: str) -> None:
+def test_invalid_json_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ScenarioError, match=r"x\.json"):
         read_scenes(tmp_path / "x.json")

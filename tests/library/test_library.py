@@ -35,14 +35,14 @@ def test_a_scenario_is_found_by_its_id_or_title(tmp_path: Path) -> None:
         assert library.scenario(name).id == "mad-tea-party"
 
 
-def test_a_scenario_is_called_by_its_folder_unless_it_says_otherwise(tmp_path: Path) -> None:
+def test_a_scenarios_id_defaults_to_its_folder(tmp_path: Path) -> None:
     put(tmp_path, "tea", title="Tea")
     put(tmp_path, "whatever", title="Coffee", id="coffee")
     (tmp_path / "cocoa.yaml").write_text(put(tmp_path / "x", "y", title="Cocoa").read_text())
     assert {one.id for one in Library([tmp_path]).summaries()} == {"tea", "coffee", "cocoa"}
 
 
-def test_a_folder_whose_name_can_be_no_id_is_told(tmp_path: Path) -> None:
+def test_a_folder_name_that_is_not_an_id_is_reported(tmp_path: Path) -> None:
     put(tmp_path, "Mad Tea")
     put(tmp_path, "t" * 70)
     told = Library([tmp_path]).faults
@@ -50,7 +50,7 @@ def test_a_folder_whose_name_can_be_no_id_is_told(tmp_path: Path) -> None:
     assert "`id` has 70 characters. Shorten it to 64" in told[1]
 
 
-def test_an_unknown_scenario_is_told_with_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_scenario_error_lists_the_nearest_names(tmp_path: Path) -> None:
     put(tmp_path, "mad-tea-party")
     put(tmp_path, "the-trial", title="Who stole the tarts?")
     library = Library([tmp_path])
@@ -70,7 +70,7 @@ def test_an_unknown_scenario_is_told_with_the_nearest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["../mad-tea-party", "/etc/passwd", "mad-tea-party/scenario.yaml", "a\0b", "..", ""]
 )
-def test_no_name_leads_out_of_the_library(tmp_path: Path, name: str) -> None:
+def test_names_cannot_escape_the_library_folder(tmp_path: Path, name: str) -> None:
     put(tmp_path / "inside", "mad-tea-party")
     put(tmp_path, "secret")
     with pytest.raises(NameNotFound):
@@ -88,7 +88,7 @@ def test_a_link_out_of_the_library_is_not_followed(tmp_path: Path) -> None:
     assert all("leads out of" in fault for fault in library.faults)
 
 
-def test_a_broken_scenario_hides_no_other_and_is_told(tmp_path: Path) -> None:
+def test_a_broken_scenario_is_reported_and_the_others_load(tmp_path: Path) -> None:
     put(tmp_path, "mad-tea-party")
     put(tmp_path, "broken", title=12, setting=None)
     (tmp_path / "torn.json").write_text("[{")
@@ -114,7 +114,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert library.summaries() == []
 
 
-def test_ones_own_scenario_counts_before_the_shipped_one_of_the_same_id(tmp_path: Path) -> None:
+def test_a_users_scenario_overrides_the_shipped_one_with_its_id(tmp_path: Path) -> None:
     put(tmp_path / "mine", "tea", title="Mine")
     put(tmp_path / "shipped", "tea", title="Shipped")
     library = Library([tmp_path / "mine", tmp_path / "shipped"])
@@ -122,7 +122,7 @@ def test_ones_own_scenario_counts_before_the_shipped_one_of_the_same_id(tmp_path
     assert library.faults == []
 
 
-def test_two_of_one_id_in_one_folder_are_told(tmp_path: Path) -> None:
+def test_a_duplicate_id_in_one_folder_is_reported(tmp_path: Path) -> None:
     put(tmp_path, "coffee", title="Coffee")
     put(tmp_path, "tea", title="Tea", id="coffee")
     library = Library([tmp_path])
@@ -130,7 +130,7 @@ def test_two_of_one_id_in_one_folder_are_told(tmp_path: Path) -> None:
     assert "tea/scenario.yaml has the id of" in library.faults[0]
 
 
-def test_what_is_typed_finds_titles_books_and_characters_likeliest_first(tmp_path: Path) -> None:
+def test_search_ranks_titles_before_books_and_characters(tmp_path: Path) -> None:
     put(tmp_path, "tea", title="Tea at noon", characters=[{"name": "Zoë"}])
     put(tmp_path, "storm", title="A storm in a tea cup", book="Tempests")
     put(tmp_path, "trial", title="The trial", characters=[{"name": "Queen of Hearts"}])
@@ -144,7 +144,7 @@ def test_what_is_typed_finds_titles_books_and_characters_likeliest_first(tmp_pat
     assert titles(library, "") == ["A storm in a tea cup", "Tea at noon", "The trial"]
 
 
-def test_no_more_are_offered_than_discord_takes(tmp_path: Path) -> None:
+def test_search_returns_at_most_25_scenarios(tmp_path: Path) -> None:
     for number in range(30):
         put(tmp_path, f"tea-{number}", title=f"Tea {number}")
     library = Library([tmp_path])
@@ -153,7 +153,7 @@ def test_no_more_are_offered_than_discord_takes(tmp_path: Path) -> None:
     assert len(library.summaries()) == 30
 
 
-def test_a_face_is_an_address_or_a_square_png(tmp_path: Path) -> None:
+def test_a_picture_is_an_address_or_a_square_png(tmp_path: Path) -> None:
     cast = [
         {"name": "A", "face": "https://example.org/a.png"},
         {"name": "B", "face": "b.jpg"},
@@ -172,7 +172,7 @@ def test_a_face_is_an_address_or_a_square_png(tmp_path: Path) -> None:
     assert library.face("nothing", "A") is None
 
 
-def test_a_broken_face_stops_nothing_and_is_told(
+def test_a_broken_picture_is_logged_and_left_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = put(
@@ -188,7 +188,7 @@ def test_a_broken_face_stops_nothing_and_is_told(
     assert "there is no picture b.png beside it" in library.faults[0]
 
 
-def test_a_face_that_leads_out_is_not_shown(tmp_path: Path) -> None:
+def test_a_picture_outside_the_folder_is_not_shown(tmp_path: Path) -> None:
     path = put(tmp_path, "tea", characters=[{"name": "A", "face": "a.png"}])
     Image.new("RGB", (9, 9)).save(tmp_path / "outside.png")
     (path.parent / "a.png").symlink_to(tmp_path / "outside.png")
@@ -197,7 +197,7 @@ def test_a_face_that_leads_out_is_not_shown(tmp_path: Path) -> None:
     assert "leads out of" in library.faults[0]
 
 
-def test_everything_wrong_at_a_path_is_told(tmp_path: Path) -> None:
+def test_all_faults_at_a_path_are_listed(tmp_path: Path) -> None:
     good = put(tmp_path, "good")
     assert faults_at(good) == faults_at(good.parent) == []
     bad = put(
@@ -215,7 +215,7 @@ def test_everything_wrong_at_a_path_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_many_may_ask_at_once(tmp_path: Path) -> None:
+def test_the_library_can_be_used_from_many_threads(tmp_path: Path) -> None:
     for number in range(10):
         put(tmp_path, f"tea-{number}", title=f"Tea {number}")
     library = Library([tmp_path])

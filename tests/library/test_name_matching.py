@@ -62,7 +62,7 @@ def heard(text: str, cast: tuple[Character, ...] = BENNETS) -> list[str]:
         "@Bénnet",
     ],
 )
-def test_mr_bennet_is_spoken_to_in_many_ways(text: str) -> None:
+def test_mr_bennet_can_be_addressed_in_many_ways(text: str) -> None:
     assert heard(text) == ["Mr Bennet"]
 
 
@@ -85,11 +85,11 @@ def test_mr_bennet_is_spoken_to_in_many_ways(text: str) -> None:
         "",
     ],
 )
-def test_nobody_is_spoken_to(text: str) -> None:
+def test_a_line_without_a_matching_name_addresses_no_character(text: str) -> None:
     assert heard(text) == []
 
 
-def test_several_are_heard_once_each_in_the_order_of_mention() -> None:
+def test_several_characters_are_addressed_once_each_in_order() -> None:
     assert heard("@Lizzy and @Mr Collins, and you @elizabeth, and @Papa") == [
         "Elizabeth Bennet",
         "Mr. Collins",
@@ -97,11 +97,11 @@ def test_several_are_heard_once_each_in_the_order_of_mention() -> None:
     ]
 
 
-def test_two_names_may_touch() -> None:
+def test_adjacent_mentions_are_both_found() -> None:
     assert heard("@Lizzy@Papa") == ["Elizabeth Bennet", "Mr Bennet"]
 
 
-def test_the_longest_name_counts() -> None:
+def test_the_longest_matching_name_wins() -> None:
     assert heard("@Mrs Bennet") == ["Mrs Bennet"]
     assert heard("@林黛玉", ABROAD) == ["林黛玉"]
     assert heard("@林黛", ABROAD) == ["林黛"]
@@ -133,7 +133,7 @@ def test_names_of_every_script_are_found(text: str, name: str) -> None:
     assert heard(text, ABROAD) == [name]
 
 
-def test_a_name_without_its_title_counts_where_only_one_has_it() -> None:
+def test_a_name_without_its_title_matches_if_it_is_unambiguous() -> None:
     spoken = spoken_names(BENNETS)
     assert spoken["collins"] == "Mr. Collins"
     assert spoken["catherine"] == "Lady Catherine de Bourgh"
@@ -144,7 +144,7 @@ def test_a_name_without_its_title_counts_where_only_one_has_it() -> None:
     assert "bennet" not in without_alias
 
 
-def test_a_full_name_comes_before_anothers_short_form() -> None:
+def test_a_full_name_wins_over_another_characters_short_form() -> None:
     cast = (
         Character(name="John Watson"),
         Character(name="Watson"),
@@ -155,7 +155,7 @@ def test_a_full_name_comes_before_anothers_short_form() -> None:
     assert spoken["john"] == "Mary"
 
 
-def test_nearest_names_are_offered_best_first() -> None:
+def test_the_nearest_names_are_sorted_best_first() -> None:
     names = [character.name for character in BENNETS]
     assert nearest("mister benet", names)[0] == "Mr Bennet"
     assert nearest("Colins", names) == ["Mr. Collins"]
@@ -176,7 +176,7 @@ prose = st.text(max_size=60).filter(lambda text: "@" not in unicodedata.normaliz
 
 
 @given(st.lists(names, min_size=1, max_size=6, unique_by=normal), st.data())
-def test_every_spoken_name_of_a_cast_is_found_after_an_at(
+def test_every_spoken_name_of_a_cast_matches_after_an_at_sign(
     cast: list[str], data: st.DataObject
 ) -> None:
     spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
@@ -194,17 +194,17 @@ def test_every_spoken_name_of_a_cast_is_found_after_an_at(
 
 
 @given(st.lists(names, min_size=1, max_size=6, unique_by=normal), prose)
-def test_without_an_at_nobody_is_spoken_to(cast: list[str], text: str) -> None:
+def test_a_line_without_an_at_sign_addresses_no_character(cast: list[str], text: str) -> None:
     spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
     assert addressed(f"{text} {' '.join(cast)}", spoken) == ()
 
 
 @given(st.text(max_size=60))
-def test_a_normal_form_stays_as_it_is(text: str) -> None:
+def test_normalising_twice_changes_nothing_more(text: str) -> None:
     assert normal(normal(text)) == normal(text)
 
 
 @given(st.text(max_size=200), st.lists(names, max_size=4))
-def test_any_text_can_be_listened_to(text: str, cast: list[str]) -> None:
+def test_any_text_can_be_searched_for_names(text: str, cast: list[str]) -> None:
     spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
     assert set(addressed(text, spoken)) <= set(cast)

@@ -34,13 +34,13 @@ def test_a_picture_becomes_a_square(
     assert (picture.format, picture.size) == ("PNG", (side, side))
 
 
-def test_of_a_moving_picture_the_first_frame_is_shown(tmp_path: Path) -> None:
+def test_the_first_frame_of_an_animation_is_used(tmp_path: Path) -> None:
     frames = [Image.new("RGB", (20, 20), color) for color in ("red", "blue")]
     frames[0].save(tmp_path / "face.gif", save_all=True, append_images=frames[1:])
     assert opened(tmp_path / "face.gif").convert("RGB").getpixel((5, 5)) == (255, 0, 0)
 
 
-def test_a_picture_lying_on_its_side_is_put_upright(tmp_path: Path) -> None:
+def test_a_picture_is_rotated_as_its_exif_data_says(tmp_path: Path) -> None:
     picture = Image.new("RGB", (40, 20), "red")
     picture.paste("blue", (0, 0, 20, 20))
     exif = Image.Exif()
@@ -72,7 +72,7 @@ def png_of(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize("side", [7_000, 12_000, 60_000])
-def test_a_picture_that_would_unfold_into_gigabytes_is_refused(tmp_path: Path, side: int) -> None:
+def test_a_decompression_bomb_is_rejected(tmp_path: Path, side: int) -> None:
     (tmp_path / "face.png").write_bytes(png_of(side, side))
     with pytest.raises(ScenarioError, match="too many pixels: scale it down"):
         pictures.square_png(tmp_path / "face.png")
@@ -96,13 +96,13 @@ def whole_png() -> bytes:
         b"BM" + b"\0" * 60,
     ],
 )
-def test_what_is_no_whole_picture_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_incomplete_and_other_files_are_rejected(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "face.png").write_bytes(data)
     with pytest.raises(ScenarioError, match=r"face\.png: this is no whole PNG, JPEG, WebP or GIF"):
         pictures.square_png(tmp_path / "face.png")
 
 
-def test_a_file_that_is_too_large_or_missing_is_refused(tmp_path: Path) -> None:
+def test_a_large_or_missing_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "face.png").write_bytes(whole_png() + b"\0" * pictures.MAX_BYTES)
     with pytest.raises(ScenarioError, match="larger than 8 MiB"):
         pictures.square_png(tmp_path / "face.png")

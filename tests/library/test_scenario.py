@@ -24,13 +24,13 @@ def refusal(**changes: object) -> str:
     return str(caught.value.errors()[0].get("ctx", {}).get("error", caught.value))
 
 
-def test_a_scenario_gives_its_characters_by_name() -> None:
+def test_characters_are_looked_up_by_name() -> None:
     assert read().character("Alice").name == "Alice"
     with pytest.raises(KeyError):
         read().character("alice")
 
 
-def test_line_breaks_in_lines_and_edges_of_prose_are_tidied() -> None:
+def test_whitespace_is_normalised() -> None:
     tidy = read(title="  The mad\n tea   party ", setting="\n A table.\r\n\r\nA tree. \n")
     assert tidy.title == "The mad tea party"
     assert tidy.setting == "A table.\n\nA tree."
@@ -64,13 +64,11 @@ def test_line_breaks_in_lines_and_edges_of_prose_are_tidied() -> None:
         ),
     ],
 )
-def test_characters_that_would_break_the_play_are_refused(
-    character: Mapping[str, object], told: str
-) -> None:
+def test_invalid_characters_are_rejected(character: Mapping[str, object], told: str) -> None:
     assert told in refusal(characters=[{"name": "The Hatter"}, character])
 
 
-def test_a_cue_without_its_speaker_is_refused() -> None:
+def test_a_cue_without_a_speaker_is_rejected() -> None:
     example = {
         "cue": "Have some wine.",
         "planning": "x",
@@ -82,6 +80,6 @@ def test_a_cue_without_its_speaker_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["Tea", "tea_party", "tea/party", "-tea", "té", "tea--party"])
-def test_an_id_is_plain(name: str) -> None:
+def test_an_id_has_only_lower_case_letters_digits_and_hyphens(name: str) -> None:
     with pytest.raises(ValidationError, match="is no id: use small letters"):
         Scenario.model_validate(scenario(id=name))

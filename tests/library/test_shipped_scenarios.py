@@ -22,7 +22,7 @@ SCENARIOS = [Library([FOLDER]).scenario(one.id) for one in Library([FOLDER]).sum
 CHARACTERS = [pytest.param(one, each, id=each.name) for one in SCENARIOS for each in one.characters]
 
 
-def test_the_shipped_library_is_whole() -> None:
+def test_the_shipped_library_has_no_faults() -> None:
     assert faults_at(FOLDER) == []
     assert {one.id for one in SCENARIOS} >= {
         "pride-and-prejudice",
@@ -31,12 +31,12 @@ def test_the_shipped_library_is_whole() -> None:
     }
 
 
-def test_nothing_but_scenarios_and_pictures_ships() -> None:
+def test_only_scenarios_and_pictures_ship() -> None:
     assert {path.suffix for path in FOLDER.rglob("*") if path.is_file()} == {".yaml", ".png"}
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
-def test_a_scenario_sets_the_stage(scenario: Scenario) -> None:
+def test_a_shipped_scenario_has_setting_and_opening(scenario: Scenario) -> None:
     assert scenario.author
     assert 300 <= len(scenario.background) <= 1500
     assert 300 <= len(scenario.setting) <= 1500
@@ -49,7 +49,7 @@ def test_a_scenario_sets_the_stage(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
-def test_nobody_in_a_cast_answers_to_anothers_name(scenario: Scenario) -> None:
+def test_names_in_a_cast_are_unambiguous(scenario: Scenario) -> None:
     spoken = spoken_names(scenario.characters)
     for character in scenario.characters:
         for name in (character.name, *character.aliases):
@@ -57,7 +57,7 @@ def test_nobody_in_a_cast_answers_to_anothers_name(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
-def test_a_character_can_be_played(scenario: Scenario, character: Character) -> None:
+def test_a_shipped_character_can_be_played(scenario: Scenario, character: Character) -> None:
     assert 120 <= len(character.profile.split()) <= 300
     assert 80 <= len(character.motivation.split()) <= 200
     assert 10 <= len(character.known_as.split()) <= 60
@@ -67,9 +67,7 @@ def test_a_character_can_be_played(scenario: Scenario, character: Character) -> 
 
 
 @pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
-def test_what_a_character_hides_is_told_to_nobody_else(
-    scenario: Scenario, character: Character
-) -> None:
+def test_secrets_are_absent_from_what_others_know(scenario: Scenario, character: Character) -> None:
     shared = [
         scenario.background,
         scenario.setting,
@@ -81,9 +79,7 @@ def test_what_a_character_hides_is_told_to_nobody_else(
 
 
 @pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
-def test_examples_are_plain_enough_for_a_small_model(
-    scenario: Scenario, character: Character
-) -> None:
+def test_examples_suit_a_small_model(scenario: Scenario, character: Character) -> None:
     assert len(character.examples) == 2, scenario.id
     for example in character.examples:
         for words in (
@@ -106,13 +102,13 @@ def face(scenario: Scenario, character: Character) -> Image.Image:
 
 
 @pytest.mark.parametrize(("scenario", "character"), CHARACTERS)
-def test_a_face_is_a_square_picture(scenario: Scenario, character: Character) -> None:
+def test_a_shipped_face_is_a_square_picture(scenario: Scenario, character: Character) -> None:
     assert face(scenario, character).size == (256, 256)
     assert isinstance(Library([FOLDER]).face(scenario.id, character.name), bytes)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
-def test_faces_differ_at_the_size_discord_shows_them(scenario: Scenario) -> None:
+def test_faces_can_be_told_apart_at_discords_size(scenario: Scenario) -> None:
     small = {each.name: face(scenario, each).resize((40, 40)) for each in scenario.characters}
     for (one, first), (other, second) in combinations(small.items(), 2):
         difference = ImageStat.Stat(ImageChops.difference(first, second)).mean

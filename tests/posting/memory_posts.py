@@ -27,13 +27,13 @@ class MemoryPosts:
         rows = sorted(self.rows.values(), key=lambda row: row.message_id)
         return [row for row in rows if row.turn_id == turn_id]
 
-    async def remembered(self, message_ids: Sequence[int]) -> set[int]:
+    async def stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
         return self.rows.keys() & set(message_ids)
 
-    async def heard_before(self, _turn_id: int) -> int:
+    async def last_message_before(self, _turn_id: int) -> int:
         return self.heard
 
-    async def controlled(self, channel_id: int) -> list[Post]:
+    async def posts_with_controls(self, channel_id: int) -> list[Post]:
         return [row for row in self.rows.values() if row.channel_id == channel_id and row.controls]
 
     async def forget_post(self, message_id: int) -> None:

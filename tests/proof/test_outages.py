@@ -98,7 +98,7 @@ async def test_a_database_that_cannot_be_used_is_said_in_one_sentence(
         database.write_bytes(whole[:4096] + b"\xff" * 2048 + whole[6144:])
         assert "damaged" in await one_sentence(tmp_path, evening)
         database.write_bytes(b"<html>504 Gateway Time-out</html>" * 100)
-        assert "no database of Aside's" in await one_sentence(tmp_path, evening)
+        assert "not a database of Aside" in await one_sentence(tmp_path, evening)
 
 
 async def test_a_second_program_on_the_same_database_is_refused_and_the_first_plays_on(

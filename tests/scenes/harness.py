@@ -145,7 +145,7 @@ class TheatreHarness:
         """Wait until the scene owes no turn."""
 
         async def settled() -> bool:
-            return not await self.store.owed(scene.id)
+            return not await self.store.owed_turns(scene.id)
 
         await until(settled)
 

@@ -249,7 +249,7 @@ async def test_the_end_of_a_scene_cancels_owed_replies(tmp_path: Path) -> None:
         await harness.theatre.end(scene, GM)
         assert harness.engine.running == 0
         assert harness.delivery.shown == []
-        assert await harness.store.owed(scene.id) == []
+        assert await harness.store.owed_turns(scene.id) == []
 
 
 async def test_a_paused_scene_does_not_hear_and_later_continues(tmp_path: Path) -> None:

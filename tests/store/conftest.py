@@ -54,7 +54,7 @@ async def say(store: Store, scene: Scene, line: NewLine | None = None) -> Turn:
 async def narrate(
     store: Store, scene_id: int, text: str, author: int | None, now: datetime
 ) -> Turn:
-    """Have the environment say something."""
+    """Store a narration."""
     line = NewLine(author, NARRATOR, None, text, (speech(text),), TurnKind.NARRATION)
     (turn,) = await store.add_line(scene_id, line, (), now)
     return turn
@@ -70,7 +70,7 @@ async def begin(
 
 
 def from_outside(path: Path, sql: str) -> list[tuple[object, ...]]:
-    """Run one statement on the file as another program would."""
+    """Run one statement on the file from outside, as another program does."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         return connection.execute(sql).fetchall()
 

@@ -41,7 +41,7 @@ async def store_words(database: Database, *several: str | None) -> None:
             await transaction.insert("INSERT INTO words VALUES (?)", word)
 
 
-def put(path: Path, content: bytes) -> Path:
+def write(path: Path, content: bytes) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
     return path
@@ -52,7 +52,7 @@ def content(path: Path) -> bytes:
 
 
 async def sentence_of_opening(path: Path) -> str:
-    """Open a database that can't be; return what a person is told. Nothing may stay behind."""
+    """Return the error of opening an unusable database. The attempt must leave no thread behind."""
     before = threading.active_count()
     with pytest.raises(StoreError) as caught:
         await Database.open(path, patience=0.05)
@@ -60,11 +60,11 @@ async def sentence_of_opening(path: Path) -> str:
     assert threading.active_count() <= before + 1  # asyncio.to_thread keeps one for the next call
     sentence = str(caught.value)
     assert str(path) in sentence
-    assert sentence.count(". ") == 0
+    assert sentence.endswith(".")
     return sentence
 
 
-async def test_what_is_committed_is_on_the_disk_and_readable_by_others(path: Path) -> None:
+async def test_committed_data_is_on_disk_and_readable_by_other_programs(path: Path) -> None:
     async with opened(path) as database:
         await store_words(database, "Papa")
         assert from_outside(path, "SELECT word FROM words") == [("Papa",)]
@@ -74,7 +74,7 @@ async def test_what_is_committed_is_on_the_disk_and_readable_by_others(path: Pat
             assert await reading.value("PRAGMA foreign_keys") == 1
 
 
-async def test_a_transaction_that_fails_leaves_nothing(path: Path) -> None:
+async def test_a_failed_transaction_is_rolled_back(path: Path) -> None:
     async with opened(path) as database:
         with pytest.raises(StoreError):
             await store_words(database, "lost", None)
@@ -82,7 +82,7 @@ async def test_a_transaction_that_fails_leaves_nothing(path: Path) -> None:
         assert await words(database) == ["kept"]
 
 
-async def test_a_task_cancelled_in_a_transaction_leaves_nothing_and_blocks_nobody(
+async def test_a_cancelled_transaction_is_rolled_back_and_blocks_no_other(
     path: Path,
 ) -> None:
     async with opened(path) as database:
@@ -114,22 +114,22 @@ async def test_tasks_cancelled_at_any_moment_leave_the_database_usable(path: Pat
         assert (await words(database))[-1] == "kept"
 
 
-async def test_a_wrong_statement_is_an_error_and_no_more(path: Path) -> None:
+async def test_an_invalid_statement_leaves_the_database_usable(path: Path) -> None:
     async with opened(path) as database:
-        with pytest.raises(StoreError, match="please report"):
+        with pytest.raises(StoreError, match="Report this"):
             async with database.transaction() as transaction:
                 await transaction.execute("SELECT nothing FROM nowhere")
         await store_words(database, "kept")
         assert await words(database) == ["kept"]
 
 
-async def test_a_full_disk_is_said_rolled_back_and_survived(path: Path) -> None:
+async def test_a_full_disk_is_reported_and_rolled_back(path: Path) -> None:
     async with opened(path) as database:
         await store_words(database, "before")
         async with database.reading() as reading:
             pages = await reading.value("PRAGMA page_count")
             await reading.value(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(StoreError, match=r"The disk of .*aside\.db is full: free some room"):
+        with pytest.raises(StoreError, match=r"The disk of .*aside\.db is full. Free some space"):
             await store_words(database, "half", "x" * 100_000)
         async with database.reading() as reading:
             await reading.value(f"PRAGMA max_page_count = {pages + 1000}")
@@ -137,7 +137,7 @@ async def test_a_full_disk_is_said_rolled_back_and_survived(path: Path) -> None:
         assert await words(database) == ["before", "after"]
 
 
-async def test_one_transaction_waits_for_the_other(path: Path) -> None:
+async def test_transactions_run_one_after_another(path: Path) -> None:
     async with opened(path) as database:
 
         async def count() -> None:
@@ -150,7 +150,7 @@ async def test_one_transaction_waits_for_the_other(path: Path) -> None:
         assert await words(database) == [str(number) for number in range(20)]
 
 
-async def test_closing_waits_for_what_is_being_stored_and_leaves_no_thread(path: Path) -> None:
+async def test_close_waits_for_the_transaction_and_ends_all_threads(path: Path) -> None:
     before = set(threading.enumerate())
     database = await Database.open(path)
     async with database.transaction() as transaction:
@@ -169,7 +169,7 @@ async def test_closing_waits_for_what_is_being_stored_and_leaves_no_thread(path:
     assert from_outside(path, "SELECT count(*) FROM words") == [(0,)]
 
 
-async def test_two_asides_on_one_database_are_told_so(path: Path) -> None:
+async def test_a_second_aside_on_the_same_database_is_refused(path: Path) -> None:
     async with opened(path) as database:
         assert "Another Aside is running" in await sentence_of_opening(path)
         await store_words(database, "still works")
@@ -177,7 +177,7 @@ async def test_two_asides_on_one_database_are_told_so(path: Path) -> None:
         assert await words(database) == ["still works"]
 
 
-async def test_a_database_locked_by_another_program_is_named(path: Path) -> None:
+async def test_a_lock_of_another_program_is_reported(path: Path) -> None:
     async with opened(path):
         pass
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -194,21 +194,21 @@ async def test_a_database_locked_by_another_program_is_named(path: Path) -> None
         assert await words(database) == ["now"]
 
 
-async def test_a_file_that_is_no_database_is_left_as_it_is(path: Path) -> None:
+async def test_a_file_of_another_kind_is_left_unchanged(path: Path) -> None:
     diary = b"Dear diary, " * 1000
-    assert "is no database of Aside's" in await sentence_of_opening(put(path, diary))
+    assert "is not a database of Aside" in await sentence_of_opening(write(path, diary))
     assert content(path) == diary
 
 
-async def test_another_programs_database_is_left_as_it_is(path: Path) -> None:
+async def test_another_programs_database_is_left_unchanged(path: Path) -> None:
     path.parent.mkdir()
     from_outside(path, "CREATE TABLE recipes (title TEXT)")
     before = content(path)
-    assert "is no database of Aside's" in await sentence_of_opening(path)
+    assert "is not a database of Aside" in await sentence_of_opening(path)
     assert content(path) == before
 
 
-async def test_a_damaged_database_is_named(path: Path) -> None:
+async def test_a_damaged_database_is_reported(path: Path) -> None:
     async with opened(path) as database:
         for number in range(300):
             async with database.transaction() as transaction:
@@ -216,16 +216,16 @@ async def test_a_damaged_database_is_named(path: Path) -> None:
                     "INSERT INTO words VALUES (?)", [(f"{number} " * 50,)] * 5
                 )
     whole = content(path)
-    overwritten = put(path, whole[:8192] + b"\xff" * 4096 + whole[12288:])
-    assert "is damaged: move it away and put a backup copy" in await sentence_of_opening(
+    overwritten = write(path, whole[:8192] + b"\xff" * 4096 + whole[12288:])
+    assert "is damaged. Move it away and put a backup copy" in await sentence_of_opening(
         overwritten
     )
-    cut_off = put(path, whole[: len(whole) // 2])
+    cut_off = write(path, whole[: len(whole) // 2])
     assert "is damaged" in await sentence_of_opening(cut_off)
 
 
 async def test_an_empty_file_becomes_a_database(path: Path) -> None:
-    async with opened(put(path, b"")) as database:
+    async with opened(write(path, b"")) as database:
         assert await words(database) == []
 
 
@@ -234,11 +234,11 @@ async def test_an_empty_file_becomes_a_database(path: Path) -> None:
     [
         (errno.EROFS, "is on a read-only disk"),
         (errno.ENOSPC, "is full"),
-        (errno.EACCES, "give Aside the right"),
-        (errno.ENAMETOOLONG, "check the path"),
+        (errno.EACCES, "Give Aside write permission"),
+        (errno.ENAMETOOLONG, "Check the path"),
     ],
 )
-def test_what_the_file_system_refuses_is_said_in_words(number: int, sentence: str) -> None:
+def test_each_file_system_error_has_its_own_sentence(number: int, sentence: str) -> None:
     assert sentence in str(
-        sqlite_errors.of_system(OSError(number, "reason"), Path("/data/aside.db"))
+        sqlite_errors.describe_os_error(OSError(number, "reason"), Path("/data/aside.db"))
     )

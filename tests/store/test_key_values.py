@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_a_fact_is_remembered_over_a_restart_until_it_is_replaced(path: Path) -> None:
+async def test_a_value_survives_a_restart_until_it_is_replaced(path: Path) -> None:
     async with await Store.open(path) as store:
         assert await store.fact("synced") is None
         await store.set_fact("synced", "once")

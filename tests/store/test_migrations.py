@@ -23,7 +23,7 @@ async def moods(transaction: Transaction) -> None:
 
 
 async def takes_anew(transaction: Transaction) -> None:
-    """Build a table that others point to anew, as SQLite demands for greater changes."""
+    """Rebuild a table that others refer to. SQLite requires this for larger changes."""
     await transaction.execute(
         "CREATE TABLE takes_new (id INTEGER PRIMARY KEY, turn_id INTEGER, raw TEXT)"
     )
@@ -33,13 +33,13 @@ async def takes_anew(transaction: Transaction) -> None:
 
 
 async def half_done(transaction: Transaction) -> None:
-    """Fail after a change."""
+    """Fail after making a change."""
     await transaction.execute("ALTER TABLE turns ADD COLUMN half TEXT")
     await transaction.execute("ALTER TABLE no_such_table ADD COLUMN other TEXT")
 
 
 async def pointing_nowhere(transaction: Transaction) -> None:
-    """Leave rows without what they point to."""
+    """Leave rows that refer to missing rows."""
     await transaction.execute("DELETE FROM scenes")
 
 
@@ -57,14 +57,14 @@ def columns(path: Path, table: str) -> list[object]:
 
 @pytest.fixture
 async def played(path: Path) -> Path:
-    """A database of the first schema with something in it."""
+    """A database of the first schema with a turn in it."""
     async with await Store.open(path) as store:
         scene = await begin(store)
         await narrate(store, scene.id, "It rains.", None, NOON)
     return path
 
 
-async def test_a_new_file_is_brought_from_nothing_to_the_latest_schema(path: Path) -> None:
+async def test_a_new_file_gets_the_latest_schema(path: Path) -> None:
     await (await Store.open(path)).close()
     assert from_outside(path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
     assert not list(path.parent.glob("*.schema-*"))
@@ -76,7 +76,7 @@ async def test_opening_again_changes_nothing(played: Path) -> None:
     assert from_outside(played, "SELECT * FROM sqlite_master") == before
 
 
-async def test_an_older_database_is_copied_and_then_brought_up(played: Path) -> None:
+async def test_an_older_database_is_copied_before_its_migration(played: Path) -> None:
     await upgrade(played, moods)
     assert "mood" in columns(played, "turns")
     copy = played.with_name("aside.db.schema-1")
@@ -85,13 +85,13 @@ async def test_an_older_database_is_copied_and_then_brought_up(played: Path) -> 
     assert copy.stat().st_mode & 0o077 == 0
 
 
-async def test_a_table_may_be_built_anew_without_losing_what_points_to_it(played: Path) -> None:
+async def test_rebuilding_a_table_keeps_the_rows_that_refer_to_it(played: Path) -> None:
     await upgrade(played, takes_anew)
     assert from_outside(played, "SELECT text FROM beats") == [("It rains.",)]
 
 
 @pytest.mark.parametrize("step", [half_done, pointing_nowhere])
-async def test_a_step_that_fails_leaves_the_database_as_it_was(played: Path, step: object) -> None:
+async def test_a_failed_migration_leaves_the_database_unchanged(played: Path, step: object) -> None:
     with pytest.raises(StoreError):
         await upgrade(played, moods, step)
     assert from_outside(played, "PRAGMA user_version") == [(2,)]
@@ -100,7 +100,7 @@ async def test_a_step_that_fails_leaves_the_database_as_it_was(played: Path, ste
     assert from_outside(played, "SELECT count(*) FROM scenes") == [(1,)]
 
 
-async def test_a_failed_upgrade_can_be_tried_again(played: Path) -> None:
+async def test_a_failed_migration_can_be_retried(played: Path) -> None:
     for _ in range(2):
         with pytest.raises(StoreError):
             await upgrade(played, half_done)
@@ -108,21 +108,21 @@ async def test_a_failed_upgrade_can_be_tried_again(played: Path) -> None:
     assert "mood" in columns(played, "turns")
 
 
-async def test_a_copy_that_cannot_be_made_stops_the_upgrade(played: Path) -> None:
+async def test_a_failed_copy_stops_the_migration(played: Path) -> None:
     played.with_name("aside.db.schema-1").mkdir()
     with pytest.raises(StoreError, match=r"schema-1 is a folder"):
         await upgrade(played, moods)
     assert "mood" not in columns(played, "turns")
 
 
-async def test_a_database_of_a_newer_aside_is_left_alone(played: Path) -> None:
+async def test_a_database_of_a_newer_aside_is_left_unchanged(played: Path) -> None:
     from_outside(played, "PRAGMA user_version = 99")
-    with pytest.raises(StoreError, match=r"newer Aside.*update Aside"):
+    with pytest.raises(StoreError, match=r"newer Aside.*Install the latest"):
         await Store.open(played)
     assert from_outside(played, "PRAGMA user_version") == [(99,)]
 
 
-async def test_foreign_keys_hold_after_an_upgrade(played: Path) -> None:
+async def test_foreign_keys_are_enforced_after_a_migration(played: Path) -> None:
     await upgrade(played, moods)
     database = await Database.open(played)
     await migrate(database, (*MIGRATIONS, moods))

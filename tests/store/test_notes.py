@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from bot.store.store import Store
 
 
-async def test_notes_stand_in_the_order_they_were_made_until_they_are_removed(
-    store: Store, scene: Scene
-) -> None:
+async def test_notes_keep_their_order_until_they_are_removed(store: Store, scene: Scene) -> None:
     all_ = await store.add_note(scene.id, NewNote(GM, None, "It is cold."), NOON)
     one = await store.add_note(scene.id, NewNote(GM, "Mr Bennet", "You have a cold."), NOON)
     assert await store.notes(scene.id) == [all_, one]
@@ -26,7 +24,7 @@ async def test_notes_stand_in_the_order_they_were_made_until_they_are_removed(
     assert await store.notes(scene.id) == [one]
 
 
-async def test_a_game_masters_notes_are_handed_out_and_deleted_with_their_words(
+async def test_a_game_masters_notes_are_exported_and_deleted_with_their_lines(
     store: Store, scene: Scene
 ) -> None:
     await store.add_note(scene.id, NewNote(GM, None, "It is cold."), NOON)
@@ -36,7 +34,7 @@ async def test_a_game_masters_notes_are_handed_out_and_deleted_with_their_words(
     assert await store.notes(scene.id) == []
 
 
-async def test_a_scenes_mode_and_people_are_remembered(store: Store, scene: Scene) -> None:
+async def test_a_scenes_mode_and_people_are_stored(store: Store, scene: Scene) -> None:
     parts = (
         replace(scene.parts[0], rests=True),
         replace(scene.parts[1], absent=True),

@@ -21,7 +21,7 @@ def on_disk(path: Path) -> bytes:
     return b"".join(file.read_bytes() for file in path.parent.iterdir())
 
 
-async def test_a_person_is_handed_all_their_lines_of_every_scene(
+async def test_an_export_has_all_lines_of_a_person_from_every_scene(
     store: Store, scene: Scene
 ) -> None:
     other = await begin(store, channel=501, guild=2)
@@ -40,7 +40,9 @@ async def test_a_person_is_handed_all_their_lines_of_every_scene(
     assert (second.guild_id, second.channel_id, second.text) == (2, 501, "second")
 
 
-async def test_a_game_masters_narrations_are_theirs(store: Store, scene: Scene) -> None:
+async def test_narrations_belong_to_the_game_master_who_wrote_them(
+    store: Store, scene: Scene
+) -> None:
     await narrate(store, scene.id, "It rains.", GM, NOON)
     assert [(line.text, line.message_id) for line in await store.lines_of(GM)] == [
         ("It rains.", None)
@@ -49,7 +51,7 @@ async def test_a_game_masters_narrations_are_theirs(store: Store, scene: Scene) 
     assert await store.lines_of(GM) == []
 
 
-async def test_a_forgotten_persons_words_are_gone_from_the_story_and_from_the_disk(
+async def test_deleted_lines_are_gone_from_the_story_and_the_disk(
     path: Path, store: Store, scene: Scene
 ) -> None:
     line, reply = await store.add_line(scene.id, a_line(WORDS, message=900), ("Mr Bennet",), NOON)
@@ -63,7 +65,7 @@ async def test_a_forgotten_persons_words_are_gone_from_the_story_and_from_the_di
     assert await store.turns(scene.id) == [replace(reply, answers_id=None)]
 
 
-async def test_others_lines_and_posts_stay(store: Store, scene: Scene) -> None:
+async def test_other_peoples_lines_and_posts_stay(store: Store, scene: Scene) -> None:
     theirs = await say(store, scene, a_line("mine", author=99))
     reply = await store.add_reply(scene.id, "Mr Bennet", theirs.id, NOON)
     await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
@@ -72,7 +74,7 @@ async def test_others_lines_and_posts_stay(store: Store, scene: Scene) -> None:
     assert len(await store.posts(reply.id)) == 1
 
 
-async def test_a_forgotten_persons_part_is_forgotten_once_its_scene_has_ended(
+async def test_a_deleted_persons_part_goes_after_the_scene_has_ended(
     store: Store, scene: Scene
 ) -> None:
     other = await begin(store, channel=501)
@@ -86,15 +88,13 @@ async def test_a_forgotten_persons_part_is_forgotten_once_its_scene_has_ended(
     assert await store.scene(other.id) == other
 
 
-async def test_the_id_of_a_forgotten_turn_is_never_given_to_another(
-    store: Store, scene: Scene
-) -> None:
+async def test_the_id_of_a_deleted_turn_is_never_reused(store: Store, scene: Scene) -> None:
     line = await say(store, scene)
     await store.forget_person(ELIZA)
     assert (await say(store, scene)).id > line.id
 
 
-async def test_a_server_that_sends_aside_away_is_forgotten_whole(
+async def test_forgetting_a_server_deletes_all_its_scenes(
     path: Path, store: Store, scene: Scene
 ) -> None:
     elsewhere = await begin(store, channel=600, guild=2)

@@ -24,9 +24,7 @@ async def reply(store: Store, scene: Scene) -> Turn:
     return await store.keep_take(owed.id, (speech("Lizzy!"),), "", 1)
 
 
-async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(
-    store: Store, reply: Turn
-) -> None:
+async def test_the_messages_of_a_reply_keep_their_order(store: Store, reply: Turn) -> None:
     take_id = reply.take.id if reply.take else None
     spoken = Post(901, 500, reply.id, take_id, 0, PostPurpose.PERSONA, webhook_id=7)
     more = Post(902, 500, reply.id, take_id, 1, PostPurpose.PERSONA, webhook_id=7)
@@ -36,15 +34,13 @@ async def test_the_messages_of_a_reply_come_back_in_the_order_they_stand_in(
     assert await store.posts(reply.id) == [spoken, more, private]
 
 
-async def test_a_message_stored_again_takes_the_place_of_what_was_known_of_it(
-    store: Store, reply: Turn
-) -> None:
+async def test_storing_a_message_again_replaces_it(store: Store, reply: Turn) -> None:
     await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.FAULT))
     await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
     assert [post.purpose for post in await store.posts(reply.id)] == [PostPurpose.PERSONA]
 
 
-async def test_a_message_that_is_gone_is_forgotten(store: Store, reply: Turn) -> None:
+async def test_a_forgotten_post_is_deleted(store: Store, reply: Turn) -> None:
     await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
     await store.forget_post(901)
     await store.forget_post(901)
@@ -52,22 +48,22 @@ async def test_a_message_that_is_gone_is_forgotten(store: Store, reply: Turn) ->
     assert await store.turn_by_message(901) is None
 
 
-async def test_it_is_known_which_messages_are_posts_of_any_turn(
+async def test_stored_posts_are_recognised_by_their_message_ids(
     store: Store, scene: Scene, reply: Turn
 ) -> None:
     other = await store.add_reply(scene.id, "Elizabeth", None, NOON)
     await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
     await store.add_post(Post(902, 500, other.id, None, 0, PostPurpose.PERSONA))
-    assert await store.remembered([901, 902, 903]) == {901, 902}
-    assert await store.remembered([]) == set()
+    assert await store.stored_message_ids([901, 902, 903]) == {901, 902}
+    assert await store.stored_message_ids([]) == set()
 
 
-async def test_a_post_of_no_turn_is_refused(store: Store) -> None:
+async def test_a_post_without_a_turn_is_rejected(store: Store) -> None:
     with pytest.raises(StoreError):
         await store.add_post(Post(901, 500, 99, None, 0, PostPurpose.PERSONA))
 
 
-async def test_a_channel_has_a_common_webhook_and_some_of_characters(store: Store) -> None:
+async def test_a_channel_has_a_shared_webhook_and_character_webhooks(store: Store) -> None:
     own = PersonaWebhook(1, "secret-1", 500, "Mr Darcy")
     common = PersonaWebhook(2, "secret-2", 500)
     elsewhere = PersonaWebhook(3, "secret-3", 501)
@@ -77,7 +73,7 @@ async def test_a_channel_has_a_common_webhook_and_some_of_characters(store: Stor
     assert await store.webhooks(501) == [elsewhere]
 
 
-async def test_a_new_webhook_takes_the_place_of_the_old_one(store: Store) -> None:
+async def test_a_new_webhook_replaces_the_old_one(store: Store) -> None:
     for character in (None, "Mr Darcy"):
         await store.save_webhook(PersonaWebhook(1, "old", 500, character))
         await store.save_webhook(PersonaWebhook(2, "new", 500, character))
@@ -85,7 +81,7 @@ async def test_a_new_webhook_takes_the_place_of_the_old_one(store: Store) -> Non
         await store.forget_webhook(2)
 
 
-async def test_no_log_tells_a_webhooks_token(
+async def test_webhook_tokens_are_never_logged(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -94,13 +90,13 @@ async def test_no_log_tells_a_webhooks_token(
     assert "secret" not in caplog.text
 
 
-async def test_a_webhook_that_is_gone_is_forgotten(store: Store) -> None:
+async def test_a_forgotten_webhook_is_deleted(store: Store) -> None:
     await store.save_webhook(PersonaWebhook(1, "secret", 500))
     await store.forget_webhook(1)
     assert await store.webhooks(500) == []
 
 
-async def test_what_was_said_before_a_turn_is_known_by_its_number_whatever_the_clock_said(
+async def test_earlier_messages_are_found_by_turn_id_and_not_by_the_clock(
     store: Store, scene: Scene
 ) -> None:
     before = await store.newest_turn()
@@ -110,5 +106,8 @@ async def test_what_was_said_before_a_turn_is_known_by_its_number_whatever_the_c
         scene.id, NewLine(3, "Lizzy", 700, "Papa?", said), (), NOON - timedelta(hours=1)
     )
     late = await store.add_reply(scene.id, "Mrs Bennet", None, NOON - timedelta(hours=2))
-    assert (await store.heard_before(early.id), await store.heard_before(late.id)) == (0, 700)
+    assert (
+        await store.last_message_before(early.id),
+        await store.last_message_before(late.id),
+    ) == (0, 700)
     assert before < early.id < late.id == await store.newest_turn()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 INJECTION = "'); DROP TABLE scenes; --"
 
 
-async def test_a_scene_that_begins_is_stored_whole(store: Store, scene: Scene) -> None:
+async def test_a_new_scene_is_stored_completely(store: Store, scene: Scene) -> None:
     assert (scene.place, scene.scenario, scene.gm_ids) == (Place(1, 500), a_scenario(), (GM,))
     assert scene.parts == (Part("Mr Bennet"), Part("Elizabeth", ELIZA, 77), Part("Mr Darcy"))
     assert (scene.started_at, scene.state, scene.reveal) == (
@@ -33,7 +33,7 @@ async def test_a_scene_that_begins_is_stored_whole(store: Store, scene: Scene) -
     assert await store.open_scenes() == [scene]
 
 
-async def test_a_thread_remembers_its_parent(store: Store) -> None:
+async def test_a_threads_parent_channel_is_stored(store: Store) -> None:
     scene = await store.add_scene(Place(1, 501, parent_id=500), a_scenario(), (), (), NOON)
     assert await store.open_scenes() == [scene]
     assert scene.place.webhook_channel_id == 500
@@ -46,7 +46,7 @@ async def test_a_scene_survives_a_restart(path: Path) -> None:
         assert await store.open_scenes() == [scene]
 
 
-async def test_everything_that_changes_in_a_scene_is_saved(store: Store, scene: Scene) -> None:
+async def test_all_changes_of_a_scene_are_saved(store: Store, scene: Scene) -> None:
     changed = replace(
         scene,
         state=SceneState.PAUSED,
@@ -59,7 +59,7 @@ async def test_everything_that_changes_in_a_scene_is_saved(store: Store, scene: 
     assert await store.scene(scene.id) == changed
 
 
-async def test_a_channel_never_has_two_scenes_under_way(store: Store, scene: Scene) -> None:
+async def test_a_second_scene_in_a_channel_is_refused(store: Store, scene: Scene) -> None:
     with pytest.raises(Refused, match="under way"):
         await begin(store)
     await store.save_scene(replace(scene, state=SceneState.PAUSED))
@@ -72,13 +72,15 @@ async def test_a_channel_never_has_two_scenes_under_way(store: Store, scene: Sce
         await store.save_scene(replace(scene, state=SceneState.PLAYING))
 
 
-async def test_the_file_itself_holds_that_rule_too(path: Path, store: Store, scene: Scene) -> None:
+async def test_the_schema_rejects_a_second_scene_in_a_channel(
+    path: Path, store: Store, scene: Scene
+) -> None:
     await begin(store, channel=501)
     with pytest.raises(sqlite3.IntegrityError):
         from_outside(path, f"UPDATE scenes SET channel_id = {scene.place.channel_id}")
 
 
-async def test_an_ended_scene_can_still_be_looked_up(store: Store, scene: Scene) -> None:
+async def test_an_ended_scene_can_still_be_read(store: Store, scene: Scene) -> None:
     ended = replace(scene, state=SceneState.ENDED)
     await store.save_scene(ended)
     assert await store.open_scenes() == []
@@ -86,9 +88,9 @@ async def test_an_ended_scene_can_still_be_looked_up(store: Store, scene: Scene)
     assert await store.scene(99) is None
 
 
-async def test_a_scene_that_was_deleted_cannot_be_saved(store: Store, scene: Scene) -> None:
+async def test_saving_a_deleted_scene_fails(store: Store, scene: Scene) -> None:
     await store.forget_server(1)
-    with pytest.raises(StoreError, match="no longer stored"):
+    with pytest.raises(StoreError, match="was deleted"):
         await store.save_scene(scene)
 
 
@@ -131,13 +133,13 @@ async def test_a_thousand_idle_scenes_share_one_scenario(path: Path) -> None:
     assert used / len(scenes) < 2_000  # bytes
 
 
-async def test_a_scenario_is_one_row_however_many_scenes_play_it(path: Path, store: Store) -> None:
+async def test_all_scenes_of_a_scenario_share_its_row(path: Path, store: Store) -> None:
     for channel in range(3):
         await begin(store, channel)
     assert from_outside(path, "SELECT count(*) FROM scenarios") == [(1,)]
 
 
-async def test_a_scenario_of_an_unknown_shape_is_named_as_such(path: Path) -> None:
+async def test_an_unreadable_scenario_is_reported(path: Path) -> None:
     async with await Store.open(path) as store:
         await begin(store)
     from_outside(path, "UPDATE scenarios SET json = '{}'")

@@ -45,14 +45,14 @@ asyncio.run(fail(Path(sys.argv[1])))
 """
 
 
-async def test_the_store_is_what_the_scenes_and_the_posts_ask_for(store: Store) -> None:
+async def test_the_store_implements_the_protocols_of_scenes(store: Store) -> None:
     scenes: SceneStore = store
     posts: Posts = store
     assert await scenes.open_scenes() == []
     assert await posts.posts(1) == []
 
 
-async def test_what_was_stored_survives_a_killed_process(path: Path) -> None:
+async def test_committed_data_survives_a_killed_process(path: Path) -> None:
     writer = await asyncio.create_subprocess_exec(
         sys.executable, "-c", WRITER, path, stdout=asyncio.subprocess.PIPE
     )
@@ -65,18 +65,18 @@ async def test_what_was_stored_survives_a_killed_process(path: Path) -> None:
         (scene,) = await store.open_scenes()
         stored = [turn.message_id for turn in await store.turns(scene.id) if turn.message_id]
         assert stored[: len(told)] == told
-        (owed,) = await store.owed(scene.id)
+        (owed,) = await store.owed_turns(scene.id)
         assert len(owed.answered) == len(stored)
 
 
-def test_a_program_that_fails_with_an_open_store_still_ends(path: Path) -> None:
+def test_a_program_that_fails_with_an_open_store_exits(path: Path) -> None:
     assert (
         subprocess.run([sys.executable, "-c", FORGETFUL, path], timeout=20, check=False).returncode
         == 7
     )
 
 
-async def test_closing_lets_the_next_one_in(path: Path) -> None:
+async def test_a_closed_store_can_be_opened_again(path: Path) -> None:
     for channel in range(3):
         async with await Store.open(path) as store:
             await begin(store, channel)

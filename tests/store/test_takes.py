@@ -1,4 +1,4 @@
-"""Takes in the store: which is current, what stands again where none comes, what was undone, and branches."""
+"""Takes in the store: the current one, failed retries, undo, and branches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def replied(store: Store, scene: Scene, *takes: str) -> Turn:
-    """A reply that is done, with these takes, the last of them current."""
+    """Store a finished reply with these takes. The last one is current."""
     turn = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     for text in takes:
         await store.keep_take(turn.id, (thought(f"About {text}"), speech(text)), text, 7)
@@ -42,7 +42,7 @@ def text(turn: Turn) -> str | None:
     return turn.take.raw if turn.take else None
 
 
-async def test_a_turn_knows_all_its_takes_in_order(store: Store, scene: Scene) -> None:
+async def test_a_turn_lists_its_takes_in_order(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.", "Two.", "Three.")
     assert len(turn.takes) == 3
     assert turn.take
@@ -50,7 +50,7 @@ async def test_a_turn_knows_all_its_takes_in_order(store: Store, scene: Scene) -
     assert text(await store.choose_take(turn.id, turn.takes[0])) == "One."
 
 
-async def test_no_take_of_another_turn_and_none_of_one_that_is_not_done_can_be_chosen(
+async def test_only_takes_of_the_same_finished_turn_can_be_chosen(
     store: Store, scene: Scene
 ) -> None:
     turn, other = await replied(store, scene, "One.", "Two."), await replied(store, scene, "Uno.")
@@ -59,9 +59,7 @@ async def test_no_take_of_another_turn_and_none_of_one_that_is_not_done_can_be_c
     assert text(await store.choose_take(turn.id, turn.takes[0])) is None
 
 
-async def test_the_take_that_was_current_stands_again_where_none_comes(
-    store: Store, scene: Scene
-) -> None:
+async def test_a_failed_retry_restores_the_former_take(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.", "Two.")
     await store.choose_take(turn.id, turn.takes[0])
     await store.retake(turn.id)
@@ -72,7 +70,7 @@ async def test_the_take_that_was_current_stands_again_where_none_comes(
     assert text(await now(store, turn)) == "One."
 
 
-async def test_a_take_that_was_kept_and_not_told_makes_way_for_the_one_before(
+async def test_an_unposted_take_of_a_failed_retry_is_replaced_by_the_former(
     store: Store, scene: Scene
 ) -> None:
     turn = await replied(store, scene, "One.")
@@ -100,21 +98,19 @@ async def test_the_current_take_is_never_discarded(store: Store, scene: Scene) -
     assert (await now(store, turn)).takes == (turn.take.id,)
 
 
-async def test_a_turn_that_is_lengthened_tells_what_it_goes_on_from(
-    store: Store, scene: Scene
-) -> None:
+async def test_a_continued_turn_returns_the_take_it_continues(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.")
     owed = await store.retake(turn.id, lengthen=True)
     assert owed.take is None
     assert owed.lengthens == turn.take
-    assert (await store.owed(scene.id)) == [owed]
+    assert (await store.owed_turns(scene.id)) == [owed]
     kept = await store.keep_take(turn.id, (speech("One. And two."),), "One. And two.", 7)
     assert (text(kept), kept.lengthens) == ("One. And two.", turn.take)
     assert (await store.settle(turn.id)).lengthens is None
     assert (await store.retake(turn.id)).lengthens is None
 
 
-async def test_only_what_is_done_can_be_made_anew(store: Store, scene: Scene) -> None:
+async def test_only_finished_replies_can_be_retried(store: Store, scene: Scene) -> None:
     turn = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     await store.fail(turn.id, "Lost.")
     assert (await store.retake(turn.id)).state is TurnState.FAILED
@@ -122,7 +118,7 @@ async def test_only_what_is_done_can_be_made_anew(store: Store, scene: Scene) ->
     assert (await store.retake(turn.id)).state is TurnState.HIDDEN
 
 
-async def test_a_rewritten_take_is_whose_who_wrote_it(store: Store, scene: Scene) -> None:
+async def test_a_rewritten_take_belongs_to_its_author(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.")
     rewritten = await store.rewrite(turn.id, (speech("Uno."),), "Uno.", GM)
     assert (text(rewritten), len(rewritten.takes), rewritten.state) == ("Uno.", 2, TurnState.DONE)
@@ -133,7 +129,7 @@ async def test_a_rewritten_take_is_whose_who_wrote_it(store: Store, scene: Scene
     assert await store.lines_of(GM) == []
 
 
-async def test_what_was_undone_together_comes_back_together(store: Store, scene: Scene) -> None:
+async def test_turns_undone_together_are_restored_together(store: Store, scene: Scene) -> None:
     first, second, third = [await say(store, scene) for _ in range(3)]
     thinking = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     undone = await store.undo(scene.id, [second.id, thinking.id], NOON)
@@ -149,9 +145,7 @@ async def test_what_was_undone_together_comes_back_together(store: Store, scene:
     assert await store.restore(scene.id, undone[0].undone_at) == []
 
 
-async def test_another_scenes_turns_are_neither_undone_nor_restored(
-    store: Store, scene: Scene
-) -> None:
+async def test_undo_and_restore_leave_other_scenes_alone(store: Store, scene: Scene) -> None:
     other = await begin(store, 501)
     turn = await say(store, other)
     assert await store.undo(scene.id, [turn.id], NOON) == []
@@ -161,7 +155,7 @@ async def test_another_scenes_turns_are_neither_undone_nor_restored(
     assert await store.last_undone(scene.id) is None
 
 
-async def test_what_is_hidden_for_good_is_never_restored(store: Store, scene: Scene) -> None:
+async def test_turns_hidden_for_good_are_never_restored(store: Store, scene: Scene) -> None:
     turn = await say(store, scene)
     (undone,) = await store.undo(scene.id, [turn.id], NOON)
     assert await store.hide_turns(scene.id, [turn.id]) == 0
@@ -169,35 +163,33 @@ async def test_what_is_hidden_for_good_is_never_restored(store: Store, scene: Sc
     assert await store.restore(scene.id, undone.undone_at) == []
 
 
-async def test_posts_that_show_another_take_are_found(store: Store, scene: Scene) -> None:
+async def test_posts_with_an_outdated_take_are_found(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.", "Two.")
     assert turn.take
     await store.add_post(Post(900, 500, turn.id, turn.take.id, 0, PostPurpose.PERSONA))
     await store.add_post(Post(901, 600, turn.id, turn.takes[0], 0, PostPurpose.GM))
-    assert await store.misplaced() == []
+    assert await store.outdated_turns() == []
     await store.choose_take(turn.id, turn.takes[0])
-    assert [one.id for one in await store.misplaced()] == [turn.id]
+    assert [one.id for one in await store.outdated_turns()] == [turn.id]
     await store.undo(scene.id, [turn.id], NOON)
-    assert [one.id for one in await store.misplaced()] == [turn.id]
+    assert [one.id for one in await store.outdated_turns()] == [turn.id]
     await store.add_post(Post(900, 500, turn.id, None, 0, PostPurpose.PERSONA))
-    assert await store.misplaced() == []
+    assert await store.outdated_turns() == []
 
 
-async def test_posts_with_buttons_are_known_by_their_channel(store: Store, scene: Scene) -> None:
+async def test_posts_with_buttons_are_found_by_channel(store: Store, scene: Scene) -> None:
     turn = await replied(store, scene, "One.")
     for message, controls in ((900, False), (901, True)):
         await store.add_post(
             Post(message, 500, turn.id, None, 0, PostPurpose.PERSONA, controls=controls)
         )
-    assert [post.message_id for post in await store.controlled(500)] == [901]
-    assert await store.controlled(501) == []
+    assert [post.message_id for post in await store.posts_with_controls(500)] == [901]
+    assert await store.posts_with_controls(501) == []
     await store.add_post(Post(901, 500, turn.id, None, 0, PostPurpose.PERSONA))
-    assert await store.controlled(500) == []
+    assert await store.posts_with_controls(500) == []
 
 
-async def test_a_branch_is_a_copy_up_to_a_turn_that_leads_a_life_of_its_own(
-    store: Store, scene: Scene
-) -> None:
+async def test_a_branch_is_an_independent_copy_up_to_one_turn(store: Store, scene: Scene) -> None:
     line, answer = await store.add_line(scene.id, a_line(message=900), ("Mr Bennet",), NOON)
     await store.keep_take(answer.id, (thought("Hm."), speech("One.")), "One.", 7)
     await store.settle(answer.id)
@@ -232,7 +224,7 @@ async def test_a_branch_is_a_copy_up_to_a_turn_that_leads_a_life_of_its_own(
     assert await store.last_message_id(branch.id) is None
 
 
-async def test_no_branch_begins_where_a_scene_is_under_way(store: Store, scene: Scene) -> None:
+async def test_a_branch_into_a_busy_channel_is_refused(store: Store, scene: Scene) -> None:
     turn = await say(store, scene)
     with pytest.raises(Refused):
         await store.branch(scene, turn.id, scene.place, NOON)

@@ -14,7 +14,7 @@ from bot.her.beats import Beat, action, planning, speech, thought
 from bot.scenes.interfaces import NewLine
 from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.turn import Take, TurnKind, TurnState
-from bot.store.column_values import storable
+from bot.store.column_values import make_storable
 from tests.store.conftest import ELIZA, NOON, a_line, begin, narrate, say
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ same_store = settings(max_examples=40, suppress_health_check=[HealthCheck.functi
 
 
 def as_stored(beat: Beat) -> Beat:
-    return replace(beat, text=str(storable(beat.text)))
+    return replace(beat, text=str(make_storable(beat.text)))
 
 
-async def test_a_persons_line_is_a_turn_that_is_done(store: Store, scene: Scene) -> None:
+async def test_a_players_line_is_stored_as_a_finished_turn(store: Store, scene: Scene) -> None:
     turn = await say(store, scene, a_line("You sent for me?", message=900))
     assert (turn.kind, turn.state, turn.speaker) == (TurnKind.LINE, TurnState.DONE, "Elizabeth")
     assert (turn.author_id, turn.message_id, turn.created_at) == (ELIZA, 900, NOON)
@@ -50,16 +50,14 @@ async def test_a_persons_line_is_a_turn_that_is_done(store: Store, scene: Scene)
     assert await store.turn(turn.id) == turn
 
 
-async def test_a_line_is_stored_together_with_the_answers_it_is_owed(
-    store: Store, scene: Scene
-) -> None:
+async def test_a_line_is_stored_together_with_its_owed_replies(store: Store, scene: Scene) -> None:
     line, bennet, darcy = await store.add_line(scene.id, a_line(), ("Mr Bennet", "Mr Darcy"), NOON)
     assert line.state is TurnState.DONE
     assert [(turn.speaker, turn.state, turn.answers_id) for turn in (bennet, darcy)] == [
         ("Mr Bennet", TurnState.THINKING, line.id),
         ("Mr Darcy", TurnState.THINKING, line.id),
     ]
-    assert await store.owed(scene.id) == [bennet, darcy]
+    assert await store.owed_turns(scene.id) == [bennet, darcy]
 
 
 async def test_a_character_named_twice_owes_one_answer(store: Store, scene: Scene) -> None:
@@ -77,7 +75,7 @@ async def test_the_same_message_is_stored_and_answered_once(store: Store, scene:
     assert len(await store.turns(scene.id)) == 2
 
 
-async def test_the_scene_knows_up_to_where_it_has_heard_even_when_that_line_is_deleted(
+async def test_the_last_heard_message_is_kept_after_its_line_is_deleted(
     store: Store, scene: Scene
 ) -> None:
     assert await store.last_message_id(scene.id) is None
@@ -88,7 +86,7 @@ async def test_the_scene_knows_up_to_where_it_has_heard_even_when_that_line_is_d
     assert await store.last_message_id(scene.id) == 950
 
 
-async def test_a_narration_is_told_by_the_environment(store: Store, scene: Scene) -> None:
+async def test_a_narration_is_spoken_by_the_environment(store: Store, scene: Scene) -> None:
     turn = await narrate(store, scene.id, "The door opens.", None, NOON)
     assert (turn.kind, turn.speaker, turn.state) == (
         TurnKind.NARRATION,
@@ -112,11 +110,11 @@ async def test_a_reply_is_owed_until_it_is_settled(store: Store, scene: Scene) -
         "<raw>",
         2**32 - 1,
     )
-    assert await store.owed(scene.id) == [kept]
+    assert await store.owed_turns(scene.id) == [kept]
 
     done = await store.settle(owed.id)
     assert (done.state, done.take) == (TurnState.DONE, kept.take)
-    assert await store.owed(scene.id) == []
+    assert await store.owed_turns(scene.id) == []
     assert await store.turns(scene.id) == [line, done]
 
 
@@ -130,7 +128,7 @@ async def test_a_character_owes_the_same_answer_once(store: Store, scene: Scene)
     assert (await store.add_reply(scene.id, "Mr Bennet", second.id, NOON)).id != owed[0].id
 
 
-async def test_an_opening_nobody_asked_for_is_owed_once_too_and_again_when_it_is_done(
+async def test_an_unprompted_reply_is_owed_once_until_it_is_done(
     store: Store, scene: Scene
 ) -> None:
     opening = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
@@ -139,20 +137,18 @@ async def test_an_opening_nobody_asked_for_is_owed_once_too_and_again_when_it_is
     assert (await store.add_reply(scene.id, "Mr Bennet", None, NOON)).id > opening.id
 
 
-async def test_a_failed_reply_keeps_its_sentence_until_it_is_tried_again(
-    store: Store, scene: Scene
-) -> None:
+async def test_a_failed_reply_keeps_its_error_until_the_retry(store: Store, scene: Scene) -> None:
     owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     failed = await store.fail(owed.id, "The engine is busy: try again.")
     assert (failed.state, failed.fault) == (TurnState.FAILED, "The engine is busy: try again.")
-    assert await store.owed(scene.id) == []
+    assert await store.owed_turns(scene.id) == []
     again = await store.rethink(owed.id)
     assert (again.state, again.fault) == (TurnState.THINKING, None)
     assert await store.rethink(owed.id) == again
-    assert await store.owed(scene.id) == [again]
+    assert await store.owed_turns(scene.id) == [again]
 
 
-async def test_a_reply_that_could_not_be_posted_keeps_its_take(store: Store, scene: Scene) -> None:
+async def test_an_unposted_reply_keeps_its_take(store: Store, scene: Scene) -> None:
     owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     kept = await store.keep_take(owed.id, REPLY, "", 1)
     assert (await store.fail(owed.id, "Discord refused it.")).take == kept.take
@@ -171,9 +167,7 @@ async def test_another_take_becomes_the_current_one(store: Store, scene: Scene) 
     )
 
 
-async def test_a_reply_hidden_while_it_was_thought_of_stays_out_of_the_story(
-    store: Store, scene: Scene
-) -> None:
+async def test_a_reply_hidden_during_generation_stays_hidden(store: Store, scene: Scene) -> None:
     owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     assert await store.hide_turns(scene.id) == 1
     assert (await store.keep_take(owed.id, REPLY, "", 1)).state is TurnState.HIDDEN
@@ -183,7 +177,7 @@ async def test_a_reply_hidden_while_it_was_thought_of_stays_out_of_the_story(
     assert await store.turns(scene.id) == []
 
 
-async def test_hiding_touches_only_those_asked_for_and_only_once(
+async def test_hiding_affects_only_the_given_turns_and_counts_them_once(
     store: Store, scene: Scene
 ) -> None:
     other_scene = await begin(store, channel=501)
@@ -201,15 +195,13 @@ async def test_hiding_touches_only_those_asked_for_and_only_once(
     assert hidden.state is TurnState.HIDDEN
 
 
-async def test_thousands_of_turns_are_hidden_at_once(store: Store, scene: Scene) -> None:
+async def test_thousands_of_turns_can_be_hidden_in_one_call(store: Store, scene: Scene) -> None:
     kept = await narrate(store, scene.id, "kept", None, NOON)
     assert await store.hide_turns(scene.id, range(kept.id + 1, 100_000)) == 0
     assert await store.hide_turns(scene.id, range(100_000)) == 1
 
 
-async def test_a_message_leads_to_its_turn_whether_a_person_or_a_character_spoke(
-    store: Store, scene: Scene
-) -> None:
+async def test_a_turn_is_found_by_any_of_its_messages(store: Store, scene: Scene) -> None:
     line = await say(store, scene, a_line(message=900))
     reply = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
@@ -220,9 +212,7 @@ async def test_a_message_leads_to_its_turn_whether_a_person_or_a_character_spoke
     assert await store.turn_by_message(903) is None
 
 
-async def test_an_edited_line_is_reworded_in_place_and_its_old_words_are_gone(
-    store: Store, scene: Scene
-) -> None:
+async def test_an_edit_replaces_a_lines_text(store: Store, scene: Scene) -> None:
     line = await say(store, scene, a_line("Secret!", message=900))
     await store.reword_line(line.id, "*curtsies* Papa?", (action("curtsies"), speech("Papa?")))
     after = await store.turn(line.id)
@@ -233,16 +223,14 @@ async def test_an_edited_line_is_reworded_in_place_and_its_old_words_are_gone(
     assert [line.text for line in await store.lines_of(ELIZA)] == ["*curtsies* Papa?"]
 
 
-async def test_a_clock_set_back_does_not_disorder_the_story(store: Store, scene: Scene) -> None:
+async def test_setting_the_clock_back_keeps_the_order_of_turns(store: Store, scene: Scene) -> None:
     for hours in (0, -5, 3, -9):
         await narrate(store, scene.id, str(hours), None, NOON + timedelta(hours=hours))
     told = await store.turns(scene.id)
     assert [turn.take.raw for turn in told if turn.take] == ["0", "-5", "3", "-9"]
 
 
-async def test_fifty_people_at_once_lose_nothing_and_keep_their_order(
-    store: Store, scene: Scene
-) -> None:
+async def test_fifty_people_at_once_lose_no_line(store: Store, scene: Scene) -> None:
     lines = [a_line(f"line {number}", author=number) for number in range(50)]
     stored = await asyncio.gather(*(say(store, scene, line) for line in lines))
     told = await store.turns(scene.id)
@@ -250,7 +238,7 @@ async def test_fifty_people_at_once_lose_nothing_and_keep_their_order(
     assert [turn.take.raw for turn in told if turn.take] == [line.text for line in lines]
 
 
-async def test_two_scenes_never_see_each_others_turns(store: Store, scene: Scene) -> None:
+async def test_scenes_never_see_each_others_turns(store: Store, scene: Scene) -> None:
     other = await begin(store, channel=501)
     mine, yours = [await narrate(store, place.id, "here", None, NOON) for place in (scene, other)]
     assert await store.turns(scene.id) == [mine]
@@ -270,18 +258,18 @@ async def test_sql_in_every_field_stays_text(store: Store, scene: Scene) -> None
 
 @same_store
 @given(beats=some_beats, raw=texts, character=texts)
-async def test_any_reply_comes_back_beat_by_beat(
+async def test_any_reply_round_trips_beat_by_beat(
     store: Store, scene: Scene, beats: list[Beat], raw: str, character: str
 ) -> None:
     owed = await store.add_reply(scene.id, character, None, NOON)
     done = await store.keep_take(owed.id, beats, raw, 1)
     assert done.take is not None
     assert done.take.beats == tuple(as_stored(beat) for beat in beats)
-    assert (done.take.raw, done.speaker) == (storable(raw), storable(character))
+    assert (done.take.raw, done.speaker) == (make_storable(raw), make_storable(character))
     assert await store.turn(owed.id) == done
 
 
-async def test_nobody_answers_in_a_scene_or_turn_that_is_not_stored(store: Store) -> None:
+async def test_replies_to_unknown_scenes_and_turns_are_rejected(store: Store) -> None:
     with pytest.raises(StoreError):
         await store.add_line(99, a_line(), (), NOON)
     for change in (
@@ -290,7 +278,7 @@ async def test_nobody_answers_in_a_scene_or_turn_that_is_not_stored(store: Store
         store.fail(99, ""),
         store.reword_line(99, "", ()),
     ):
-        with pytest.raises(StoreError, match="no longer stored"):
+        with pytest.raises(StoreError, match="was deleted"):
             await change
     assert await store.turn(99) is None
     assert await store.turns(99) == []

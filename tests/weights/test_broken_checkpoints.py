@@ -99,7 +99,7 @@ def other_tokenizer(folder: Path) -> None:
         (other_tokenizer, "not of Qwen's kind"),
     ],
 )
-def test_what_cannot_be_converted_is_told_in_one_sentence(
+def test_each_unsupported_checkpoint_gets_one_sentence(
     tmp_path: Path, spoil: Callable[[Path], None], says: str
 ) -> None:
     made = make_checkpoint(tmp_path / "c")

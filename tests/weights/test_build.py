@@ -63,7 +63,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
 @pytest.mark.parametrize(
     "changes", [{}, {"tie_word_embeddings": True}, {"rope_theta": 5e6, "head_dim": 64}]
 )
-def test_llama_cpp_answers_what_the_checkpoint_answers(
+def test_the_converted_model_gives_the_checkpoints_logits(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     made = make_checkpoint(tmp_path / "Tiny", dtype="F32", **changes)
@@ -73,7 +73,7 @@ def test_llama_cpp_answers_what_the_checkpoint_answers(
 
 
 @pytest.mark.parametrize("text", HARD)
-def test_llama_cpp_reads_the_same_tokens_as_the_checkpoints_own_tokenizer(
+def test_the_converted_tokenizer_gives_the_same_tokens(
     tiny: Checkpoint, whole: Path, text: str
 ) -> None:
     with Llama(whole) as llama:
@@ -89,7 +89,7 @@ def whole(tiny: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tiny, tmp_path_factory.mktemp("whole") / "Tiny-BF16.gguf")
 
 
-def test_every_number_is_the_one_in_the_checkpoint(tiny: Checkpoint, whole: Path) -> None:
+def test_every_weight_equals_the_checkpoints(tiny: Checkpoint, whole: Path) -> None:
     stored = {tensor.name: tensor for tensor in GGUFReader(whole).tensors}
     assert len(stored) == len(tiny.tensors)
     query = stored["blk.1.attn_q.weight"]
@@ -104,7 +104,7 @@ def test_every_number_is_the_one_in_the_checkpoint(tiny: Checkpoint, whole: Path
 
 @pytest.mark.parametrize("wanted", ["BF16", "F16", "F32"])
 @pytest.mark.parametrize("given", ["F32", "BF16", "F16"])
-def test_numbers_of_another_type_are_rounded_to_the_nearest(
+def test_conversion_between_float_types_rounds_to_nearest(
     tmp_path: Path, given: str, wanted: str
 ) -> None:
     made = make_checkpoint(tmp_path / "c", dtype=given, shards=1, num_hidden_layers=1)
@@ -117,7 +117,7 @@ def test_numbers_of_another_type_are_rounded_to_the_nearest(
     assert stored["blk.0.ffn_down.weight"].tobytes() == expected.tobytes()
 
 
-def test_the_header_says_all_that_llama_cpp_wants_to_know(whole: Path) -> None:
+def test_the_header_has_every_key_that_llama_cpp_needs(whole: Path) -> None:
     reader = GGUFReader(whole)
     said = {name: field.contents() for name, field in reader.fields.items()}
     for key, value in {
@@ -147,7 +147,7 @@ def test_the_header_says_all_that_llama_cpp_wants_to_know(whole: Path) -> None:
     assert (tokens[-1], kinds[-1], len(tokens)) == ("[PAD639]", TokenType.UNUSED, 640)
 
 
-def test_a_context_stretched_by_yarn_is_told(tmp_path: Path) -> None:
+def test_yarn_scaling_is_written_to_the_header(tmp_path: Path) -> None:
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
     reader = GGUFReader(
         built(make_checkpoint(tmp_path / "c", rope_scaling=yarn), tmp_path / "Tiny-BF16.gguf")
@@ -158,7 +158,7 @@ def test_a_context_stretched_by_yarn_is_told(tmp_path: Path) -> None:
     assert said["qwen3.rope.scaling.original_context_length"] == 1024
 
 
-def test_a_vocabulary_in_two_files_reads_the_same(tiny: Checkpoint, tmp_path: Path) -> None:
+def test_a_vocabulary_in_two_files_gives_the_same_tokens(tiny: Checkpoint, tmp_path: Path) -> None:
     made = make_checkpoint(tmp_path / "c")
     made.tokenizer.model.save(str(made.folder))
     (made.folder / "tokenizer.json").unlink()
@@ -197,7 +197,7 @@ def straight(tiny: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.mark.parametrize("end", ["Converting shard 2", "Quantising", "checksum"])
-def test_broken_off_anywhere_it_goes_on_and_comes_out_the_same(
+def test_an_interrupted_build_resumes_with_the_same_result(
     tiny: Checkpoint, straight: Path, tmp_path: Path, end: str
 ) -> None:
     target, source = tmp_path / "Tiny-Q4_K_M.gguf", LocalSource(tiny.folder)
@@ -213,14 +213,14 @@ def test_broken_off_anywhere_it_goes_on_and_comes_out_the_same(
     assert left == {target.name, f"{target.name}.sha256"}
 
 
-def test_a_quantised_model_still_answers_much_the_same(tiny: Checkpoint, straight: Path) -> None:
+def test_a_quantised_model_stays_close_to_the_original(tiny: Checkpoint, straight: Path) -> None:
     tokens = tiny.tokenizer.encode("".join(HARD[:4]), add_special_tokens=False).ids
     with Llama(straight) as llama:
         error = llama.logits(tokens) - tiny.logits(tokens)
     assert 0.001 < np.sqrt(np.mean(error**2)) < 0.6
 
 
-def test_a_full_disk_is_told_and_nothing_half_gets_the_name(
+def test_a_full_disk_is_reported_and_leaves_no_partial_model(
     tiny: Checkpoint, tmp_path: Path
 ) -> None:
     said = in_a_process(
@@ -232,7 +232,7 @@ def test_a_full_disk_is_told_and_nothing_half_gets_the_name(
     assert not (tmp_path / "0-BF16.gguf").exists()
 
 
-def test_two_processes_do_not_build_the_same(tiny: Checkpoint, tmp_path: Path) -> None:
+def test_a_second_build_of_the_same_model_is_refused(tiny: Checkpoint, tmp_path: Path) -> None:
     class Second(Steps):
         def step(self, what: str, unit: str = "bytes") -> None:
             if not self.heard:
@@ -293,7 +293,7 @@ def in_a_process(folder: Path, out: Path, before: str) -> subprocess.CompletedPr
     )
 
 
-def test_measures_are_read_from_newer_configs_too(tmp_path: Path) -> None:
+def test_dimensions_are_read_from_newer_configs_too(tmp_path: Path) -> None:
     rope = {"rope_parameters": {"rope_type": "default", "rope_theta": 3e6}, "dtype": "bfloat16"}
     config = {
         key: value

@@ -37,7 +37,7 @@ def test_a_model_is_found_by_its_path(tmp_path: Path) -> None:
     assert not found.stand_in
 
 
-def test_a_file_of_the_hub_that_was_fetched_is_found_without_the_network(tmp_path: Path) -> None:
+def test_a_downloaded_hub_file_is_found_without_the_network(tmp_path: Path) -> None:
     home = tmp_path / "someone--HER-GGUF"
     home.mkdir()
     file = make_gguf(home / "her.gguf")
@@ -47,12 +47,12 @@ def test_a_file_of_the_hub_that_was_fetched_is_found_without_the_network(tmp_pat
         resolve("hf:someone/HER-GGUF/her.gguf", folder=tmp_path, fetching=False)
 
 
-def test_weights_that_are_not_published_as_gguf_are_told_with_what_to_do() -> None:
+def test_a_model_without_published_gguf_files_refers_to_build() -> None:
     with pytest.raises(ModelFileError, match="aside models build HER-32B --quant Q4_K_M"):
         resolve("her-32b")
 
 
-def test_an_unknown_name_gets_the_nearest_ones() -> None:
+def test_an_unknown_name_error_lists_the_nearest_names() -> None:
     with pytest.raises(NameNotFound, match=r"No model is called 'dmo'.*demo"):
         resolve("dmo")
     with pytest.raises(ModelFileError, match="There is no model file"):
@@ -63,16 +63,16 @@ def test_an_unknown_name_gets_the_nearest_ones() -> None:
     "text",
     ["owner", "owner/repo", "owner/repo/", "owner/../x.gguf", "owner/repo/model.safetensors"],
 )
-def test_what_is_no_file_of_the_hub_is_told(text: str) -> None:
+def test_an_invalid_hub_address_is_reported(text: str) -> None:
     with pytest.raises(UserInputError, match="hf:"):
         HubFile.parse(text)
 
 
-def test_a_file_of_the_hub_may_lie_in_a_folder() -> None:
+def test_a_hub_file_may_be_in_a_folder() -> None:
     assert HubFile.parse("owner/repo/Q4/model.gguf") == HubFile("owner/repo", "Q4/model.gguf")
 
 
-def test_the_catalogue_that_ships_is_sound() -> None:
+def test_the_shipped_catalogue_is_valid() -> None:
     entries = catalogue()
     assert {"demo", "HER-32B", "HER-RM-32B", "Qwen3-0.6B", "Qwen3-32B"} <= set(entries)
     assert all(entry.checkpoint is None or entry.dimensions for entry in entries.values())
@@ -80,7 +80,7 @@ def test_the_catalogue_that_ships_is_sound() -> None:
     assert weights_folder() == shipped_folder("models")
 
 
-def test_a_broken_entry_of_the_catalogue_is_told_by_file(tmp_path: Path) -> None:
+def test_a_broken_catalogue_entry_is_reported_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text(
         "name: x\ntitle: X\nsource: nowhere\nlicence: MIT\n", encoding="utf-8"
     )

@@ -44,7 +44,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.parametrize(
     ("context", "minds", "cache"), [(512, 1, "f16"), (2048, 4, "f16"), (4096, 2, "q8_0")]
 )
-def test_the_plan_says_what_llama_cpp_takes(
+def test_the_planned_memory_matches_llama_cpps_own_log(
     model: Path, context: int, minds: int, cache: CacheType
 ) -> None:
     plan = plans(
@@ -92,7 +92,7 @@ def her() -> dict[str, tuple[gguf_reader.GgufFile, ...]]:
     return layouts_of([entry])["HER-32B"]
 
 
-def test_sizes_are_those_that_were_seen_for_models_of_that_size(
+def test_estimated_sizes_match_published_files(
     her: dict[str, tuple[gguf_reader.GgufFile, ...]],
 ) -> None:
     sizes = {one.quantisation: one.size / 1e9 for one in fits(her, Memory((), None), NOTHING)}
@@ -113,7 +113,7 @@ def test_sizes_are_those_that_were_seen_for_models_of_that_size(
     [((80,), 64, "Q8_0"), ((48,), 64, "Q8_0"), ((24,), 64, "Q4_K_M"), ((16,), 64, "Q3_K_S"), ((8,), 64, "Q4_K_M"),
      ((), 32, "Q4_K_M"), ((), 14, "Q2_K"), ((24, 24), 64, "Q8_0"), ((), 8, None)],
 )  # fmt: skip
-def test_the_best_choice_for_a_machine(
+def test_the_best_quantisation_for_each_machine(
     her: dict[str, tuple[gguf_reader.GgufFile, ...]],
     gpus: tuple[int, ...],
     main: int,
@@ -125,7 +125,7 @@ def test_the_best_choice_for_a_machine(
     assert all((one.plan is None) == (one.lacking > 0) for one in found)
 
 
-def test_a_catalogue_entry_is_measured_by_the_hub_or_else_by_the_catalogue(
+def test_dimensions_come_from_the_hub_or_else_from_the_catalogue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = make_checkpoint(tmp_path / "c")
@@ -149,6 +149,6 @@ def test_a_catalogue_entry_is_measured_by_the_hub_or_else_by_the_catalogue(
     assert told.layouts["Q4_K_M"][0].layers == 36
 
 
-def test_a_file_that_is_here_is_measured_by_its_header() -> None:
+def test_a_local_file_is_measured_by_its_header() -> None:
     told = measure("demo", weights_folder())
     assert (told.source, list(told.layouts)) == ("the file's header", ["Q4_1"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_header_tells_the_model_s_measures(tmp_path: Path) -> None:
+def test_a_header_gives_the_models_dimensions(tmp_path: Path) -> None:
     header = read_header(make_gguf(tmp_path / "tiny.gguf"))
     assert (header.architecture, header.name, header.layers, header.context) == (
         "qwen3",
@@ -38,13 +38,13 @@ def test_a_header_tells_the_model_s_measures(tmp_path: Path) -> None:
     assert not header.has_chat_template
 
 
-def test_the_demo_model_is_whole_to_the_byte() -> None:
+def test_the_demo_model_is_complete_to_the_byte() -> None:
     (header,) = check(resolve("demo").path)
     assert header.bytes_needed == header.bytes_there
     assert (header.architecture, header.layers, header.context) == ("llama", 30, 8192)
 
 
-def test_a_file_that_was_cut_off_is_told_by_its_size(tmp_path: Path) -> None:
+def test_a_truncated_file_is_reported_with_its_size(tmp_path: Path) -> None:
     whole = make_gguf(tmp_path / "tiny.gguf").read_bytes()
     for size in range(0, len(whole), 501):
         cut = tmp_path / "cut.gguf"
@@ -65,7 +65,7 @@ def test_a_file_that_was_cut_off_is_told_by_its_size(tmp_path: Path) -> None:
         (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "broken"),
     ],
 )
-def test_a_file_that_is_no_model_is_told_by_what_it_is(
+def test_a_file_that_is_not_a_model_is_named_for_its_content(
     tmp_path: Path, content: bytes, says: str
 ) -> None:
     file = tmp_path / "model.gguf"
@@ -75,14 +75,14 @@ def test_a_file_that_is_no_model_is_told_by_what_it_is(
     assert str(file) in str(caught.value)
 
 
-def test_a_file_that_is_not_there_or_is_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="There is no model file"):
         check(tmp_path / "none.gguf")
     with pytest.raises(ModelFileError, match="can't be read"):
         check(tmp_path)
 
 
-def test_a_vocabulary_without_weights_and_an_encoder_are_no_models_for_a_play(
+def test_a_vocabulary_without_weights_and_an_encoder_are_rejected(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(ModelFileError, match="no weights"):
@@ -107,7 +107,7 @@ def test_a_split_model_needs_all_its_parts(tmp_path: Path) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
 )
 @given(at=st.integers(0, 600), junk=st.binary(min_size=1, max_size=16))
-def test_a_damaged_header_is_an_error_and_never_a_crash(
+def test_a_damaged_header_raises_an_error_and_never_crashes(
     tmp_path: Path, at: int, junk: bytes
 ) -> None:
     file = tmp_path / "tiny.gguf"

@@ -43,32 +43,32 @@ def qwen32(gigabytes: float = 19.8) -> tuple[GgufFile, ...]:
     ("gpu", "context", "minds", "cache"),
     [(80, 16384, 8, "f16"), (48, 16384, 8, "q8_0"), (32, 8192, 8, "q8_0"), (24, 8192, 4, "q8_0")],
 )
-def test_a_32b_model_on_usual_cards(gpu: int, context: int, minds: int, cache: str) -> None:
+def test_a_32b_model_on_common_gpus(gpu: int, context: int, minds: int, cache: str) -> None:
     best = plans(qwen32(), [gpu * GIB], 64 * GIB, PlanRequest())[0]
     assert (best.gpu_layers, best.layers) == (65, 65)
     assert (best.context, best.minds, best.cache_type) == (context, minds, cache)
     assert best.gpu_bytes <= gpu * GIB
 
 
-def test_what_does_not_fit_on_the_card_goes_there_in_part() -> None:
+def test_a_model_larger_than_the_gpu_is_split_with_main_memory() -> None:
     best = plans(qwen32(), [16 * GIB], 64 * GIB, PlanRequest())[0]
     assert 10 < best.gpu_layers < 65
     assert "of 65 layers on the GPU" in str(best)
 
 
-def test_several_cards_are_one_room() -> None:
+def test_several_gpus_share_the_model() -> None:
     best = plans(qwen32(), [24 * GIB, 24 * GIB], 64 * GIB, PlanRequest())[0]
     assert (best.gpu_layers, best.minds) == (65, 8)
 
 
-def test_without_a_card_all_is_on_the_cpu() -> None:
+def test_without_a_gpu_the_plan_uses_the_cpu() -> None:
     best = plans(qwen32(), [], 64 * GIB, PlanRequest())[0]
     assert best.gpu_layers == 0
     assert str(best).startswith("on the CPU")
     assert not plans(qwen32(), [], 16 * GIB, PlanRequest())
 
 
-def test_what_the_settings_fix_is_kept() -> None:
+def test_fixed_settings_are_kept() -> None:
     wishes = PlanRequest(context=4096, minds=3, cache_type="f16", gpu_layers=20)
     fitting = plans(qwen32(), [24 * GIB], 64 * GIB, wishes)
     assert [(plan.context, plan.minds, plan.cache_type, plan.gpu_layers) for plan in fitting] == [
@@ -76,12 +76,12 @@ def test_what_the_settings_fix_is_kept() -> None:
     ]
 
 
-def test_without_flash_attention_the_cache_is_not_quantised() -> None:
+def test_the_cache_is_not_quantised_without_flash_attention() -> None:
     fitting = plans(qwen32(), [48 * GIB], 64 * GIB, PlanRequest(flash_attention=False))
     assert {plan.cache_type for plan in fitting} == {"f16"}
 
 
-def test_no_more_context_than_the_model_was_trained_with() -> None:
+def test_the_context_never_exceeds_the_trained_context() -> None:
     (header,) = qwen32()
     header.values["qwen3.context_length"] = 2048
     assert {plan.context for plan in plans((header,), [80 * GIB], None, PlanRequest())} == {2048}
@@ -95,7 +95,7 @@ def test_no_more_context_than_the_model_was_trained_with() -> None:
     minds=st.none() | st.integers(1, 16),
     context=st.none() | st.integers(512, 32768),
 )
-def test_no_plan_takes_more_than_there_is_and_each_is_no_larger_than_the_one_before(
+def test_every_plan_fits_and_plans_never_grow(
     gpus: list[int], main: int, size: float, minds: int | None, context: int | None
 ) -> None:
     headers = qwen32(size)

@@ -65,7 +65,7 @@ def left(folder: Path) -> set[str]:
     }
 
 
-def test_a_file_comes_whole_with_its_progress_and_its_hash(
+def test_a_download_reports_progress_and_checks_the_hash(
     hub: LoopbackHub, content: bytes, tmp_path: Path
 ) -> None:
     heard: list[tuple[int, int]] = []
@@ -80,9 +80,7 @@ def test_a_file_comes_whole_with_its_progress_and_its_hash(
     assert len(hub.ranges) == asked  # it was there
 
 
-def test_a_transfer_that_breaks_off_goes_on_where_it_was(
-    hub: LoopbackHub, content: bytes, tmp_path: Path
-) -> None:
+def test_an_interrupted_download_resumes(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
     hub.breaks = [11 * MB]
     assert fetch(FILE, tmp_path).read_bytes() == content
     assert hub.ranges[0] == ""
@@ -90,7 +88,7 @@ def test_a_transfer_that_breaks_off_goes_on_where_it_was(
     assert int(hub.ranges[1][6:-1]) >= 10 * MB
 
 
-def test_what_an_earlier_program_has_fetched_is_not_fetched_again(
+def test_a_partial_download_of_an_earlier_run_is_resumed(
     hub: LoopbackHub, content: bytes, tmp_path: Path
 ) -> None:
     part = tmp_path / "Qwen--Tiny-GGUF" / f"{FILE.name}.{COMMIT[:12]}.part"
@@ -102,7 +100,9 @@ def test_what_an_earlier_program_has_fetched_is_not_fetched_again(
     assert left(tmp_path) == {FILE.name, f"{FILE.name}.sha256"}
 
 
-def test_ctrl_c_keeps_what_has_come(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_partial_download(
+    hub: LoopbackHub, content: bytes, tmp_path: Path
+) -> None:
     def stop(there: int, _total: int) -> None:
         if there > 11 * MB:
             raise KeyboardInterrupt
@@ -113,7 +113,7 @@ def test_ctrl_c_keeps_what_has_come(hub: LoopbackHub, content: bytes, tmp_path: 
     assert int(hub.ranges[-1][6:-1]) >= 10 * MB
 
 
-def test_a_network_that_is_gone_is_told_and_the_part_stays(
+def test_a_lost_connection_is_reported_and_the_partial_download_stays(
     hub: LoopbackHub, content: bytes, tmp_path: Path
 ) -> None:
     hub.breaks = [11 * MB]
@@ -124,7 +124,7 @@ def test_a_network_that_is_gone_is_told_and_the_part_stays(
     assert "can't be reached" in refused(tmp_path)
 
 
-def test_what_is_not_what_the_hub_promised_is_thrown_away(
+def test_a_download_with_a_wrong_hash_is_deleted(
     hub: LoopbackHub, content: bytes, tmp_path: Path
 ) -> None:
     hub.spoilt[FILE.name] = content[:-1] + b"!"
@@ -134,7 +134,7 @@ def test_what_is_not_what_the_hub_promised_is_thrown_away(
     assert fetch(FILE, tmp_path).read_bytes() == content
 
 
-def test_a_web_page_in_place_of_the_file_leaves_nothing(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_a_web_page_in_place_of_the_file_is_deleted(hub: LoopbackHub, tmp_path: Path) -> None:
     hub.spoilt[FILE.name] = b"<!DOCTYPE html><html>Please sign in</html>"
     assert "cut short" in refused(tmp_path)
     assert sum(path.stat().st_size for path in tmp_path.rglob("*.part")) == 0
@@ -144,14 +144,16 @@ def test_a_web_page_in_place_of_the_file_leaves_nothing(hub: LoopbackHub, tmp_pa
     assert "what answered is not the hub" in refused(tmp_path)
 
 
-def test_what_is_no_gguf_is_refused_whatever_its_name(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_a_file_that_is_not_gguf_is_rejected_under_any_name(
+    hub: LoopbackHub, tmp_path: Path
+) -> None:
     hub.put(REPO, "fake.gguf", b"<html>" + bytes(5000))
     with pytest.raises(ModelFileError, match="web page"):
         fetch(HubFile(REPO, "fake.gguf"), tmp_path)
     assert left(tmp_path) == set()
 
 
-def test_a_split_model_comes_in_all_its_parts(
+def test_a_split_model_is_downloaded_with_all_its_parts(
     hub: LoopbackHub, content: bytes, tmp_path: Path
 ) -> None:
     for part in ("big-00001-of-00002.gguf", "big-00002-of-00002.gguf"):
@@ -168,7 +170,7 @@ def test_a_split_model_comes_in_all_its_parts(
     )
 
 
-def test_a_quantisation_is_found_and_a_missing_one_answered_with_those_there_are(
+def test_a_missing_quantisation_error_lists_the_published_ones(
     hub: LoopbackHub,
 ) -> None:
     for name in (
@@ -185,13 +187,13 @@ def test_a_quantisation_is_found_and_a_missing_one_answered_with_those_there_are
 
 
 @pytest.mark.usefixtures("hub")
-def test_files_and_repositories_that_are_not_there_are_told(tmp_path: Path) -> None:
+def test_missing_files_and_repositories_are_reported(tmp_path: Path) -> None:
     assert f"there are {FILE.name}" in refused(tmp_path, HubFile(REPO, "Tiny-Q9.gguf"))
     assert "no repository nobody/none" in refused(tmp_path, HubFile("nobody/none", "x.gguf"))
     assert "write OWNER/REPO" in refused(tmp_path, HubFile("no body/n", "x.gguf"))
 
 
-def test_a_gated_repository_is_explained_and_the_token_opens_it_and_goes_nowhere_else(
+def test_a_gated_repository_needs_the_token_and_the_token_never_leaks(
     hub: LoopbackHub,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -212,7 +214,7 @@ def test_a_gated_repository_is_explained_and_the_token_opens_it_and_goes_nowhere
     assert "hf_s" not in caplog.text
 
 
-def test_a_disk_without_room_is_told_before_anything_is_fetched(
+def test_missing_disk_space_is_reported_before_the_download(
     hub: LoopbackHub, tmp_path: Path
 ) -> None:
     hub.promised[FILE.name] = 2**60
@@ -221,14 +223,16 @@ def test_a_disk_without_room_is_told_before_anything_is_fetched(
 
 
 @pytest.mark.usefixtures("hub")
-def test_an_unwritable_folder_is_told(tmp_path: Path) -> None:
+def test_a_read_only_weights_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     assert "can't be made" in refused(tmp_path / "file")
     (tmp_path / "Qwen--Tiny-GGUF").write_text("in the way")
     assert "couldn't be stored" in refused(tmp_path)
 
 
-def test_a_disk_that_fills_up_on_the_way_is_told(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_during_the_download_is_reported(
+    hub: LoopbackHub, tmp_path: Path
+) -> None:
     said = in_a_process(
         hub,
         tmp_path,
@@ -238,7 +242,7 @@ def test_a_disk_that_fills_up_on_the_way_is_told(hub: LoopbackHub, tmp_path: Pat
     assert said.returncode == 1
 
 
-def test_two_processes_that_want_the_same_file_fetch_it_once(
+def test_two_processes_download_a_file_once(
     hub: LoopbackHub, content: bytes, tmp_path: Path
 ) -> None:
     both = threading.Barrier(2)
@@ -275,9 +279,7 @@ def built_in(out: Path, steps: Steps) -> Path:
     return Build(source, out / "Tiny-BF16.gguf", "BF16", title="Tiny").run(steps)
 
 
-def test_a_checkpoint_is_built_straight_from_the_hub_and_leaves_nothing_but_the_result(
-    hub: LoopbackHub, tmp_path: Path
-) -> None:
+def test_a_build_from_the_hub_leaves_only_the_result(hub: LoopbackHub, tmp_path: Path) -> None:
     publish(hub, make_checkpoint(tmp_path / "made").folder)
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
@@ -289,7 +291,7 @@ def test_a_checkpoint_is_built_straight_from_the_hub_and_leaves_nothing_but_the_
     assert left(out) == {path.name, f"{path.name}.sha256"}
 
 
-def test_shards_of_two_versions_of_a_checkpoint_are_never_mixed(
+def test_shards_of_two_checkpoint_versions_are_never_mixed(
     hub: LoopbackHub, tmp_path: Path
 ) -> None:
     publish(hub, make_checkpoint(tmp_path / "old", seed=1).folder)
