@@ -1,1 +1,1 @@
-"""Aside: HER characters on Discord. `bot.app` wires the rooms; each package's docstring says what lives in it."""
+"""Aside: HER characters on Discord. docs/architecture.md is the map of the code."""

@@ -56,9 +56,9 @@ async def company(director: ScriptedChat | None = None) -> Company:
 
 
 async def run(
-    scene: ActingScene, judge: ScriptedChat, journal: Journal | None = None, rounds: int = 10
+    scene: ActingScene, judge: ScriptedChat, journal: Journal | None = None, jobs: int = 2
 ) -> CoserReport:
-    options = CoserOptions(rounds=rounds, seed=1, jobs=2)
+    options = CoserOptions(rounds=10, seed=1, jobs=jobs)
     return await run_coser([scene], await company(), judge, options, journal or Journal(None))
 
 
@@ -179,7 +179,7 @@ async def test_an_interrupted_run_continues_with_the_finished_steps(
         return judge_all(messages, 5)
 
     with pytest.raises((asyncio.CancelledError, BaseExceptionGroup)):
-        await run(scene, ScriptedChat(judge_then_stop), Journal(path))
+        await run(scene, ScriptedChat(judge_then_stop), Journal(path), jobs=1)
     judge = ScriptedChat(lambda messages: judge_all(messages, 5))
     report = await run(scene, judge, Journal(path))
     assert len(judge.requests) == len(Dimension) - 2
