@@ -14,8 +14,8 @@ from bot.cog_list import create_cogs
 from bot.engine_factory import create_engine, describe_engine, engine_warning
 from bot.services import create_services
 from bot.store.store import Store
-from cogs import interaction_replies
 from cogs.buttons import BUTTONS
+from cogs.command_tree import CommandTree
 from cogs.scene import OwnerSettings
 from cogs.undelivered import Undelivered
 
@@ -49,6 +49,7 @@ class Aside(commands.Bot):
     ) -> None:
         options: dict[str, Any] = {
             "command_prefix": (),
+            "tree_cls": CommandTree,
             "help_command": None,
             "intents": discord.Intents(guilds=True, guild_messages=True, message_content=True),
             "allowed_mentions": discord.AllowedMentions.none(),
@@ -66,7 +67,6 @@ class Aside(commands.Bot):
         self._engine = engine or self._own_engine
         self._store: Store | None = None
         self._services: Services | None = None
-        self.tree.error(interaction_replies.report_error)
 
     async def on_message(self, message: discord.Message, /) -> None:
         """Ignore messages: the listener handles them, and no command has a prefix."""

@@ -9,6 +9,7 @@ import discord
 from bot.errors import Refused, Remedy
 from bot.posting.buttons import TRY_AGAIN_ID, TURN_ACTION_ID, UNHIDE_ID, TurnAction
 from cogs import interaction_replies
+from cogs.command_tree import explain_invitation, is_member
 from cogs.reply_actions import ReplyActions
 from cogs.story_actions import STORY_ACTIONS, StoryActions
 
@@ -24,6 +25,13 @@ class _MatchedButton:
     """A button that keeps the match of its custom id."""
 
     match: re.Match[str]
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Return whether the bot is a member of the server. If not, explain how to invite it."""
+        if is_member(interaction):
+            return True
+        await explain_invitation(interaction)
+        return False
 
     @classmethod
     async def from_custom_id(

@@ -17,6 +17,7 @@ from bot.errors import PostingError
 from bot.posting.channel_access import ChannelAccess
 from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
 from bot.posting.graphemes import shorten
+from bot.posting.permissions import describe_channel
 from bot.scenes.scene import AT_TERMINAL, Place
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ async def create_branch_thread(
     access = ChannelAccess(client)
     parent_id = scene.place.webhook_channel_id
     needed = "Create Public Threads"
+    parent: object = None
     try:
         parent = await access.find_channel(parent_id)
         if scene.place.parent_id is None:
@@ -60,7 +62,7 @@ async def create_branch_thread(
             else:
                 thread = await _create_public(parent, name)
     except REQUEST_ERRORS as error:
-        raise posting_error(error, f"<#{parent_id}>", (needed,)) from error
+        raise posting_error(error, describe_channel(parent), (needed,)) from error
     return Place(scene.place.guild_id, thread.id, parent_id)
 
 
@@ -148,7 +150,7 @@ def _choose_tags(forum: discord.ForumChannel, source: discord.Thread) -> Sequenc
     usable = [tag for tag in tags if not tag.moderated]
     if not usable:
         raise PostingError(
-            f"#{forum.name} requires a tag for each post, but has no tag that everyone may use."
+            f"{describe_channel(forum)} requires a tag for each post, but has no tag that everyone may use."
             " Add one, then try again."
         )
     return usable[:1]

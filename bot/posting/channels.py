@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import discord
 
 from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
-from bot.posting.permissions import missing_permission
+from bot.posting.permissions import describe_channel, missing_permission
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,8 +36,7 @@ class Channels:
 
     def display_name(self, place: Place) -> str:
         """Return the name of a place as error sentences use it."""
-        name = getattr(self.client.get_channel(place.channel_id), "name", None)
-        return f"#{name}" if name else "this channel"
+        return describe_channel(self.client.get_channel(place.channel_id))
 
     async def send(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import discord
 
@@ -31,6 +31,9 @@ Only mentionable characters need Manage Roles. Only branches need Create Public 
 Private Threads if the scene plays in a private thread.
 """
 
+HIDDEN_NAME: Final = "___hidden___"
+"""The name that Discord gives a bot for a channel that the bot can't see."""
+
 _OPTIONAL = ("attach_files", "read_message_history", "manage_webhooks")
 _IMPLIED_BY_SENDING = ("embed_links", "attach_files")  # Discord denies them with Send Messages
 _NAMES = {"send_messages_in_threads": "Send Messages in Threads"}
@@ -50,7 +53,21 @@ def require_playable(channel: PlayableChannel, me: discord.Member) -> None:
     Without the other permissions a scene can still be played, with some features missing.
     """
     if missing := _missing(channel, me, _essential(channel)):
-        raise missing_permission(missing, f"#{channel.name}")
+        raise missing_permission(missing, describe_channel(channel))
+
+
+def describe_channel(channel: object) -> str:
+    """Return a channel or thread as error sentences name it: "#name" or "this channel"."""
+    name = getattr(channel, "name", None)
+    return f"#{name}" if name and name != HIDDEN_NAME else "this channel"
+
+
+def create_invitation(client: discord.Client, guild_id: int | None = None) -> str:
+    """Return the address that invites the bot, to this server if one is given."""
+    guild = discord.Object(guild_id) if guild_id else discord.utils.MISSING
+    return discord.utils.oauth_url(
+        client.application_id or 0, permissions=INVITE_PERMISSIONS, guild=guild
+    )
 
 
 def missing_permission(names: Sequence[str], where: str) -> MissingPermission:

@@ -18,7 +18,7 @@ import discord
 
 from bot.errors import PostingError, WebhookLimitReached, WebhookUnavailable
 from bot.posting.discord_errors import REQUEST_ERRORS, Code, is_temporary, posting_error
-from bot.posting.permissions import missing_permission
+from bot.posting.permissions import describe_channel, missing_permission
 from bot.scenes.posts import PersonaWebhook
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Webhooks:
         self, channel: _WebhookChannel, key: tuple[int, str | None], error: Exception
     ) -> PostingError:
         """Return the error for a failed request. A refusal that lasts is a WebhookUnavailable."""
-        where = f"#{channel.name}"
+        where = describe_channel(channel)
         if is_temporary(error) or getattr(error, "code", 0) in _UNKNOWN:
             return posting_error(error, where, ("Manage Webhooks",))
         reason = _explain_refusal(where, error)
@@ -205,7 +205,7 @@ class Webhooks:
         if len(hooks) < MAX_WEBHOOKS:
             return await channel.create_webhook(name=_NAME, reason=_REASON)
         if not own:
-            raise _limit_reached(f"#{channel.name}")
+            raise _limit_reached(describe_channel(channel))
         return own[0]
 
     async def _find_webhook_channel(self, place: Place) -> _WebhookChannel:
@@ -225,7 +225,7 @@ class Webhooks:
             )
         if not channel.permissions_for(channel.guild.me).manage_webhooks:
             raise WebhookUnavailable(
-                str(missing_permission(("Manage Webhooks",), f"#{channel.name}"))
+                str(missing_permission(("Manage Webhooks",), describe_channel(channel)))
             )
         return channel
 
@@ -260,6 +260,6 @@ async def _create_own(
 ) -> discord.Webhook:
     if len(hooks) >= OWN_WEBHOOK_LIMIT or not isinstance(persona.face, bytes):
         raise WebhookLimitReached(
-            f"#{channel.name} has too many webhooks for another one of {persona.name}'s own."
+            f"{describe_channel(channel)} has too many webhooks for one of {persona.name}'s own."
         )
     return await channel.create_webhook(name=persona.name, avatar=persona.face, reason=_REASON)

@@ -90,7 +90,8 @@ class Session:
         own = event.name == "GUILD_MEMBER_UPDATE" and event.data["user"]["id"] == str(world.bot.id)
         if bit is not None and not self.intents & 1 << bit and not own:
             return False
-        if event.guild and world.bot.id not in event.guild.members:
+        is_interaction = event.name == "INTERACTION_CREATE"  # a server may have commands only
+        if event.guild and not is_interaction and world.bot.id not in event.guild.members:
             return False
         return (
             not event.channel

@@ -10,7 +10,7 @@ import discord
 
 from bot.cli.doctor.machine_checks import Check, State
 from bot.cli.run.command import INTENT_MISSING, NO_LOGIN
-from bot.posting.permissions import INVITE_PERMISSIONS, missing_permissions
+from bot.posting.permissions import HIDDEN_NAME, create_invitation, missing_permissions
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -58,7 +58,7 @@ async def check_discord(settings: Settings) -> list[Check]:
 
 
 def _account(client: discord.Client) -> Check:
-    link = discord.utils.oauth_url(client.application_id or 0, permissions=INVITE_PERMISSIONS)
+    link = create_invitation(client)
     return Check("Discord", State.GOOD, f"logged in as {client.user}; invite link: {link}")
 
 
@@ -100,6 +100,11 @@ def _servers(client: discord.Client) -> list[Check]:
     return [check for guild in client.guilds for check in _server(guild)]
 
 
+def _name_channel(channel: discord.TextChannel) -> str:
+    hidden = channel.name == HIDDEN_NAME
+    return f"channel {channel.id}" if hidden else f"#{channel.name}"
+
+
 def _server(guild: discord.Guild) -> list[Check]:
     where = f"Server {guild.name}"
     lacking = {channel: missing_permissions(channel, guild.me) for channel in guild.text_channels}
@@ -107,7 +112,7 @@ def _server(guild: discord.Guild) -> list[Check]:
         Check(
             where,
             State.NOTE,
-            f"#{channel.name} lacks {', '.join(names)}",
+            f"{_name_channel(channel)} lacks {', '.join(names)}",
             "allow it in the channel's settings",
         )
         for channel, names in list(lacking.items())

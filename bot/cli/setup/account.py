@@ -8,7 +8,7 @@ import aiohttp
 import discord
 
 from bot.errors import AsideError, UserInputError
-from bot.posting.permissions import INVITE_PERMISSIONS
+from bot.posting.permissions import create_invitation
 
 
 class TokenNotChecked(AsideError):
@@ -33,9 +33,7 @@ async def fetch_account(token: str, proxy: str | None = None) -> Account:
     try:
         async with client:
             await client.login(token)
-            link = discord.utils.oauth_url(
-                client.application_id or 0, permissions=INVITE_PERMISSIONS
-            )
+            link = create_invitation(client)
             flags = client.application_flags
             reads = flags.gateway_message_content or flags.gateway_message_content_limited
             return Account(str(client.user), link, reads)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..clock import iso
 from ..conversation import EPHEMERAL, InteractionKind
-from ..permissions import in_channel
+from ..permissions import bits, in_channel
 from .people import member, user
 from .places import channel
 
@@ -148,6 +148,16 @@ def command(what: Command, application_id: int) -> Json:
     return defaults | given | own
 
 
+def _interaction_channel(what: Interaction, world: World, app_permissions: int) -> Json:
+    """The channel of an interaction. A bot that can't see it does not learn its name."""
+    where = what.channel
+    granted = in_channel(what.user, where, world.clock.now())
+    data = channel(where) | {"permissions": str(granted)}
+    if not where.is_dm and not app_permissions & bits("view_channel"):
+        data["name"] = "___hidden___"
+    return data
+
+
 def interaction(what: Interaction, world: World) -> Json:
     """What the gateway tells the bot about something a person did."""
     now, where = world.clock.now(), what.channel
@@ -160,7 +170,7 @@ def interaction(what: Interaction, world: World) -> Json:
         "version": 1,
         "data": what.data,
         "channel_id": str(where.id),
-        "channel": channel(where) | {"permissions": str(in_channel(what.user, where, now))},
+        "channel": _interaction_channel(what, world, app_permissions),
         "app_permissions": str(app_permissions),
         "locale": what.user.locale,
         "entitlements": [],
