@@ -8,7 +8,8 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 │   └── NameNotFound            no scenario, character or model has this name; suggests the nearest
 ├── Refused                     the rules of the game forbid it; may carry a Remedy
 ├── EngineError                 text generation failed
-│   ├── ModelFileError          the model file is missing, not GGUF, truncated or too large
+│   ├── ModelFileError          the model file is missing, not GGUF, truncated or too large; also a
+│   │                           UserInputError, because the person named the model
 │   ├── EngineStartError        the engine did not start
 │   ├── EngineDied              the worker or the server went away during a reply; a retry is safe
 │   ├── EngineBusy              the queue is full; retry later
@@ -108,7 +109,7 @@ class EngineError(AsideError):
     """Text generation failed."""
 
 
-class ModelFileError(EngineError):
+class ModelFileError(EngineError, UserInputError):
     """The model file is missing, not GGUF, truncated, or too large for the memory."""
 
 

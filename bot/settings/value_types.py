@@ -39,6 +39,8 @@ def clean_secret(text: str) -> str:
     )
     bare = "".join(bare.split()).strip(_QUOTES)
     if not (bare.isascii() and bare.isprintable()):
+        if "#" in bare:
+            raise ValueError("there is a comment behind it. Delete everything from the `#` on")
         raise ValueError("this has characters that can't be in a token or key. Copy it again")
     return bare
 

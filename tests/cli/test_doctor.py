@@ -116,5 +116,24 @@ async def test_a_wrong_token_is_reported_but_never_printed(
     environ = login(discord, tmp_path) | {"DISCORD_TOKEN": "MTIz.wrong.token-never-issued"}
     status, output, complaints = await doctor(tmp_path, "--json", environ=environ)
     assert status == 1
-    assert "not accepted" in found(output, "Discord")[0]["found"]
+    assert "does not accept the token" in found(output, "Discord")[0]["found"]
     assert "never-issued" not in output + complaints
+
+
+@pytest.mark.parametrize("given", ["123456789012345678", "DISCORD_TOKEN=MTIz.abc.def", "f" * 64])
+async def test_a_text_that_is_not_a_token_fails_before_any_connection(
+    tmp_path: Path, given: str
+) -> None:
+    environ = {"DISCORD_TOKEN": given, "ASIDE_DISCORD__PROXY": "http://127.0.0.1:9"}
+    status, output, complaints = await doctor(tmp_path, "--json", environ=environ)
+    assert status == 1
+    assert found(output, "Discord")[0]["found"].startswith("DISCORD_TOKEN: ")
+    assert given not in output + complaints
+
+
+async def test_an_unreachable_proxy_is_named_as_the_cause(
+    discord: LoopbackDiscord, tmp_path: Path
+) -> None:
+    environ = login(discord, tmp_path) | {"ASIDE_DISCORD__PROXY": "http://127.0.0.1:9"}
+    _, output, _ = await doctor(tmp_path, "--json", environ=environ)
+    assert "the proxy in `discord.proxy`" in found(output, "Discord")[0]["found"]

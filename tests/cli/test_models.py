@@ -271,11 +271,36 @@ def test_an_added_model_can_bring_its_own_requirements(
 def test_an_invalid_file_is_not_added(aside: Aside, tmp_path: Path) -> None:
     page = tmp_path / "page.gguf"
     page.write_text("<html>")
-    assert "web page" in complaint(aside("models", "add", str(page)), 1)
+    assert "web page" in complaint(aside("models", "add", str(page)))
     mine = make_gguf(tmp_path / "mine.gguf")
     for options in (["--name", "../../evil"], ["--dialect", "klingon"]):
         assert "is not a valid entry" in complaint(aside("models", "add", str(mine), *options))
     assert {path.name for path in tmp_path.rglob("*.yaml")} == {"scenario.yaml", "aside.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"<html>404</html>", "web page"),
+        (b"version https://git-lfs.github.com/spec/v1\n", ""),
+        (b"", ""),
+        (b"GGUF", ""),
+        (b"PK\x03\x04" + bytes(100), ""),
+        (bytes(5000), ""),
+    ],
+)
+@pytest.mark.parametrize("command", [("models", "fit"), ("models", "add")])
+def test_a_file_that_is_not_a_model_is_a_user_error(
+    aside: Aside, tmp_path: Path, command: tuple[str, ...], content: bytes, message: str
+) -> None:
+    path = tmp_path / "mine.gguf"
+    path.write_bytes(content)
+    assert message in complaint(aside(*command, str(path)), 2)
+
+
+def test_a_missing_model_file_is_a_user_error(aside: Aside) -> None:
+    for command in (("models", "fit"), ("models", "add")):
+        assert "missing.gguf" in complaint(aside(*command, "missing.gguf"), 2)
 
 
 def test_a_model_is_removed_after_confirmation(

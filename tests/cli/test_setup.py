@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SOME_TOKEN = "MTIz.GxYzAb." + "s" * 38
+
+
 @pytest.fixture
 async def discord() -> AsyncIterator[LoopbackDiscord]:
     async with LoopbackDiscord() as loopback:
@@ -122,7 +125,7 @@ async def test_a_wrong_token_is_neither_stored_nor_shown(
         nothing_yet, "--yes", discord=discord, environ={TOKEN: "MTA.wrong.token"}
     )
     assert status == 2
-    assert "does not accept this token" in complaints
+    assert "does not accept the token" in complaints
     assert "wrong" not in output + complaints
     assert written(nothing_yet) == set()
 
@@ -132,7 +135,7 @@ async def test_a_missing_token_or_network_is_explained(nothing_yet: Path) -> Non
     assert (status, complaints.count("\n")) == (2, 1)
     assert "--token -" in complaints
     status, _, complaints = await setup(
-        nothing_yet, "--yes", "--token", "x.y.z", "--proxy", "http://127.0.0.1:9"
+        nothing_yet, "--yes", "--token", SOME_TOKEN, "--proxy", "http://127.0.0.1:9"
     )
     assert status == 1
     assert "--offline" in complaints
@@ -143,10 +146,10 @@ async def test_setup_keeps_the_contents_of_existing_files(nothing_yet: Path) -> 
     env, yaml = nothing_yet / ".env", nothing_yet / "aside.yaml"
     env.write_text("ASIDE_API_KEY=k\nexport DISCORD_TOKEN=old\n")
     yaml.write_text("logging: {level: DEBUG}\n")
-    options = ("--yes", "--offline", "--token", "a.b.c", "--model", "Qwen3-8B", "--no-get")
+    options = ("--yes", "--offline", "--token", SOME_TOKEN, "--model", "Qwen3-8B", "--no-get")
     status, output, _ = await setup(nothing_yet, *options)
     assert status == 0
-    assert env.read_text() == "ASIDE_API_KEY=k\nDISCORD_TOKEN=a.b.c\n"
+    assert env.read_text() == "ASIDE_API_KEY=k\nDISCORD_TOKEN=" + SOME_TOKEN + "\n"
     assert stat.S_IMODE(env.stat().st_mode) == 0o600
     assert yaml.read_text() == "logging: {level: DEBUG}\n"
     assert "engine: {model: Qwen3-8B}" in output
@@ -157,7 +160,7 @@ async def test_setup_keeps_the_contents_of_existing_files(nothing_yet: Path) -> 
 async def test_setup_asks_and_offers_defaults(nothing_yet: Path) -> None:
     answers = "Qwen3-0.6B\nn\n"
     status, output, asked = await setup(
-        nothing_yet, "--offline", "--token", "a.b.c", "--vram", "8GiB", given=answers
+        nothing_yet, "--offline", "--token", SOME_TOKEN, "--vram", "8GiB", given=answers
     )
     assert status == 0, asked
     assert "The model [Qwen3-8B" in asked
@@ -173,7 +176,7 @@ async def test_setup_downloads_the_model_with_get(nothing_yet: Path, tmp_path: P
             "Qwen3-0.6B-Q8_0.gguf",
             make_gguf(tmp_path / "x.gguf").read_bytes(),
         )
-        options = ("--yes", "--offline", "--token", "a.b.c", "--model", "Qwen3-0.6B", "--get")
+        options = ("--yes", "--offline", "--token", SOME_TOKEN, "--model", "Qwen3-0.6B", "--get")
         weights = {"ASIDE_ENGINE__WEIGHTS": "weights", "HF_ENDPOINT": hub.url}
         status, _, complaints = await setup(nothing_yet, *options, environ=weights)
         assert status == 0, complaints
@@ -184,8 +187,31 @@ async def test_an_unknown_model_is_reported_before_any_file_is_written(
     nothing_yet: Path,
 ) -> None:
     status, _, complaints = await setup(
-        nothing_yet, "--yes", "--offline", "--token", "a.b.c", "--model", "HER-23B"
+        nothing_yet, "--yes", "--offline", "--token", SOME_TOKEN, "--model", "HER-23B"
     )
     assert status == 2
     assert "HER-32B" in complaints
     assert not (nothing_yet / "aside.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("123456789012345678", "an id"),
+        ("f" * 64, "the public key"),
+        ("aB3-" * 8, "the client secret"),
+        ("https://discord.com/api/webhooks/1/secret", "the address of a webhook"),
+        (f"DISCORD_TOKEN={SOME_TOKEN}", "the whole line"),
+        (f"{SOME_TOKEN} # mine", "a comment behind"),
+    ],
+)
+async def test_a_text_that_is_not_a_token_is_rejected_before_any_connection(
+    nothing_yet: Path, given: str, message: str
+) -> None:
+    status, output, complaints = await setup(
+        nothing_yet, "--yes", "--token", "-", "--proxy", "http://127.0.0.1:9", given=given + "\n"
+    )
+    assert status == 2
+    assert message in complaints
+    assert given not in output + complaints
+    assert written(nothing_yet) == set()

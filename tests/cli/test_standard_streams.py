@@ -37,7 +37,7 @@ def test_a_console_without_utf8_gets_similar_characters(
             "PATH": os.environ["PATH"],
         },
     )
-    output = (ran.stdout + ran.stderr).decode(encoding)
+    output = (ran.stdout + ran.stderr).decode(encoding, "replace")
     assert ran.returncode == (2 if "…" in arguments else 0), output
     assert "Internal error" not in output
     assert "Traceback" not in output

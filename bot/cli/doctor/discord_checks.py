@@ -9,7 +9,8 @@ import aiohttp
 import discord
 
 from bot.cli.doctor.machine_checks import Check, State
-from bot.cli.run.command import INTENT_MISSING, NO_LOGIN
+from bot.cli.run.login import INTENT_MISSING, NO_LOGIN, explain_login_error, require_token
+from bot.errors import SettingsError
 from bot.posting.permissions import HIDDEN_NAME, create_invitation, missing_permissions
 
 if TYPE_CHECKING:
@@ -21,40 +22,27 @@ _MAX_CHANNELS = 5  # listed for each server
 
 async def check_discord(settings: Settings) -> list[Check]:
     """Log in, check the permissions in every server's channels and log out. Posts no messages."""
-    token = settings.discord.token
-    if token is None:
+    if settings.discord.token is None:
         return [Check("Discord", State.BAD, "the token is missing", NO_LOGIN)]
+    try:
+        token = require_token(settings)
+    except SettingsError as error:
+        return [Check("Discord", State.BAD, str(error))]
     intents = discord.Intents(guilds=True, guild_messages=True, message_content=True)
     client = discord.Client(
         intents=intents, proxy=settings.discord.proxy, chunk_guilds_at_startup=False
     )
     try:
         async with client:
-            await client.login(token.get_secret_value())
+            await client.login(token)
             return [_account(client), *await _online(client)]
-    except discord.LoginFailure:
-        return [
-            Check(
-                "Discord",
-                State.BAD,
-                "the token is not accepted",
-                "reset it in the developer portal and copy the new one",
-            )
-        ]
     except discord.PrivilegedIntentsRequired:
         return [
             _account(client),
             Check("Intents", State.BAD, "message content is off", INTENT_MISSING),
         ]
-    except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
-        return [
-            Check(
-                "Discord",
-                State.BAD,
-                f"can't connect ({type(error).__name__})",
-                "check the network",
-            )
-        ]
+    except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
+        return [Check("Discord", State.BAD, str(explain_login_error(error)))]
 
 
 def _account(client: discord.Client) -> Check:

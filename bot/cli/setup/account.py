@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import aiohttp
 import discord
 
+from bot.cli.run.login import explain_login_error
 from bot.errors import AsideError, UserInputError
 from bot.posting.permissions import create_invitation
 
@@ -37,14 +38,8 @@ async def fetch_account(token: str, proxy: str | None = None) -> Account:
             flags = client.application_flags
             reads = flags.gateway_message_content or flags.gateway_message_content_limited
             return Account(str(client.user), link, reads)
-    except discord.LoginFailure as error:
-        raise UserInputError(
-            "Discord does not accept this token. Reset it at "
-            "https://discord.com/developers/applications (Bot, Reset Token) and copy the new one."
-        ) from error
-    except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
-        raise TokenNotChecked(
-            f"Can't connect to Discord to check the token ({type(error).__name__}). Check the "
-            "network, "
-            "or skip the check with --offline."
-        ) from error
+    except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
+        cause = explain_login_error(error)
+        if isinstance(cause, UserInputError):
+            raise cause from error
+        raise TokenNotChecked(f"{cause} Or skip the check with --offline.") from error

@@ -111,6 +111,7 @@ def _read_token(given: str | None, *, asking: bool) -> str:
     Raises UserInputError if the token is missing or malformed.
     """
     from bot.settings import TOKEN
+    from bot.settings.bot_token import require_bot_token
     from bot.settings.value_types import clean_secret
 
     text = (
@@ -124,14 +125,13 @@ def _read_token(given: str | None, *, asking: bool) -> str:
         )
         text = typer.prompt("The bot's token (it is not shown)", hide_input=True, err=True)
     try:
-        token = clean_secret(text)
+        if token := clean_secret(text):
+            return require_bot_token(token)
     except ValueError as error:
-        raise UserInputError(f"The token is not valid: {error}.") from None
-    if not token:
-        raise UserInputError(
-            f"The token is missing. Pass it with --token - on standard input, or set {TOKEN}."
-        )
-    return token
+        raise UserInputError(f"The token can't be used: {error}.") from None
+    raise UserInputError(
+        f"The token is missing. Pass it with --token - on standard input, or set {TOKEN}."
+    )
 
 
 def _choose_model(given: str | None, vram: list[str] | None, *, asking: bool) -> str | None:
