@@ -64,6 +64,6 @@ def create_cogs(
         MyDataCommands(store=store, deletion=services.data_deletion),
         ReplyActions(bot=bot, theatre=theatre, takes=services.takes, posts=store),
         story_actions,
-        Undelivered(theatre=theatre, pop_undelivered=delivery.pop_undelivered),
+        Undelivered(theatre=theatre, delivery=delivery),
         Listener(bot=bot, theatre=theatre, lines=services.player_lines),
     )

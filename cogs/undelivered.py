@@ -12,8 +12,7 @@ import discord
 from discord.ext import commands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from bot.posting.delivery import DiscordDelivery
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 
@@ -21,14 +20,11 @@ _log = logging.getLogger(__name__)
 
 
 class Undelivered(commands.Cog):
-    """Keeps each game master's latest interaction, which can be answered for 15 minutes.
+    """Keeps each game master's latest interaction, which can be answered for 15 minutes."""
 
-    `pop_undelivered` returns once the sentence for a user whose direct messages failed, then None.
-    """
-
-    def __init__(self, theatre: Theatre, pop_undelivered: Callable[[int], str | None]) -> None:
+    def __init__(self, theatre: Theatre, delivery: DiscordDelivery) -> None:
         self._theatre = theatre
-        self._pop_undelivered = pop_undelivered
+        self._delivery = delivery
         self._latest: dict[int, discord.Interaction] = {}
 
     @commands.Cog.listener()
@@ -42,8 +38,12 @@ class Undelivered(commands.Cog):
     async def on_app_command_completion(
         self, interaction: discord.Interaction, _command: object
     ) -> None:
-        """Tell a user after a command that a direct message failed."""
-        await self._notify(interaction)
+        """Tell a user after a command that a direct message failed.
+
+        A command after that notice may mean that they have opened their direct messages.
+        """
+        if not await self._notify(interaction):
+            self._delivery.retry_direct_messages(interaction.user.id)
 
     async def unreached(self, _scene: Scene, gm_id: int) -> None:
         """Tell a game master that a direct message failed, if an interaction of theirs is open."""
@@ -55,14 +55,15 @@ class Undelivered(commands.Cog):
         ):
             await self._notify(interaction)
 
-    async def _notify(self, interaction: discord.Interaction) -> None:
-        if interaction.response.is_done() and (
-            sentence := self._pop_undelivered(interaction.user.id)
-        ):
-            try:
-                await interaction.followup.send(sentence, ephemeral=True)
-            except discord.HTTPException as error:
-                _log.warning(
-                    "Failed to notify a game master about failed direct messages: %s",
-                    error,
-                )
+    async def _notify(self, interaction: discord.Interaction) -> bool:
+        """Show the notice for this user. Return whether there was one."""
+        if not interaction.response.is_done():
+            return False
+        sentence = self._delivery.pop_undelivered(interaction.user.id)
+        if sentence is None:
+            return False
+        try:
+            await interaction.followup.send(sentence, ephemeral=True)
+        except discord.HTTPException as error:
+            _log.warning("A game master could not be told about a direct message: %s", error)
+        return True

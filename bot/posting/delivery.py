@@ -104,6 +104,10 @@ class DiscordDelivery:
         """Remove and return the notice for a user whom a direct message did not reach."""
         return self._direct_messages.pop_undelivered(user_id)
 
+    def retry_direct_messages(self, user_id: int) -> None:
+        """Try to reach a user with the next reply although their direct messages were closed."""
+        self._direct_messages.allow_retry(user_id)
+
     def thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
         """Show that a character is about to speak, except if they whisper."""
         return self._replies.thinking(scene, turn) if turn.public else contextlib.nullcontext()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from typing import TYPE_CHECKING, Any, TypeAlias
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import discord
 
@@ -27,6 +29,9 @@ _log = logging.getLogger(__name__)
 NotifyUnreachable: TypeAlias = "Callable[[Scene, int], Awaitable[None]]"
 """Called with a scene and the user id of a game master who could not be reached."""
 
+RETRY_CLOSED_AFTER: Final = 3600.0
+"""Seconds before Aside tries again to reach a person whose direct messages are closed."""
+
 _MAX_AUTHOR_LENGTH = 256
 _CLOSED = (Code.DM_CLOSED, Code.DM_UNREACHABLE)
 _THOUGHTS_UNDELIVERED = (
@@ -34,7 +39,8 @@ _THOUGHTS_UNDELIVERED = (
     " on a reply shows them."
 )
 _REASON_CLOSED = (
-    "Your direct messages are closed to me. Open them in the server's privacy settings."
+    "Your direct messages are closed to me. Open them in the server's privacy settings, then use any"
+    " of my commands. I try again with the next reply."
 )
 _REASON_FILTERED = "A filter of Discord's refused them."
 _REASON_REJECTED = (
@@ -42,11 +48,21 @@ _REASON_REJECTED = (
 )
 
 
+@dataclass(slots=True)
+class _Failure:
+    """The latest failure to reach a game master."""
+
+    reason: str
+    retry_at: float  # seconds of the monotonic clock
+
+
 class DirectMessages:
     """Sends direct messages, and keeps a notice for each person who could not be reached.
 
-    Private beats that could not be delivered stay stored with their take. `notify_unreachable` is
-    called while there may still be another way to tell the game master.
+    Private beats that could not be delivered stay stored with their take. A game master is notified
+    once for each reason. If their direct messages are closed, Aside does not try again with every
+    reply, but after `allow_retry` or an hour. `notify_unreachable` is called while there may still
+    be another way to tell the game master.
     """
 
     def __init__(
@@ -59,6 +75,12 @@ class DirectMessages:
         self._posts = posts
         self._notify_unreachable = notify_unreachable
         self._undelivered: dict[int, str] = {}
+        self._failures: dict[int, _Failure] = {}
+
+    def allow_retry(self, user_id: int) -> None:
+        """Try to reach this user again with the next reply."""
+        if failure := self._failures.get(user_id):
+            failure.retry_at = 0.0
 
     def is_undelivered(self, user_id: int) -> bool:
         """Return whether a notice is waiting for this user."""
@@ -78,8 +100,10 @@ class DirectMessages:
             channel = await self._client.create_dm(discord.Object(gm_id))
             await channel.send(text, allowed_mentions=NO_MENTIONS)
         except REQUEST_ERRORS as error:
+            self._failures.pop(gm_id, None)  # a person's action is worth another notice
             self._remember(gm_id, error)
             return False
+        self._forget_failure(gm_id)
         return True
 
     async def send(
@@ -114,13 +138,14 @@ class DirectMessages:
         """
         embeds = [_build_embed(scene, one, link, icon_url) for one in messages]
         for gm_id in scene.gm_ids:
-            if gm_id in exclude:
+            failure = self._failures.get(gm_id)
+            if gm_id in exclude or (failure and time.monotonic() < failure.retry_at):
                 continue
             try:
                 await self._send_to_gm(gm_id, scene, turn, take, embeds)
             except REQUEST_ERRORS as error:
-                self._remember(gm_id, error)
-                if self._notify_unreachable is not None:
+                is_new = self._remember(gm_id, error)
+                if is_new and self._notify_unreachable is not None:
                     await self._notify_unreachable(scene, gm_id)
 
     async def _send_to_gm(
@@ -136,9 +161,14 @@ class DirectMessages:
                 await self._posts.add_post(
                     Post(message.id, channel.id, turn.id, take.id, part, PostPurpose.GM)
                 )
+        self._forget_failure(gm_id)
+
+    def _forget_failure(self, gm_id: int) -> None:
+        self._failures.pop(gm_id, None)
         self._undelivered.pop(gm_id, None)
 
-    def _remember(self, gm_id: int, error: Exception) -> None:
+    def _remember(self, gm_id: int, error: Exception) -> bool:
+        """Keep the notice of a failure. Return whether its reason is new."""
         _log.warning("A direct message to a game master failed: %s", error)
         code = getattr(error, "code", 0)
         if code in _CLOSED:
@@ -147,7 +177,13 @@ class DirectMessages:
             reason = _REASON_FILTERED
         else:
             reason = _REASON_REJECTED
+        previous = self._failures.get(gm_id)
+        pause = RETRY_CLOSED_AFTER if reason == _REASON_CLOSED else 0.0
+        self._failures[gm_id] = _Failure(reason, time.monotonic() + pause)
+        if previous is not None and previous.reason == reason:
+            return False
         self._undelivered[gm_id] = _THOUGHTS_UNDELIVERED.format(reason=reason)
+        return True
 
 
 def _build_embed(

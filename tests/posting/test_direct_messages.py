@@ -49,6 +49,7 @@ async def test_thoughts_arrive_again_once_direct_messages_are_open(
     setup.gm.user.dms_open = False
     await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(thought("Hm."), "Sit."))
     setup.gm.user.dms_open = True
+    setup.delivery.retry_direct_messages(setup.gm.id)
     await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(thought("Ha."), "Stand."))
     assert [description(message) for message in setup.thoughts] == ["💭 Ha."]
     assert setup.delivery.pop_undelivered(setup.gm.id) is None
@@ -62,6 +63,7 @@ async def test_undelivered_thoughts_arrive_with_the_next_delivery_of_the_turn(
     setup.gm.user.dms_open = False
     await setup.delivery.deliver(setup.scene(), turn, take)
     setup.gm.user.dms_open = True
+    setup.delivery.retry_direct_messages(setup.gm.id)
     await setup.delivery.deliver(setup.scene(), turn, take)
     assert [description(message) for message in setup.thoughts] == ["💭 Hm."]
     assert len(setup.channel.messages) == 1
@@ -99,3 +101,45 @@ async def test_greet_returns_whether_the_message_arrived(setup: PostingSetup) ->
     setup.gm.user.dms_open = False
     assert not await setup.delivery.greet(setup.scene(), setup.gm.id)
     assert setup.delivery.pop_undelivered(setup.gm.id)
+
+
+async def test_closed_direct_messages_are_tried_once_and_reported_once(
+    setup: PostingSetup,
+) -> None:
+    reported: list[int] = []
+
+    async def notify_unreachable(_scene: Scene, gm_id: int) -> None:
+        reported.append(gm_id)
+
+    setup.gm.user.dms_open = False
+    delivery = setup.create_delivery(notify_unreachable=notify_unreachable)
+    for _ in range(6):
+        take = setup.take(thought("Hm."), "Sit.")
+        await delivery.deliver(setup.scene(), setup.turn(), take)
+    assert reported == [setup.gm.id]
+    assert len(setup.discord.asked("open_dm")) == 1
+    assert delivery.pop_undelivered(setup.gm.id)
+    assert delivery.pop_undelivered(setup.gm.id) is None
+
+
+async def test_a_retry_that_fails_for_the_same_reason_is_not_reported_again(
+    setup: PostingSetup,
+) -> None:
+    setup.gm.user.dms_open = False
+    for _ in range(3):
+        take = setup.take(thought("Hm."), "Sit.")
+        await setup.delivery.deliver(setup.scene(), setup.turn(), take)
+        setup.delivery.retry_direct_messages(setup.gm.id)
+    assert setup.delivery.pop_undelivered(setup.gm.id)
+    take = setup.take(thought("Hm."), "Sit.")
+    await setup.delivery.deliver(setup.scene(), setup.turn(), take)
+    assert setup.delivery.pop_undelivered(setup.gm.id) is None
+
+
+async def test_direct_messages_that_close_again_are_reported_again(setup: PostingSetup) -> None:
+    for is_open in (False, True, False):
+        setup.gm.user.dms_open = is_open
+        setup.delivery.retry_direct_messages(setup.gm.id)
+        take = setup.take(thought("Hm."), "Sit.")
+        await setup.delivery.deliver(setup.scene(), setup.turn(), take)
+        assert (setup.delivery.pop_undelivered(setup.gm.id) is None) is is_open
