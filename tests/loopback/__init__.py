@@ -1,4 +1,4 @@
-"""A Discord on loopback for testing bots made with discord.py, unpatched: real HTTP, real WebSocket, real TLS.
+"""A Discord on loopback, to test bots made with discord.py over real HTTP, WebSocket and TLS.
 
     async with LoopbackDiscord() as discord:
         guild = discord.guild("Longbourn", bot_permissions="manage_webhooks")
@@ -11,12 +11,13 @@
             lizzy.say(stage, "Good evening!")
             reply = await discord.until(lambda: [m for m in stage.messages if m.webhook])
             await lizzy.press(reply[0], "Try again")
-        assert discord.violations == []  # the fixture in `fixtures.py` sees to that by itself
+        assert discord.violations == []  # the fixture in `fixtures.py` does this for you
 
-A bot in another process: give it `discord.environment()`, and discord.py `proxy=discord.proxy_url`.
-Misfortune: `discord.faults.fail("execute_webhook", after_work=True)`, `await discord.gateway.close()`, …
-Time: `discord.clock.advance(15 * 60)`. Secrets: `lizzy.ever_saw()` has every text in every state she could have read.
-Where to look: `README.md` has a table, and how to add a route, a rule or a misfortune.
+A bot in another process needs `discord.environment()` and discord.py's `proxy=discord.proxy_url`.
+Faults: `discord.faults.fail("execute_webhook", after_work=True)`, `await discord.gateway.close()`
+and others. Time: `discord.clock.advance(15 * 60)`. Secrets: `lizzy.ever_saw()` has every text in
+every state that she could have read. `README.md` lists the files, and describes how to add a route,
+a rule or a fault.
 """
 
 from .actors import Person

@@ -1,4 +1,4 @@
-"""People: what a person does on Discord, and what they see."""
+"""What a person does on Discord, and what they see."""
 
 from __future__ import annotations
 
@@ -20,18 +20,24 @@ if TYPE_CHECKING:
 
 
 class Person(Speaker):
-    """Somebody with a client in their hands. Verbs that wait for the bot are awaited, the others are done at once."""
+    """A person with a client.
+
+    Methods that wait for the bot are coroutines. The others act at once.
+    """
 
     # Commands, buttons, forms
 
     async def slash(self, channel: Channel, line: str, /, **options: Any) -> Outcome:
-        """Use a command: `slash(stage, "scene start", scenario="emma")`. Options take people, roles, channels
-        as such, and files as `("letter.txt", b"Dear sir")`."""
+        """Use a command, for example `slash(stage, "scene start", scenario="emma")`.
+
+        Options are text, numbers, people, roles, channels, or files as `("letter.txt",
+        b"Dear sir")`.
+        """
         picked = pick(self._world, self.user, channel, line, options)
         return await self._interact(InteractionKind.COMMAND, channel, picked.data)
 
     async def autocomplete(self, channel: Channel, line: str, /, **options: Any) -> list[Choice]:
-        """What is offered while the last of `options` is being typed."""
+        """Return the choices offered while the person types the last of `options`."""
         picked = pick(self._world, self.user, channel, line, options, focused=list(options)[-1])
         outcome = await self._interact(InteractionKind.AUTOCOMPLETE, channel, picked.data)
         if outcome.failed:
@@ -41,7 +47,7 @@ class Person(Speaker):
     async def context_menu(
         self, target: Message | Person, name: str, *, channel: Channel | None = None
     ) -> Outcome:
-        """Use a command from a message's or (in `channel`) a person's menu."""
+        """Use a command from the menu of a message, or of a person in `channel`."""
         resolved: Json = {}
         if isinstance(target, Message):
             place, kind = target.channel, MESSAGE
@@ -60,7 +66,7 @@ class Person(Speaker):
         return await self._interact(InteractionKind.COMMAND, place, data | {"resolved": resolved})
 
     async def press(self, message: Message, button: str) -> Outcome:
-        """Press a button, named by its label or its custom id."""
+        """Press a button, named by its label or custom id."""
         part = self._component(message, button)
         if part["type"] != BUTTON or part.get("style") == LINK:
             raise NotOffered(f"{button!r} is no button that tells the bot anything")
@@ -70,8 +76,10 @@ class Person(Speaker):
     async def forge(
         self, channel: Channel, custom_id: str, message: Message | None = None
     ) -> Outcome:
-        """Press a button that the bot never put under `message`, or without one send back a form that it never
-        opened: what a client does that lies."""
+        """Press a button that is not under `message`, as a forged client does.
+
+        Without a message, submit a form that the bot did not open.
+        """
         if message is None:
             return await self._interact(
                 InteractionKind.MODAL, channel, {"custom_id": custom_id, "components": []}
@@ -92,7 +100,10 @@ class Person(Speaker):
     async def choose(
         self, message: Message, select: str, *values: str | Person | Role | Channel
     ) -> Outcome:
-        """Choose from a menu, named by placeholder or custom id: options by label or value, people, roles, channels."""
+        """Choose options, people, roles or channels in a menu.
+
+        The menu is named by its placeholder or custom id, an option by its label or value.
+        """
         part = self._component(message, select)
         resolved: Json = {}
         chosen = []
@@ -117,12 +128,15 @@ class Person(Speaker):
         return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
 
     async def submit_modal(self, outcome: Outcome, fields: Mapping[str, str]) -> Outcome:
-        """Fill in the form that `outcome` opened, inputs named by label or custom id, and send it."""
+        """Fill in the form that `outcome` opened and send it.
+
+        Fields are named by label or custom id.
+        """
         modal = outcome.modal
         assert modal, "no form is open"
         data = {
             "custom_id": modal["custom_id"],
-            "components": _filled(modal["components"], dict(fields)),
+            "components": _fill_in(modal["components"], dict(fields)),
         }
         before = outcome.interaction
         return await self._interact(InteractionKind.MODAL, before.channel, data, before.source)
@@ -151,33 +165,38 @@ class Person(Speaker):
     ) -> Outcome:
         interaction = self._world.interaction(kind, self.user, channel, data, source)
         outcome = Outcome(interaction)
-        await self._discord.answered(outcome)
+        await self._discord.wait_for_answer(outcome)
         return outcome
 
     # Seeing
 
     @property
     def dm(self) -> Channel:
-        """The DM with the bot."""
+        """Return the DM with the bot."""
         return self._world.dm(self.user)
 
     @property
     def dms(self) -> list[Message]:
-        """What stands in the DM with the bot."""
+        """Return the messages in the DM with the bot."""
         return self.dm.messages
 
     def can_see(self, message: Message) -> bool:
-        """Whether the message stands, for this person."""
+        """Return whether this person can read the message now."""
         here = self._world.may(self.user, "view_channel read_message_history", message.channel)
         return here and not message.deleted and message.only_for in {None, self.user}
 
     def sees(self, channel: Channel) -> list[Message]:
-        """What stands in a channel for this person, ephemeral answers included, oldest first."""
+        """Return the messages that this person sees in a channel, oldest first.
+
+        Ephemeral answers are included.
+        """
         return [message for message in channel.history if self.can_see(message)]
 
     def ever_saw(self) -> str:
-        """Every text this person could ever have read: all states of all messages with their files, and whatever else
-        shows text."""
+        """Return every text that this person could ever have read, in any state of any message.
+
+        Attached files, forms, choices, names, topics and presences are included.
+        """
         texts: list[str] = []
         for message in self._readable():
             texts += message.ever()
@@ -204,8 +223,8 @@ class Person(Speaker):
         ]
 
 
-def _filled(components: list[Json], fields: dict[str, str]) -> list[Json]:
-    """A form's components as they are sent back."""
+def _fill_in(components: list[Json], fields: dict[str, str]) -> list[Json]:
+    """Return a form's components as the client sends them."""
     filled = []
     for part in components:
         if part["type"] == ROW:

@@ -1,4 +1,4 @@
-"""How gateway packets are packed: as text, or as one long compressed stream, whichever the bot asked for."""
+"""Compression of gateway packets: plain text, or one stream per connection, as the bot asks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Packer = Callable[[str], str | bytes]
 
 
 def packer(kind: str) -> Packer:
-    """A packer for one connection; `kind` is the `compress` in the address it came to."""
+    """Return the packer for one connection. `kind` is the `compress` parameter of its address."""
     if kind == "zlib-stream":
         stream = zlib.compressobj()
         return lambda text: stream.compress(text.encode()) + stream.flush(zlib.Z_SYNC_FLUSH)
@@ -18,7 +18,7 @@ def packer(kind: str) -> Packer:
 
 
 def _zstd() -> Packer:
-    """A bot asks for this only where one of the two libraries is there; the second came with Python 3.14."""
+    """zstd. A bot asks for it if it has one of two libraries; Python 3.14 contains the second."""
     try:
         zstandard = import_module("zstandard")
     except ModuleNotFoundError:

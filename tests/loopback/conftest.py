@@ -1,4 +1,4 @@
-"""The loopback's own tests."""
+"""Fixtures of the loopback's own tests."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Play:
 
 @pytest.fixture
 async def loopback() -> AsyncIterator[LoopbackDiscord]:
-    """As in `fixtures.py`, and the loopback's own answers are held to Discord's description as well."""
+    """The fixture of `fixtures.py`, which also checks the loopback's own answers."""
     async with LoopbackDiscord() as discord:
         discord.rest.checks_answers = True
         yield discord
     assert not discord.violations, discord.violations
-    assert not discord.rest.oddities, "\n".join(discord.rest.oddities)
+    assert not discord.rest.deviations, "\n".join(discord.rest.deviations)
 
 
 @pytest.fixture

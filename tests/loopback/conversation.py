@@ -1,4 +1,4 @@
-"""What is said: messages with their past, webhooks, commands, interactions. Plain state, as in `entities.py`."""
+"""Messages with their history, webhooks, commands and interactions. Plain state without rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMPONENTS_V2 = 1 << 15
 
 
 class MessageKind(IntEnum):
-    """Discord's message types that matter to bots: people's own words, and the notices that are nobody's words."""
+    """The message types that matter to bots: people's own messages, and system notices."""
 
     DEFAULT = 0
     PIN = 6
@@ -30,7 +30,7 @@ class MessageKind(IntEnum):
 
 
 class InteractionKind(IntEnum):
-    """What a person did that an application must answer."""
+    """The kinds of interaction that an application must answer."""
 
     COMMAND = 2
     COMPONENT = 3
@@ -40,7 +40,7 @@ class InteractionKind(IntEnum):
 
 @dataclass(eq=False, slots=True, repr=False)
 class Webhook(Named):
-    """A door through which messages enter a channel under any name."""
+    """A webhook, which posts messages to a channel under any name."""
 
     id: int
     token: str
@@ -52,7 +52,7 @@ class Webhook(Named):
 
 @dataclass(frozen=True, slots=True)
 class MessageState:
-    """What a message said at one time. Every state it ever had is kept."""
+    """The content of a message at one time. Every state is kept."""
 
     content: str
     at: float
@@ -62,7 +62,7 @@ class MessageState:
     flags: int = 0
 
     def texts(self) -> Iterator[str]:
-        """Every text in it that a person could read."""
+        """Yield every text of this state that a person could read."""
         yield self.content
         for part in (*self.embeds, *self.components, *self.attachments):
             yield from strings(part)
@@ -70,7 +70,11 @@ class MessageState:
 
 @dataclass(eq=False, slots=True, repr=False)
 class Message:
-    """A message with its past. `author` is the account that sent it; for a webhook's, `name` is what people see."""
+    """A message with its history.
+
+    `author` is the account that sent it. `name` is the displayed name, which differs for
+    webhooks.
+    """
 
     id: int
     channel: Channel
@@ -82,13 +86,13 @@ class Message:
     avatar_url: str | None = None
     reply_to: Message | None = None
     interaction: Interaction | None = None
-    only_for: User | None = None  # an ephemeral message's only reader
+    only_for: User | None = None  # the only reader of an ephemeral message
     mentions: list[User] = field(default_factory=list)
     mention_roles: list[Role] = field(default_factory=list)
     mention_everyone: bool = False
     pings: set[str] = field(
         default_factory=set
-    )  # "everyone" and the ids whose phones rang, reply pings too
+    )  # "everyone" and the ids of notified users, reply pings included
     nonce: str | None = None
     deleted: bool = False
     pinned: bool = False
@@ -96,7 +100,7 @@ class Message:
     reactions: dict[str, list[User]] = field(default_factory=dict)
     extra: Json = field(
         default_factory=dict
-    )  # what the loopback only carries: stickers, a forward's snapshot
+    )  # parts that the loopback only passes on: stickers, a forward's snapshot
 
     @property
     def now(self) -> MessageState:
@@ -112,31 +116,32 @@ class Message:
 
     @property
     def thinking(self) -> bool:
-        """True while a deferred answer shows nothing but "… is thinking"."""
+        """True while a deferred answer shows only "… is thinking"."""
         return bool(self.now.flags & LOADING)
 
     @property
     def labels(self) -> list[str]:
-        """What its buttons say, in order."""
+        """The labels of the buttons, in order."""
         return [part["label"] for part in walk_components(self.now.components) if part.get("label")]
 
     def ever(self) -> Iterator[str]:
-        """Every text it ever showed, in any of its states."""
+        """Yield every text that the message ever showed."""
         yield self.name
         for state in self.states:
             yield from state.texts()
 
     def files(self) -> set[int]:
-        """The ids of all files that were ever attached to it."""
+        """Return the ids of all files that were ever attached."""
         return {int(attached["id"]) for state in self.states for attached in state.attachments}
 
     def __repr__(self) -> str:
-        return f"<{self.name} in {self.channel.name}: {self.content!r}{' (deleted)' if self.deleted else ''}>"
+        note = " (deleted)" if self.deleted else ""
+        return f"<{self.name} in {self.channel.name}: {self.content!r}{note}>"
 
 
 @dataclass(eq=False, slots=True, repr=False)
 class Command:
-    """An application command as the bot registered it; `guild` is None for a global one."""
+    """An application command as the bot registered it. `guild` is None for a global command."""
 
     id: int
     data: Json
@@ -157,7 +162,10 @@ class Command:
 
 @dataclass(eq=False, slots=True, repr=False)
 class Interaction:
-    """Something a person did that the bot must answer within three seconds and may go on answering for 15 minutes."""
+    """An action of a person that the bot must answer.
+
+    The first answer is due within three seconds, further ones within 15 minutes.
+    """
 
     id: int
     token: str
@@ -166,7 +174,7 @@ class Interaction:
     channel: Channel
     created_at: float
     data: Json
-    source: Message | None = None  # the message whose button was pressed
+    source: Message | None = None  # the message with the pressed button
     answer: int | None = None  # type of the first answer
     original: Message | None = None
     followups: list[Message] = field(default_factory=list)
@@ -179,7 +187,7 @@ class Interaction:
 
 
 def walk_components(parts: tuple[Json, ...] | list[Json]) -> Iterator[Json]:
-    """Every component in `parts`, however deep."""
+    """Yield every component in `parts`, at any depth."""
     for part in parts:
         yield part
         yield from walk_components(part.get("components") or [])
@@ -189,7 +197,7 @@ def walk_components(parts: tuple[Json, ...] | list[Json]) -> Iterator[Json]:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Every string in a piece of JSON, keys left out."""
+    """Yield every string value in a piece of JSON."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Servers, people, places. Plain state without rules: `world.py` changes it, `payloads/` writes it as JSON."""
+"""Servers, people and places. Plain state: `world.py` changes it, `payloads/` writes it as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 class ChannelKind(IntEnum):
-    """Discord's channel types, as far as the loopback knows them."""
+    """The channel types of Discord that the loopback knows."""
 
     TEXT = 0
     DM = 1
@@ -29,7 +29,7 @@ THREADS = (ChannelKind.PUBLIC_THREAD, ChannelKind.PRIVATE_THREAD)
 
 
 class Privileged(StrEnum):
-    """The intents that must be switched on in the developer portal."""
+    """The intents that must be enabled in the developer portal."""
 
     MEMBERS = "members"
     PRESENCES = "presences"
@@ -37,7 +37,7 @@ class Privileged(StrEnum):
 
 
 class Named:
-    """Something that a failing test should call by its name."""
+    """An object that failing tests show by its name."""
 
     __slots__ = ()
     name: str
@@ -48,7 +48,7 @@ class Named:
 
 @dataclass(eq=False, slots=True, repr=False)
 class User(Named):
-    """Somebody with an account: a person or the bot."""
+    """An account: a person or a bot."""
 
     id: int
     name: str
@@ -65,7 +65,7 @@ class User(Named):
 
 @dataclass(eq=False, slots=True, repr=False)
 class Role(Named):
-    """A role of a guild. The one with the guild's own id is @everyone."""
+    """A role of a guild. The role with the guild's own id is @everyone."""
 
     id: int
     guild: Guild
@@ -103,7 +103,7 @@ class Member:
 
 @dataclass(slots=True)
 class Overwrite:
-    """What one role (kind 0) or member (kind 1) may and may not do in one channel."""
+    """The permissions that a channel allows or denies to a role (kind 0) or a member (kind 1)."""
 
     id: int
     kind: int
@@ -113,7 +113,7 @@ class Overwrite:
 
 @dataclass(slots=True)
 class ThreadState:
-    """What only threads have."""
+    """The state that only threads have."""
 
     owner_id: int
     members: set[int] = field(default_factory=set)
@@ -127,7 +127,7 @@ class ThreadState:
 
 @dataclass(eq=False, slots=True, repr=False)
 class Channel(Named):
-    """A place for messages: text channel, forum, thread, DM. A forum holds threads only, a category channels."""
+    """A text channel, forum, thread, category or DM. A forum contains only threads."""
 
     id: int
     kind: ChannelKind
@@ -143,12 +143,12 @@ class Channel(Named):
     thread: ThreadState | None = None
     tags: list[Json] = field(default_factory=list)
     requires_tag: bool = False  # a forum in which each post needs a tag
-    history: list[Message] = field(default_factory=list)  # deleted and ephemeral ones too
-    titles: list[str] = field(default_factory=list)  # every name and topic it ever had
+    history: list[Message] = field(default_factory=list)  # deleted and ephemeral messages included
+    titles: list[str] = field(default_factory=list)  # every name and topic that it ever had
 
     @property
     def messages(self) -> list[Message]:
-        """What stands there now for everybody, oldest first."""
+        """The messages that everyone can see now, oldest first."""
         return [
             message for message in self.history if not message.deleted and message.only_for is None
         ]
@@ -172,7 +172,7 @@ class Guild(Named):
     locale: str = "en-US"
     roles: dict[int, Role] = field(default_factory=dict)
     members: dict[int, Member] = field(default_factory=dict)
-    channels: dict[int, Channel] = field(default_factory=dict)  # threads too
+    channels: dict[int, Channel] = field(default_factory=dict)  # threads included
 
     @property
     def everyone(self) -> Role:

@@ -1,4 +1,4 @@
-"""`from tests.loopback.fixtures import loopback` in a conftest.py gives every test there a Discord of its own."""
+"""The fixture `loopback`. Import it in a `conftest.py` to give each test its own Discord."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def loopback() -> AsyncIterator[LoopbackDiscord]:
-    """A Discord that fails the test if the bot ever sent it what no correct client sends."""
+    """A Discord that fails the test if the bot sent a request that no correct client sends."""
     async with LoopbackDiscord() as discord:
         yield discord
     assert not discord.violations, discord.violations

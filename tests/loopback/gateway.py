@@ -28,7 +28,7 @@ PRIVILEGED = {
 
 
 class Op(IntEnum):
-    """What a packet is for, where it tells no event."""
+    """The opcodes of packets other than events."""
 
     HEARTBEAT = 1
     IDENTIFY = 2
@@ -43,14 +43,14 @@ class Op(IntEnum):
 
 
 class Gateway:
-    """Tells connected bots what happens in the world."""
+    """Sends the world's events to connected bots."""
 
     def __init__(self, world: World, token: str) -> None:
         self.sessions: dict[str, Session] = {}
-        self.identified = 0  # how often a bot has begun a session
+        self.identified = 0  # number of sessions that bots have begun
         self.resumed = 0
-        self.down = False  # True: nobody can connect
-        self.closed_with: list[int] = []  # codes with which connections were turned away
+        self.down = False  # True: refuse every connection
+        self.closed_with: list[int] = []  # codes with which connections were closed
         self._world = world
         self._token = token
         self._sockets: dict[str, web.WebSocketResponse] = {}
@@ -58,60 +58,63 @@ class Gateway:
         self._held: dict[str, tuple[int, list[Event]]] = {}
         world.announce = self.announce
 
-    # What the world says
+    # Events
 
     def announce(self, event: Event) -> None:
-        """Tell every session that may know of `event`, subject to what the test has ordered."""
+        """Send an event to every session that may receive it, as the test has ordered."""
         if event.name in self._held:
             count, held = self._held[event.name]
             held.append(event)
             if len(held) == count:
                 del self._held[event.name]
                 for each in reversed(held):
-                    self._tell(each)
+                    self._send(each)
             return
-        self._tell(event)
+        self._send(event)
         if self._twice.get(event.name):
             self._twice[event.name] -= 1
-            self._tell(event)
+            self._send(event)
 
-    def _tell(self, event: Event) -> None:
+    def _send(self, event: Event) -> None:
         for session in self.sessions.values():
-            if session.hears(event, self._world):
-                session.tell(event.name, session.wording(event, self._world))
+            if session.receives(event, self._world):
+                session.send_event(event.name, session.payload(event, self._world))
 
-    # What tests order
+    # Faults
 
     def repeat(self, event: str, times: int = 1) -> None:
-        """Tell the next `times` events of this name twice, as Discord does now and then."""
+        """Send the next `times` events of this name twice, as Discord sometimes does."""
         self._twice[event] = times
 
     def reverse(self, event: str, count: int = 2) -> None:
-        """Hold the next `count` events of this name and tell them in the wrong order."""
+        """Hold back the next `count` events of this name and send them in reverse order."""
         self._held[event] = (count, [])
 
     async def close(self, code: int = 4000) -> None:
-        """Break every connection. The bot may resume, and is then told what it missed."""
+        """Break every connection. If the bot resumes, it gets the events that it missed."""
         for socket in list(self._sockets.values()):
             await socket.close(code=code)
 
     def reconnect(self) -> None:
-        """Ask every bot to connect anew and resume."""
+        """Ask every bot to reconnect and resume."""
         for session in self.sessions.values():
             session.send(Op.RECONNECT)
 
     def invalidate(self, *, resumable: bool = False) -> None:
-        """Declare every session invalid. Unless `resumable`, the bot begins anew and never hears what it missed."""
+        """Invalidate every session.
+
+        If they are not `resumable`, the bot never gets the missed events.
+        """
         for session in list(self.sessions.values()):
             session.send(Op.INVALID, resumable)
             if not resumable:
                 del self.sessions[session.id]
 
     def forget(self) -> None:
-        """Lose every session silently: who tries to resume is told to begin anew."""
+        """Delete every session without notice. A bot that resumes must start a new session."""
         self.sessions.clear()
 
-    # The connection
+    # Connections
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one connection from HELLO to its end."""
@@ -153,7 +156,7 @@ class Gateway:
         if op == Op.HEARTBEAT:
             outbox.put_nowait({"op": Op.ACK, "d": None, "t": None, "s": None})
         elif op in {Op.IDENTIFY, Op.RESUME}:
-            if code := self._turned_away(op, data):
+            if code := self._close_code(op, data):
                 self.closed_with.append(code)
                 await socket.close(code=code)
                 return None
@@ -165,15 +168,15 @@ class Gateway:
         elif op == Op.MEMBERS and session:
             guild = self._world.guilds.get(int(_only(data["guild_id"])))
             if guild:
-                session.tell("GUILD_MEMBERS_CHUNK", members_chunk(guild, data))
+                session.send_event("GUILD_MEMBERS_CHUNK", members_chunk(guild, data))
         elif op == Op.PRESENCE:
             self._world.presences.append(data)
         elif op != Op.VOICE:
             await socket.close(code=4001)
         return None
 
-    def _turned_away(self, op: int, data: Json) -> int | None:
-        """The code to close with where the token is wrong or an intent is not switched on in the portal."""
+    def _close_code(self, op: int, data: Json) -> int | None:
+        """Return the close code if the token is wrong or an intent is not enabled in the portal."""
         if data["token"] != self._token:
             return 4004
         if op == Op.IDENTIFY and any(
@@ -207,9 +210,9 @@ class Gateway:
             "shard": [first, of],
             "application": {"id": str(world.bot.id), "flags": application_flags(world)},
         }
-        session.tell("READY", ready)
+        session.send_event("READY", ready)
         for guild in guilds:
-            session.tell("GUILD_CREATE", session.guild(guild, world))
+            session.send_event("GUILD_CREATE", session.guild(guild, world))
         return session
 
     def _resume(
@@ -222,14 +225,14 @@ class Gateway:
         self.resumed += 1
         session.outbox = outbox
         self._sockets[session.id] = socket
-        for packet in [each for each in session.told if each["s"] > data["seq"]]:
+        for packet in [each for each in session.sent if each["s"] > data["seq"]]:
             outbox.put_nowait(packet)
-        session.tell("RESUMED", {"_trace": []})
+        session.send_event("RESUMED", {"_trace": []})
         return session
 
 
 def application_flags(world: World) -> int:
-    """The flags that tell a bot which privileged intents its portal grants (the variants for small bots)."""
+    """Return the flags for the enabled privileged intents, in the variant for small bots."""
     flags = {
         Privileged.PRESENCES: 1 << 13,
         Privileged.MEMBERS: 1 << 15,
@@ -241,7 +244,7 @@ def application_flags(world: World) -> int:
 async def _write(
     socket: web.WebSocketResponse, outbox: asyncio.Queue[Json | None], pack: Packer
 ) -> None:
-    """Send what is put into `outbox` until a None comes."""
+    """Send the packets in `outbox` until a None arrives."""
     while (packet := await outbox.get()) is not None:
         packed = pack(json.dumps(packet))
         if socket.closed:
@@ -252,7 +255,7 @@ async def _write(
             else:
                 await socket.send_str(packed)
         except ConnectionError:
-            continue  # the bot has hung up; what it missed waits in its session
+            continue  # the bot has hung up; its session keeps the packet
 
 
 def _only(value: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Checks what the client sends against Discord's own OpenAPI description, where there is one.
+"""Checks of requests against Discord's own OpenAPI description.
 
-The description is Discord's and not part of this project: `LOOPBACK_DISCORD_OPENAPI` names the file, otherwise it is
-looked for in a folder `shared` beside the checkout. Where it is in neither place these checks are off; `rules` stay.
+The description belongs to Discord and is not part of this project. `LOOPBACK_DISCORD_OPENAPI` names
+its file. Without the variable, it is looked for in a folder `shared` beside the checkout. If it is
+missing, these checks are off, but those of `rules` remain.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[3] / "shared" / "discord-openapi.json"
 NAME = "urn:discord"
-# discord.py sends these although the description does not know them, and Discord does not mind.
+# discord.py sends these. The description lacks them, but Discord accepts them.
 NSFW = {"nsfw"}
 EXTRAS = {
     "sync_commands": NSFW,
@@ -40,7 +41,7 @@ LARGE_NUMBERS = {"permissions", "default_member_permissions", "nonce"}
 
 
 class Description:
-    """Discord's description of its API, made strict: keys it does not name are faults."""
+    """Discord's description of its API, made strict: keys that it does not name are faults."""
 
     def __init__(self, text: str) -> None:
         self._document = json.loads(text)
@@ -48,7 +49,7 @@ class Description:
         self._registry = Registry().with_resource(NAME, DRAFT202012.create_resource(self._document))
         self._allowed: set[tuple[str, str]] = (
             set()
-        )  # a bot that starts in every test sends the same in every test
+        )  # a bot that starts in every test sends the same commands each time
         self._validators: dict[tuple[str, ...], Draft202012Validator | None] = {}
 
     def check(self, route: Route, body: Any) -> None:
@@ -64,17 +65,15 @@ class Description:
         self._allowed.add(known)
 
     def describes(self, route: Route) -> bool:
-        """Whether the description has something to say about the bodies of this route."""
+        """Return whether the description covers the bodies of this route."""
         return self._validator(route, "requestBody") is not None
 
-    def oddities(self, route: Route, answer: Any) -> list[str]:
-        """What in an answer of the loopback's own is not as Discord would write it."""
+    def deviations(self, route: Route, answer: Any) -> list[str]:
+        """Return the deviations of one of the loopback's answers from the description."""
         validator = (
             self._validator(route, "responses", str(route.status)) if answer is not None else None
         )
-        if (
-            route.name == "start_thread"
-        ):  # a forum post's first message comes along, which the description forgot
+        if route.name == "start_thread":  # the description lacks the first message of a forum post
             answer = {key: value for key, value in answer.items() if key != "message"}
         errors = (
             [best_match([error]) for error in validator.iter_errors(answer)] if validator else []
@@ -86,7 +85,7 @@ class Description:
     def _validator(self, route: Route, *steps: str) -> Draft202012Validator | None:
         steps = (
             "paths",
-            _described(route.path),
+            _description_path(route.path),
             route.method.lower(),
             *steps,
             "content",
@@ -107,20 +106,23 @@ class Description:
 
 @cache
 def find_description() -> Description | None:
-    """The description, None where there is none."""
+    """Return the description, or None if there is no file."""
     path = Path(os.environ.get("LOOPBACK_DISCORD_OPENAPI") or BESIDE_THE_CHECKOUT)
     return Description(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def _described(path: str) -> str:
-    """Our path as the description writes it."""
+def _description_path(path: str) -> str:
+    """Return one of our paths as the description writes it."""
     return path.replace(
         "/webhooks/{application_id}/{interaction_token}", "/webhooks/{webhook_id}/{webhook_token}"
     ).replace("/{emoji}", "/{emoji_name}")
 
 
 def _forbid_unknown_keys(schema: Any) -> None:
-    """Close every object that lists its properties. (The description combines objects by choice only, never by sum.)"""
+    """Forbid further keys in every object that lists its properties.
+
+    That is correct because the description combines objects by choice only, never by sum.
+    """
     if isinstance(schema, dict):
         if isinstance(schema.get("properties"), dict):
             schema.setdefault("additionalProperties", False)
@@ -132,7 +134,7 @@ def _forbid_unknown_keys(schema: Any) -> None:
 
 
 def _without_extras(route: str, body: Any) -> Any:
-    """The body without what discord.py is known to add, its whole numbers for ids written as Discord writes them."""
+    """Return the body without discord.py's known extras, and with ids as strings."""
     body = copy.deepcopy(body)
     for each in body if isinstance(body, list) else [body]:
         for key in EXTRAS.get(route, ()):
@@ -154,7 +156,7 @@ def _clean_message(message: Any) -> None:
         attachment["id"] = str(attachment["id"])
     if (
         message.get("components") == []
-    ):  # takes all buttons away: Discord accepts it, its description does not
+    ):  # removes all buttons: Discord accepts it, its description does not
         del message["components"]
 
 

@@ -1,4 +1,4 @@
-"""What came of an interaction, as the person who began it sees it."""
+"""The result of an interaction, as the person who began it sees it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something offered while an option is being typed."""
+    """An option value offered while a person types."""
 
     name: str
     value: str | int | float
@@ -20,24 +20,27 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Grows while the bot goes on answering: `messages` are those that stand now, oldest first."""
+    """The answers to an interaction so far. It grows while the bot goes on answering."""
 
     interaction: Interaction
 
     @property
     def failed(self) -> bool:
-        """Whether the person reads "The application did not respond"."""
+        """Return whether the person reads "The application did not respond"."""
         return self.interaction.answer is None
 
     @property
     def thinking(self) -> bool:
-        """Whether the person still reads "… is thinking"."""
+        """Return whether the person still reads "… is thinking"."""
         original = self.interaction.original
         return original is not None and original.thinking
 
     @property
     def messages(self) -> list[Message]:
-        """What the bot has said in answer. A message that a button stood in is none, edited or not."""
+        """The bot's answers that still exist, oldest first.
+
+        An edited source message is not among them.
+        """
         original = self.interaction.original
         mine = [original] if original and original is not self.interaction.source else []
         return [
@@ -54,14 +57,14 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """What all answers say, embeds too, lines between them."""
+        """The text of all answers, embeds included, joined by line breaks."""
         return "\n".join(
             "\n".join(text for text in each.now.texts() if text) for each in self.messages
         )
 
     @property
     def ephemeral(self) -> bool:
-        """Whether the answers are for this person alone."""
+        """Return whether only this person can read the answers."""
         return all(each.ephemeral for each in self.messages)
 
     @property
@@ -71,6 +74,6 @@ class Outcome:
 
     @property
     def updated(self) -> Message | None:
-        """The message whose button was pressed, where the answer was to change it."""
+        """The message with the pressed button, if the answer changed it."""
         original = self.interaction.original
         return original if original is self.interaction.source else None

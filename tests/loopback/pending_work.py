@@ -28,11 +28,11 @@ def has_pending_work() -> bool:
 
 
 def _is_working(task: asyncio.Task[Any]) -> bool:
-    codes = list(_awaited(task.get_coro()))
+    codes = list(_await_chain(task.get_coro()))
     return REQUESTING in codes or bool(codes and codes[-1].co_filename in IN_A_THREAD)
 
 
-def _awaited(waiting: Any) -> Iterator[CodeType]:
+def _await_chain(waiting: Any) -> Iterator[CodeType]:
     """Yield the code of a coroutine and of everything it awaits, outermost first."""
     while waiting is not None:
         match waiting:

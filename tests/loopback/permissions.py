@@ -1,4 +1,4 @@
-"""Who may do what where, by Discord's own order: base roles, then overwrites for @everyone, roles, the member."""
+"""Permissions, computed in Discord's order: roles, then the overwrites of a channel."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from .entities import Channel, Guild, Member, User
 
 ALL = Permissions.all().value
-# What @everyone may do on a fresh server, as far as a bot for text channels notices.
+# The permissions of @everyone on a new server that matter to bots in text channels.
 EVERYONE = (
-    "view_channel send_messages read_message_history add_reactions embed_links attach_files use_external_emojis "
-    "use_application_commands create_public_threads send_messages_in_threads change_nickname"
+    "view_channel send_messages read_message_history add_reactions embed_links attach_files "
+    "use_external_emojis use_application_commands create_public_threads send_messages_in_threads change_nickname"
 )
-# What a bot's invitation usually asks for on top of that.
+# The further permissions that a bot's invitation usually asks for.
 INVITED = "manage_webhooks manage_messages manage_threads create_private_threads"
 IN_DMS = "view_channel send_messages read_message_history add_reactions embed_links attach_files"
 STILL_ALLOWED_IN_TIMEOUT = "view_channel read_message_history"
 
 
 def bits(names: str) -> int:
-    """The number for permissions named as discord.py names them: `bits("send_messages embed_links")`."""
+    """Return the bits of permissions by discord.py's names: `bits("send_messages embed_links")`."""
     return Permissions(**dict.fromkeys(names.split(), True)).value
 
 
 def in_guild(member: Member, guild: Guild) -> int:
-    """What a member may do where no channel says otherwise."""
+    """Return the permissions of a member if no channel overrides them."""
     if guild.owner is member.user:
         return ALL
     granted = guild.everyone.permissions
@@ -39,7 +39,10 @@ def in_guild(member: Member, guild: Guild) -> int:
 
 
 def in_channel(user: User, channel: Channel, now: float) -> int:
-    """What `user` may do in `channel`, threads by their parent's overwrites. 0: not even see it."""
+    """Return the permissions of `user` in `channel`. 0 means that they cannot see it.
+
+    Threads use their parent's overwrites.
+    """
     if channel.guild is None:
         return bits(IN_DMS) if user in channel.recipients else 0
     member = channel.guild.members.get(user.id)
@@ -48,7 +51,7 @@ def in_channel(user: User, channel: Channel, now: float) -> int:
     granted = in_guild(member, channel.guild)
     if granted == ALL:
         return ALL
-    granted = _overwritten(
+    granted = _apply_overwrites(
         granted, member, channel.parent if channel.kind in THREADS and channel.parent else channel
     )
     if not granted & bits("view_channel") or _shut_out(user, channel, granted):
@@ -60,7 +63,7 @@ def in_channel(user: User, channel: Channel, now: float) -> int:
     return granted
 
 
-def _overwritten(granted: int, member: Member, channel: Channel) -> int:
+def _apply_overwrites(granted: int, member: Member, channel: Channel) -> int:
     assert channel.guild
     everyone = channel.overwrites.get(channel.guild.id)
     if everyone:
@@ -77,14 +80,14 @@ def _overwritten(granted: int, member: Member, channel: Channel) -> int:
 
 
 def _shut_out(user: User, channel: Channel, granted: int) -> bool:
-    """A private thread is seen by its members and by those who manage threads."""
+    """Return whether the member may see a thread. A private one needs membership or a moderator."""
     if channel.kind is not ChannelKind.PRIVATE_THREAD or channel.thread is None:
         return False
     return user.id not in channel.thread.members and not granted & bits("manage_threads")
 
 
 def _for_thread(granted: int) -> int:
-    """In threads Send Messages counts for nothing and Send Messages in Threads takes its place."""
+    """Replace Send Messages by Send Messages in Threads, as Discord does in threads."""
     granted &= ~bits("send_messages")
     return (
         granted | bits("send_messages") if granted & bits("send_messages_in_threads") else granted

@@ -1,4 +1,7 @@
-"""What Discord's client does before it sends an interaction: finds the command, checks, resolves its options."""
+"""The checks of Discord's client before it sends an interaction.
+
+It finds the command, and checks and resolves the options.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,19 @@ PLAIN = {STRING: (str,), INTEGER: (int,), BOOLEAN: (bool,), NUMBER: (int, float)
 
 
 class NotOffered(AssertionError):
-    """Discord would not let this person do that: no such command or option for them here, or not with this value."""
+    """Discord's client would not offer this command, option or value to this person."""
 
 
 @dataclass(slots=True)
 class Picked:
-    """A command with its options, ready to be sent."""
+    """A command with its options, ready to send."""
 
     data: Json
     resolved: Json = field(default_factory=dict)
 
 
-def offered(world: World, user: User, channel: Channel, kind: int = CHAT) -> list[Command]:
-    """The commands that Discord lists for `user` in `channel`, the server's own before those for everybody."""
+def list_commands(world: World, user: User, channel: Channel, kind: int = CHAT) -> list[Command]:
+    """Return the commands that Discord offers to `user` in `channel`, the server's own first."""
     there = [
         each
         for each in world.commands.values()
@@ -67,8 +70,8 @@ def _is_for(command: Command, world: World, user: User, channel: Channel) -> boo
 
 
 def find(world: World, user: User, channel: Channel, name: str, kind: int = CHAT) -> Command:
-    """The command that `user` is offered under `name`."""
-    commands = offered(world, user, channel, kind)
+    """Return the command that `user` is offered under `name`."""
+    commands = list_commands(world, user, channel, kind)
     for each in commands:
         if each.name == name:
             return each
@@ -81,7 +84,11 @@ def find(world: World, user: User, channel: Channel, name: str, kind: int = CHAT
 def pick(
     world: World, user: User, channel: Channel, line: str, options: Json, *, focused: str = ""
 ) -> Picked:
-    """`line` is the command as typed ("scene start"), `options` its options by name. `focused` is being typed."""
+    """Return the interaction's data for a command line.
+
+    `line` is the command as typed ("scene start"). `options` are its options by name. `focused`
+    is the option that the person is typing.
+    """
     first, *rest = line.removeprefix("/").split()
     command = find(world, user, channel, first)
     level, path = command.data, []
@@ -123,9 +130,9 @@ def _fill(
     options: Json,
     focused: str,
 ) -> list[Json]:
-    """The options as Discord sends them, in the command's order. What is still being typed may be anything."""
+    """Return the options in the command's order. The one being typed may have any value."""
     names = {each["name"] for each in specs}
-    given = {_spelled(name, names): value for name, value in options.items()}
+    given = {_python_name(name, names): value for name, value in options.items()}
     needed = set() if focused else {each["name"] for each in specs if each.get("required")}
     if given.keys() - names or needed - given.keys():
         unknown, missing = sorted(given.keys() - names), sorted(needed - given.keys())
@@ -133,7 +140,7 @@ def _fill(
     filled: list[Json] = []
     for spec in (each for each in specs if each["name"] in given):
         option: Json = {"name": spec["name"], "type": spec["type"], "value": given[spec["name"]]}
-        if spec["name"] == _spelled(focused, names):
+        if spec["name"] == _python_name(focused, names):
             option["focused"] = True
         else:
             option["value"] = _value(picked, world, channel, spec, option["value"])
@@ -141,13 +148,16 @@ def _fill(
     return filled
 
 
-def _spelled(name: str, names: set[str]) -> str:
-    """An option's name, whose hyphens Python can't write."""
+def _python_name(name: str, names: set[str]) -> str:
+    """Return the Python name of an option, without hyphens."""
     return name if name in names else name.replace("_", "-")
 
 
 def _value(picked: Picked, world: World, channel: Channel, spec: Json, value: Any) -> Any:
-    """One option's value as Discord sends it, checked as its client checks it."""
+    """Return one option's value as Discord sends it.
+
+    Raise NotOffered if the client would refuse it.
+    """
     if spec["type"] in PLAIN:
         return _plain(spec, value)
     if spec["type"] == ATTACHMENT:
@@ -185,7 +195,7 @@ def _fits(spec: Json, value: Any) -> bool:
 
 
 def resolve(resolved: Json, world: World, channel: Channel, thing: User | Role | Channel) -> None:
-    """Describe a user, role or channel that an option names, as Discord does beside the bare ids."""
+    """Describe a user, role or channel in `resolved`, as Discord does beside the bare ids."""
     if isinstance(thing, User):
         resolved.setdefault("users", {})[str(thing.id)] = payloads.user(thing)
         member = channel.guild.members.get(thing.id) if channel.guild else None

@@ -1,4 +1,4 @@
-"""A bot as its own program, for `test_processes.py`: told by its environment where Discord is, it answers and ends."""
+"""A bot as a program of its own, for `test_processes.py`. It answers one message and ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import discord
 
 
 class Echo(discord.Client):
-    """Says once, under a persona's name, what it hears."""
+    """Repeats what it hears once, under a persona's name."""
 
     async def on_message(self, message: discord.Message, /) -> None:
         if message.author.bot or not isinstance(message.channel, discord.TextChannel):

@@ -1,6 +1,6 @@
-"""An HTTP proxy on loopback that lets a bot in another process believe it talks to discord.com.
+"""An HTTP proxy on loopback, through which a bot in another process reaches this Discord.
 
-It knows CONNECT and nothing else, and it leads every Discord host to the loopback's own TLS port.
+It knows only CONNECT, and it connects every host of Discord's to the loopback's TLS port.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ HOSTS = ("discord.com", "discord.gg", "discordapp.com", "discordapp.net", "disco
 
 
 def is_discord(host: str) -> bool:
-    """Whether `host` is one of Discord's own."""
+    """Return whether `host` is one of Discord's."""
     return any(host == each or host.endswith(f".{each}") for each in HOSTS)
 
 
 class Proxy:
-    """Serves until it is closed. `refused` lists the hosts that somebody wanted and that are not Discord's."""
+    """Serves until it is closed. `refused` lists the other hosts that were asked for."""
 
     def __init__(self, target_port: int) -> None:
         self.refused: list[str] = []

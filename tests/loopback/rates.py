@@ -1,4 +1,4 @@
-"""Rate limits: the headers Discord sends with every answer, and the 429 for who ignores them."""
+"""Rate limits: the headers of every answer, and 429 for clients that ignore them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMITS = {  # requests, seconds
     "delete_message": (5, 1.0),
     "execute_webhook": (5, 2.0),
     "edit_webhook_message": (5, 2.0),
-    "webhooks of a channel": (30, 60.0),  # documented nowhere, met by many
+    "webhooks of a channel": (30, 60.0),  # undocumented, but many bots have met it
 }
 OTHERWISE = (50, 1.0)
 MAJOR = ("channel_id", "guild_id", "webhook_id", "webhook_token", "interaction_token")
@@ -23,7 +23,7 @@ MAJOR = ("channel_id", "guild_id", "webhook_id", "webhook_token", "interaction_t
 
 @dataclass(slots=True)
 class Window:
-    """How many requests a bucket still takes, and until when."""
+    """The remaining requests of a bucket, and its end."""
 
     left: int
     ends: float
@@ -32,7 +32,8 @@ class Window:
 class Rates:
     """One window for each route and each channel, server or webhook.
 
-    Until `enforced` is set the headers always say that nearly everything is left, so that tests run at full speed.
+    Unless `enforced` is set, the headers report an almost full bucket, so that tests run at
+    full speed.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -41,11 +42,14 @@ class Rates:
         self._windows: dict[tuple[str, ...], Window] = {}
 
     def too_many_webhooks(self, channel_id: int) -> float | None:
-        """Count one message by any of a channel's webhooks: by how many seconds it came too early, if it did."""
+        """Count one message by any of a channel's webhooks.
+
+        Return the seconds to wait if it is too early.
+        """
         return self.count("webhooks of a channel", {"channel_id": str(channel_id)})[1]
 
     def count(self, route: str, ids: dict[str, str]) -> tuple[dict[str, str], float | None]:
-        """Count one request: the headers of its answer, and by how many seconds it came too early, if it did."""
+        """Count one request. Return its headers, and the seconds to wait if it is too early."""
         limit, seconds = LIMITS.get(route, OTHERWISE)
         now, key = self._now(), (route, *(ids[name] for name in MAJOR if name in ids))
         window = self._windows.get(key)

@@ -1,4 +1,4 @@
-"""How Discord says no."""
+"""Discord's refusals: codes, statuses and messages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from .entities import Json
 
-# code: (HTTP status, Discord's words, whether only a mistake of the client's can lead there)
-NO_SUCH_ADDRESS, WRONG_TOKEN = -404, -401  # Discord has no codes of its own for these and says 0
+# code: (HTTP status, Discord's message, whether only a client's mistake can cause it)
+NO_SUCH_ADDRESS, WRONG_TOKEN = -404, -401  # Discord has no codes for these and sends 0
 REFUSALS: dict[int, tuple[int, str, bool]] = {
     NO_SUCH_ADDRESS: (404, "404: Not Found", True),
     WRONG_TOKEN: (401, "401: Unauthorized", False),
@@ -73,7 +73,7 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong in a request's body: where (`embeds.0.title`), Discord's word for it, what is asked."""
+    """One fault in a request's body: its path (`embeds.0.title`), Discord's code and message."""
 
     path: str
     code: str
@@ -81,7 +81,10 @@ class Fault:
 
 
 class Refusal(Exception):
-    """A request Discord turns down. `mistake` says that a correct client never gets this answer."""
+    """A request that Discord refuses.
+
+    `mistake` means that a correct client never gets this answer.
+    """
 
     def __init__(self, code: int, *, faults: Sequence[Fault] = ()) -> None:
         self.status, self.text, self.mistake = REFUSALS[code]
@@ -97,7 +100,7 @@ class Refusal(Exception):
 
 
 def form_error(path: str, code: str, text: str) -> Refusal:
-    """The refusal of a body with one fault in it."""
+    """Return the refusal of a body with one fault."""
     return Refusal(50035, faults=[Fault(path, code, text)])
 
 

@@ -1,4 +1,4 @@
-"""The HTTP side: takes a request apart, lets faults and limits have their say, calls the route, writes the answer."""
+"""The HTTP side: parse a request, apply faults and limits, call the route, write the answer."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Violation:
 
 
 @dataclass(slots=True)
-class Seen:
-    """A request that came in, and how it was answered (status 0: not at all)."""
+class RecordedRequest:
+    """A request and its answer. The status is 0 until it is answered."""
 
     route: str
     method: str
@@ -55,29 +55,29 @@ class Seen:
 
 @dataclass(slots=True, repr=False)
 class Rest:
-    """Answers discord.com and the CDN."""
+    """Answers requests to discord.com and the CDN."""
 
     world: World
     token: str
     faults: Faults
     rates: Rates
     description: Description | None
-    seen: list[Seen] = field(default_factory=list)
-    fetched: list[str] = field(default_factory=list)  # what was asked of the CDN
+    seen: list[RecordedRequest] = field(default_factory=list)
+    fetched: list[str] = field(default_factory=list)  # the paths that were requested from the CDN
     violations: list[Violation] = field(default_factory=list)
     checks_answers: bool = (
-        False  # for the loopback's own tests: hold its answers to the description as well
+        False  # also check the loopback's answers against the description, for its own tests
     )
-    oddities: list[str] = field(default_factory=list)
+    deviations: list[str] = field(default_factory=list)
     down: bool = False  # break every connection without an answer
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer one request, whatever it is."""
+        """Answer any request."""
         if request.host.startswith(("cdn.", "media.")):
             return self._file(request.path)
         path = API.sub("", request.path)
         found = find(request.method, path, self.world.bot.id)
-        record = Seen(
+        record = RecordedRequest(
             found[0].name if found else "", request.method, path, None, self.world.clock.now()
         )
         self.seen.append(record)
@@ -87,9 +87,9 @@ class Rest:
                 raise Refusal(NO_SUCH_ADDRESS)
             response = await self._serve(request, *found, record, headers)
         except Refusal as refusal:
-            response = self._refused(refusal, record)
+            response = self._refuse(refusal, record)
         except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
-            response = self._broken(record)
+            response = self._report_crash(record)
         response.headers.update(headers)
         record.status = response.status
         return response
@@ -99,20 +99,20 @@ class Rest:
         request: web.Request,
         route: Route,
         ids: dict[str, str],
-        record: Seen,
+        record: RecordedRequest,
         headers: dict[str, str],
     ) -> web.Response:
         body, uploads = await _read(request)
         record.body = body
         if self.down:
-            return _broken_off(request)
+            return _break_connection(request)
         order = self.faults.take(route.name)
         if order and order.meanwhile:
             order.meanwhile()
         if order and order.seconds:
             await asyncio.sleep(order.seconds)
-        if order and not order.after_work and (misfortune := _misfortune(order, request)):
-            return misfortune
+        if order and not order.after_work and (failure := _failure(order, request)):
+            return failure
         if route.needs_token and request.headers.get("Authorization") != f"Bot {self.token}":
             raise Refusal(WRONG_TOKEN)
         counted, too_early = self.rates.count(route.name, ids)
@@ -122,10 +122,10 @@ class Rest:
         ):
             too_early = self.rates.too_many_webhooks(webhook.channel.id) or too_early
         if too_early is not None:
-            return _too_many(too_early)
+            return _rate_limit_answer(too_early)
         answer = self._work(route, ids, request, body, uploads)
-        if order and order.after_work and (misfortune := _misfortune(order, request)):
-            return misfortune
+        if order and order.after_work and (failure := _failure(order, request)):
+            return failure
         return web.Response(status=204) if answer is None else _json(answer, route.status)
 
     def _work(
@@ -150,10 +150,10 @@ class Rest:
         )
         answer = route.handler(call)
         if self.description and self.checks_answers:
-            self.oddities += self.description.oddities(route, answer)
+            self.deviations += self.description.deviations(route, answer)
         return answer
 
-    def _refused(self, refusal: Refusal, record: Seen) -> web.Response:
+    def _refuse(self, refusal: Refusal, record: RecordedRequest) -> web.Response:
         record.code = refusal.code
         if refusal.mistake:
             said = f"{record.method} {record.path}"
@@ -162,14 +162,14 @@ class Rest:
             )
         return _json(refusal.payload(), refusal.status)
 
-    def _broken(self, record: Seen) -> web.Response:
-        """A body that a route stumbled over, or a fault of the loopback's own: said aloud, never retried."""
+    def _report_crash(self, record: RecordedRequest) -> web.Response:
+        """Report a body that crashed a route, or a fault of the loopback itself, as a violation."""
         said, trouble = f"{record.method} {record.path}", traceback.format_exc(limit=-3)
         self.violations.append(Violation(said, 50035, trouble, (), record.body))
         return _json(Refusal(50035).payload(), 400)
 
     def _file(self, path: str) -> web.Response:
-        """What the CDN has: files that somebody attached, and a dot for everybody's face."""
+        """Return a file of the CDN: an attachment, or a dot for every avatar."""
         self.fetched.append(path)
         for attachment_id, content in self.world.files.items():
             if f"/{attachment_id}/" in path:
@@ -178,7 +178,7 @@ class Rest:
 
 
 async def _read(request: web.Request) -> tuple[Any, list[Upload]]:
-    """The JSON of a request, None where it has none, and its files."""
+    """Return the JSON of a request, or None, and its files."""
     if request.content_type.startswith("multipart/"):
         return await _read_form(request)
     raw = await request.read()
@@ -203,39 +203,41 @@ async def _read_form(request: web.Request) -> tuple[Any, list[Upload]]:
     return json.loads(plain["payload_json"]) if "payload_json" in plain else plain, uploads
 
 
-def _misfortune(order: Order, request: web.Request) -> web.Response | None:
+def _failure(order: Order, request: web.Request) -> web.Response | None:
     if order.code is not None:
         refusal = Refusal(order.code)
-        refusal.mistake = False  # the test's wish, not the client's doing
+        refusal.mistake = False  # ordered by the test, not caused by the client
         raise refusal
     if order.retry_after is not None:
-        return _too_many(order.retry_after, via=order.via, whole=order.whole)
+        return _rate_limit_answer(order.retry_after, via=order.via, every_route=order.every_route)
     if order.dropped:
-        return _broken_off(request)
+        return _break_connection(request)
     return web.Response(status=order.status, text="upstream error") if order.status else None
 
 
-def _broken_off(request: web.Request) -> web.Response:
+def _break_connection(request: web.Request) -> web.Response:
     if request.transport:
         request.transport.abort()
     return web.Response()
 
 
-def _too_many(retry_after: float, *, via: bool = True, whole: bool = False) -> web.Response:
+def _rate_limit_answer(
+    retry_after: float, *, via: bool = True, every_route: bool = False
+) -> web.Response:
     body = {
         "message": "You are being rate limited.",
         "retry_after": round(retry_after, 3),
-        "global": whole,
+        "global": every_route,
     }
     response = _json(body, 429)
     response.headers["Retry-After"] = str(retry_after)
     if via:
         response.headers["Via"] = "1.1 google"
-        response.headers["X-RateLimit-Scope"] = "global" if whole else "user"
+        response.headers["X-RateLimit-Scope"] = "global" if every_route else "user"
     return response
 
 
 def _json(answer: Any, status: int) -> web.Response:
-    # discord.py reads a body as JSON only where the type is exactly this, with no charset.
+    # discord.py parses a body as JSON only if the type is exactly this, without a charset
     body = json.dumps(answer).encode()
     return web.Response(body=body, status=status, headers={"Content-Type": "application/json"})

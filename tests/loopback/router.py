@@ -1,13 +1,14 @@
-"""The table of routes. A new one is a function with `@route`: it gets a `Call` and returns JSON, or None for 204.
+"""The table of routes. A route is a function with `@route` that gets a `Call` and returns JSON.
 
     @route("POST", "/channels/{channel_id}/typing")
     def start_typing(call: Call) -> Answer:
         channel = call.channel()
-        call.need("send_messages", channel)
+        call.require("send_messages", channel)
         call.world.start_typing(call.world.bot, channel)
         return None
 
-Raise `Refusal(code)` to say no as Discord does. The function's name is what `faults` and `requests` know the route by.
+None is answered as 204. Raise `Refusal(code)` to refuse as Discord does. `faults` and `requests`
+name a route by its function.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One address and what happens there."""
+    """One address with its method and handler."""
 
     method: str
     path: str
@@ -50,7 +51,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that came with a request."""
+    """A file in a request."""
 
     number: int
     filename: str
@@ -59,18 +60,18 @@ class Upload:
 
 @dataclass(slots=True)
 class Call:
-    """One request on its way through a route."""
+    """One request to a route."""
 
     world: World
     route: Route
     ids: dict[str, str]
     query: Mapping[str, str]
     body: Json
-    items: list[Json] = field(default_factory=list)  # the body where it is a list
+    items: list[Json] = field(default_factory=list)  # the body, if it is a list
     uploads: list[Upload] = field(default_factory=list)
 
     def number(self, key: str) -> int:
-        """An id from the address; 0, which nothing has, where it is no number."""
+        """Return an id from the address, or 0, which is never used, if it is not a number."""
         text = self.ids[key]
         return int(text) if text.isdigit() else 0
 
@@ -78,7 +79,7 @@ class Call:
         return _found(self.world.channels.get(self.number(key)), 10003)
 
     def guild(self) -> Guild:
-        """A guild that the bot is in."""
+        """Return a guild that the bot is in."""
         guild = _found(self.world.guilds.get(self.number("guild_id")), 10004)
         if self.world.bot.id not in guild.members:
             raise Refusal(50001)
@@ -92,25 +93,28 @@ class Call:
         return _found(self.guild().roles.get(self.number("role_id")), 10011)
 
     def message(self, channel: Channel) -> Message:
-        """A message that stands in `channel` for everybody."""
+        """Return a message that everyone in `channel` can see."""
         message = self.world.messages.get(self.number("message_id"))
         if message is None or message.channel is not channel or message.deleted or message.only_for:
             raise Refusal(10008)
         return message
 
     def webhook(self) -> Webhook:
-        """The webhook in the address; its token, where one is given, must be its own."""
+        """Return the webhook in the address.
+
+        If the address contains a token, it must be the webhook's.
+        """
         webhook = _found(self.world.webhooks.get(self.number("webhook_id")), 10015)
         if "webhook_token" in self.ids and self.ids["webhook_token"] != webhook.token:
             raise Refusal(50027)
         return webhook
 
-    def need(self, names: str, channel: Channel) -> None:
-        """Refuse unless the bot has these permissions in `channel`."""
+    def require(self, names: str, channel: Channel) -> None:
+        """Refuse the request unless the bot has these permissions in `channel`."""
         self.world.require(self.world.bot, names, channel)
 
     def need_in_guild(self, names: str) -> None:
-        """Refuse unless the bot has these permissions on the whole server."""
+        """Refuse the request unless the bot has these permissions on the whole server."""
         guild, wanted = self.guild(), bits(names)
         if in_guild(guild.members[self.world.bot.id], guild) & wanted != wanted:
             raise Refusal(50013)
@@ -122,7 +126,10 @@ TABLE: list[Route] = []
 def route(
     method: str, path: str, *, status: int = 200, needs_token: bool = True
 ) -> Callable[[Handler], Handler]:
-    """Enter a function into the table. `needs_token=False` where the address itself holds a token."""
+    """Add a function to the table.
+
+    Use `needs_token=False` if the address itself contains a token.
+    """
     pattern = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path) + "$")
 
     def enter(handler: Handler) -> Handler:
@@ -133,9 +140,9 @@ def route(
 
 
 def find(method: str, path: str, application_id: int) -> tuple[Route, dict[str, str]] | None:
-    """The route for a request: of those that fit, the one that leaves least open.
+    """Return the route for a request: the most specific one that matches.
 
-    `{application_id}` stands for the bot's own id (or `@me`) and for nothing else.
+    `{application_id}` matches only the bot's own id or `@me`.
     """
     found: list[tuple[int, Route, dict[str, str]]] = []
     for each in TABLE:
@@ -148,8 +155,8 @@ def find(method: str, path: str, application_id: int) -> tuple[Route, dict[str, 
     return min(found, key=lambda each: each[0])[1:] if found else None
 
 
-def known(name: str) -> None:
-    """Raise ValueError where no route is called `name`: a slip of the pen must not make a test that cannot fail."""
+def require_route(name: str) -> None:
+    """Raise ValueError if no route has this name, so that a typo cannot make a test pass."""
     names = sorted({each.name for each in TABLE})
     if name not in names:
         raise ValueError(f"no route is called {name!r}; there are {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""One Discord on loopback, from its sockets to what tests say to it."""
+"""`LoopbackDiscord`: one Discord with its sockets, contents and records."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .openapi import find_description
 from .pending_work import has_pending_work
 from .permissions import INVITED, bits
 from .rates import Rates
-from .rest import Rest, Seen, Violation
-from .router import known
+from .rest import RecordedRequest, Rest, Violation
+from .router import require_route
 from .routes.interactions import FIRST_ANSWER
 from .sockets import Sockets
 from .speaker import Speaker
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .outcome import Outcome
 
 Found = TypeVar("Found")
-assert routes  # importing it has filled the table of routes
+assert routes  # importing it fills the table of routes
 EVERY_INTENT = frozenset(Privileged)
 PASS = 0.005  # seconds between two looks at the bot
 
@@ -47,8 +47,9 @@ PASS = 0.005  # seconds between two looks at the bot
 class LoopbackDiscord:
     """A Discord to test bots against. Use it as `async with LoopbackDiscord() as discord:`.
 
-    `portal` holds the privileged intents that are switched on for the bot; `patience` is how many seconds the waiting
-    verbs wait for a bot that has deferred its answer; `ahead` by how many seconds its clock differs from the bot's.
+    `portal` contains the privileged intents that are enabled for the bot. `patience` is how
+    many seconds a person's methods wait for a deferred answer. `ahead` is by how many seconds
+    its clock is ahead of the bot's.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class LoopbackDiscord:
         ahead: float = 0.0,
     ) -> None:
         self.world = World(portal=set(portal), clock=Clock(ahead))
-        self.token = _token(self.bot.id)
+        self.token = _make_token(self.bot.id)
         self.gateway = Gateway(self.world, self.token)
         self.faults = Faults()
         self.rates = Rates(self.world.clock.now)
@@ -67,7 +68,7 @@ class LoopbackDiscord:
         self.rest = Rest(self.world, self.token, self.faults, self.rates, find_description())
         self._sockets = Sockets(self._serve)
 
-    # What happened
+    # Records
 
     @property
     def clock(self) -> Clock:
@@ -80,55 +81,61 @@ class LoopbackDiscord:
 
     @property
     def violations(self) -> list[Violation]:
-        """What no correct client would have sent. A test's end should find none; see `forgive`."""
+        """The requests that no correct client sends.
+
+        A test should end without any; see `forgive`.
+        """
         return self.rest.violations
 
     @property
-    def requests(self) -> list[Seen]:
-        """Every request so far, refused or not."""
+    def requests(self) -> list[RecordedRequest]:
+        """Every request so far, including refused ones."""
         return self.rest.seen
 
     @property
     def fetched(self) -> list[str]:
-        """The paths of all files that were fetched from the CDN."""
+        """The paths of all files requested from the CDN."""
         return self.rest.fetched
 
     @property
     def refused(self) -> int:
-        """How many requests count towards Discord's ban: 10,000 answers of 401, 403 and 429 in ten minutes."""
+        """The number of requests that count towards Discord's ban.
+
+        It bans after 10,000 answers of 401, 403 and 429 in ten minutes.
+        """
         return sum(each.status in {401, 403, 429} for each in self.requests)
 
     @property
     def hosts_refused(self) -> list[str]:
-        """Whom else than Discord a bot wanted to reach through the proxy."""
+        """The hosts other than Discord's that a bot asked the proxy for."""
         return self._sockets.hosts_refused
 
-    def asked(self, route: str) -> list[Seen]:
-        """The requests to one route, by its function's name."""
-        known(route)
+    def requests_to(self, route: str) -> list[RecordedRequest]:
+        """Return the requests to one route, named by its function."""
+        require_route(route)
         return [each for each in self.requests if each.route == route]
 
     def forgive(self, *codes: int) -> list[Violation]:
-        """Take the violations with these codes (none: all) off the list and return them."""
+        """Remove the violations with these codes, or all of them, and return them."""
         forgiven = [each for each in self.violations if not codes or each.code in codes]
         self.violations[:] = [each for each in self.violations if each not in forgiven]
         return forgiven
 
-    # The whole of it failing
+    # Outages
 
     async def go_down(self) -> None:
-        """Be gone for everybody: every connection breaks, and every further one too."""
+        """Break every connection, and refuse new ones."""
         self.rest.down = self.gateway.down = True
         await self.gateway.close()
 
     def come_back(self) -> None:
-        """Be there again. Who was connected may resume."""
+        """Accept connections again. Sessions can be resumed."""
         self.rest.down = self.gateway.down = False
 
-    # What there is
+    # Contents
 
     def guild(self, name: str = "Loopback", *, bot_permissions: str = INVITED) -> Guild:
-        """A server that the bot is on."""
+        """Make a server with the bot on it."""
         return self.world.guild(name, bot_permissions=bot_permissions)
 
     def person(
@@ -140,7 +147,7 @@ class LoopbackDiscord:
         roles: tuple[Role, ...] = (),
         nick: str = "",
     ) -> Person:
-        """Somebody, on `guild` if one is given, who has `permissions` there on top of @everyone's."""
+        """Make a person, on `guild` if given, with `permissions` besides those of @everyone."""
         user = self.world.user(name)
         if guild:
             own = (
@@ -152,13 +159,13 @@ class LoopbackDiscord:
         return Person(self, user)
 
     def other_bot(self, name: str, guild: Guild) -> Speaker:
-        """A bot that is not the one under test."""
+        """Make a bot other than the one under test."""
         user = self.world.user(name, bot=True)
         self.world.join(guild, user)
         return Speaker(self, user)
 
     def webhook_says(self, channel: Channel, name: str, text: str) -> Message:
-        """Somebody else's webhook writes: a news feed, or another bot's personas."""
+        """Post by another program's webhook, for example a news feed or another bot's persona."""
         parent = channel.parent if channel.thread and channel.parent else channel
         assert parent.guild
         webhook = self.world.webhook(parent, name, parent.guild.owner)
@@ -170,13 +177,13 @@ class LoopbackDiscord:
         )
 
     def show_preview(self, message: Message) -> None:
-        """Discord has looked behind the message's link and adds a preview, which the bot hears as an edit."""
+        """Add a link preview to a message. The bot gets this as an edit."""
         preview = {"type": "link", "title": "A page", "url": "https://example.com/"}
         message.states[-1] = replace(message.now, embeds=(*message.now.embeds, preview))
-        speech.changed(self.world, message)
+        speech.announce_change(self.world, message)
 
     def withdraw(self, permissions: str, channel: Channel) -> None:
-        """Take these permissions from the bot in one channel, whatever its roles say."""
+        """Deny these permissions to the bot in one channel, whatever its roles allow."""
         before = channel.overwrites.get(self.bot.id, Overwrite(self.bot.id, 1))
         taken = bits(permissions)
         channel.overwrites[self.bot.id] = Overwrite(
@@ -187,19 +194,22 @@ class LoopbackDiscord:
     def text_channel(self, guild: Guild, name: str, *, nsfw: bool = False) -> Channel:
         return self.world.channel(guild, name, nsfw=nsfw)
 
-    # How a bot gets here
+    # Connecting a bot
 
     def connector(self) -> aiohttp.TCPConnector:
-        """For a bot in this process: `commands.Bot(connector=discord.connector(), …)`. Each bot needs its own."""
+        """Return a connector for a bot in this process: `commands.Bot(connector=...)`.
+
+        Each bot needs one.
+        """
         return self._sockets.connector()
 
     @property
     def proxy_url(self) -> str:
-        """For a bot in another process, as discord.py's `proxy`."""
+        """The value of discord.py's `proxy` for a bot in another process."""
         return self._sockets.proxy_url
 
     def environment(self) -> dict[str, str]:
-        """For a bot in another process: whom to trust, and the token and proxy it must be told in its own way."""
+        """Return the environment of a bot in another process: authority, proxy and token."""
         return {
             "SSL_CERT_FILE": self._sockets.authority_file,
             "LOOPBACK_DISCORD_PROXY": self.proxy_url,
@@ -208,7 +218,7 @@ class LoopbackDiscord:
 
     @contextlib.asynccontextmanager
     async def running(self, bot: discord.Client, *, within: float = 10.0) -> AsyncIterator[None]:
-        """Log `bot` in, wait until it is ready, and close it in the end."""
+        """Log `bot` in, wait until it is ready, and close it at the end."""
         task = asyncio.create_task(bot.start(self.token))
         try:
             await self.until(lambda: task.done() or bot.is_ready(), within, "the bot is ready")
@@ -219,15 +229,19 @@ class LoopbackDiscord:
             await bot.close()
             with contextlib.suppress(
                 Exception
-            ):  # where starting failed, the exception is already on its way
+            ):  # if starting failed, that exception is already propagating
                 await task
 
     # Waiting
 
     async def until(
-        self, predicate: Callable[[], Found], within: float = 10.0, what: str = ""
+        self, predicate: Callable[[], Found], within: float = 30.0, what: str = ""
     ) -> Found:
-        """Wait until `predicate` returns something true, and return that. Fails after `within` seconds."""
+        """Wait until `predicate` returns something true, and return that.
+
+        Raises AssertionError after `within` seconds. `what` describes the condition in its
+        message.
+        """
         deadline = time.monotonic() + within
         while not (found := predicate()):
             if time.monotonic() > deadline:
@@ -258,14 +272,14 @@ class LoopbackDiscord:
             else:
                 silent += 1
 
-    async def answered(self, outcome: Outcome) -> None:
-        """Wait for the first answer, no longer than Discord does, and after a deferral for the real one."""
-        made = outcome.interaction.created_at
-        await _until_or(lambda: not outcome.failed, lambda: self.clock.now() - made > FIRST_ANSWER)
+    async def wait_for_answer(self, outcome: Outcome) -> None:
+        """Wait for the first answer as long as Discord does, and then for a deferred one."""
+        begun = outcome.interaction.created_at
+        await _until_or(lambda: not outcome.failed, lambda: self.clock.now() - begun > FIRST_ANSWER)
         deadline = time.monotonic() + self.patience
         await _until_or(lambda: not outcome.thinking, lambda: time.monotonic() > deadline)
 
-    # Being there
+    # Opening and closing
 
     async def __aenter__(self) -> Self:
         await self._sockets.open()
@@ -281,11 +295,12 @@ class LoopbackDiscord:
         return await self.rest.handle(request)
 
 
-def _token(bot_id: int) -> str:
-    """A token in Discord's shape: the bot's id, a time, a signature."""
-    return f"{base64.b64encode(str(bot_id).encode()).decode().rstrip('=')}.Loopbk.{'signature-'.ljust(38, 'x')}"
+def _make_token(bot_id: int) -> str:
+    """Return a token in Discord's form: the bot's id, a time, a signature."""
+    encoded_id = base64.b64encode(str(bot_id).encode()).decode().rstrip("=")
+    return f"{encoded_id}.Loopbk.{'signature-'.ljust(38, 'x')}"
 
 
 async def _until_or(done: Callable[[], bool], too_late: Callable[[], bool]) -> None:
-    while not done() and not too_late():  # noqa: ASYNC110 - time is a test's to move, so there is no event to await
+    while not done() and not too_late():  # noqa: ASYNC110 - tests move the clock, so there is no event to await
         await asyncio.sleep(0.005)

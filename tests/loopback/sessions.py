@@ -1,4 +1,4 @@
-"""Gateway sessions: what a connected bot is told, given its intents and what it may see."""
+"""Gateway sessions: the events a bot gets, given its intents and permissions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ INTENTS = {  # event: (its intent's bit on a server, its intent's bit in DMs)
     "INTERACTION_CREATE": (None, None),  # None: needs no intent
 }
 MEMBERS, PRESENCES, CONTENT = 1 << 1, 1 << 8, 1 << 15
-# These are told whether or not the bot may see the channel.
+# The bot gets these even if it cannot see the channel.
 ALWAYS_SEEN = {
     "INTERACTION_CREATE",
     "CHANNEL_CREATE",
@@ -57,30 +57,33 @@ ALWAYS_SEEN = {
 
 @dataclass(slots=True)
 class Session:
-    """What one identified bot has been told, so that it can resume. `outbox` is None while nobody is connected."""
+    """The events sent to one identified bot, kept so that it can resume.
+
+    `outbox` is None while the bot is disconnected.
+    """
 
     id: str
     intents: int
     shard: tuple[int, int] = (0, 1)
     sequence: int = 0
-    told: deque[Json] = field(default_factory=lambda: deque(maxlen=1000))
+    sent: deque[Json] = field(default_factory=lambda: deque(maxlen=1000))
     outbox: asyncio.Queue[Json | None] | None = None
 
-    def tell(self, name: str, data: Json) -> None:
-        """Send an event now, or keep it for when the bot resumes."""
+    def send_event(self, name: str, data: Json) -> None:
+        """Send an event now, or keep it until the bot resumes."""
         self.sequence += 1
         packet: Json = {"op": 0, "t": name, "s": self.sequence, "d": data}
-        self.told.append(packet)
+        self.sent.append(packet)
         if self.outbox is not None:
             self.outbox.put_nowait(packet)
 
     def send(self, op: int, data: Any = None) -> None:
-        """Send something that is no event."""
+        """Send a packet that is not an event."""
         if self.outbox is not None:
             self.outbox.put_nowait({"op": op, "d": data, "t": None, "s": None})
 
-    def hears(self, event: Event, world: World) -> bool:
-        """Whether this session's intents and the bot's sight let it know of `event`."""
+    def receives(self, event: Event, world: World) -> bool:
+        """Return whether this session's intents and permissions include `event`."""
         if event.guild and (event.guild.id >> 22) % self.shard[1] != self.shard[0]:
             return False
         if not event.guild and self.shard[0] != 0:
@@ -99,8 +102,8 @@ class Session:
             or world.may(world.bot, "view_channel", event.channel)
         )
 
-    def wording(self, event: Event, world: World) -> Json:
-        """The event's data as this session may read it."""
+    def payload(self, event: Event, world: World) -> Json:
+        """Return the event's data as this session may read it."""
         if event.message is None:
             if event.name == "GUILD_CREATE" and event.guild:
                 return self.guild(event.guild, world)
@@ -116,7 +119,7 @@ class Session:
         return data
 
     def guild(self, guild: Guild, world: World) -> Json:
-        """A server as told at the start: without the members intent, the bot is the only member named."""
+        """Return a server's data. Without the members intent, the bot is its only member."""
         data = payloads.guild(guild, world)
         if not self.intents & MEMBERS:
             data["members"] = [
@@ -126,13 +129,13 @@ class Session:
 
 
 def is_free(message: Message, world: World) -> bool:
-    """Whether a bot may read this message without the message content intent."""
+    """Return whether a bot may read this message without the message content intent."""
     own = message.author is world.bot and message.webhook is None
     return own or message.channel.is_dm or world.bot in message.mentions
 
 
 def members_chunk(guild: Guild, asked: Json) -> Json:
-    """The answer to a request for members: by ids, or by the beginning of a name."""
+    """Return the answer to a request for members by ids or by the beginning of a name."""
     wanted = {str(each) for each in _as_list(asked.get("user_ids"))}
     query = str(asked.get("query") or "").lower()
     found = [each for each in guild.members.values() if not wanted or str(each.user.id) in wanted]

@@ -1,4 +1,4 @@
-"""The loopback's sockets, and the two ways in: a connector for a bot in this process, a proxy for one in another."""
+"""The sockets of the loopback, the connector for bots in this process and the proxy for others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_REQUEST = 64 * 1024 * 1024
 
 
 class Sockets:
-    """One TLS port that is every host of Discord's, and a proxy that leads there. All on 127.0.0.1."""
+    """One TLS port for all of Discord's hosts, and a proxy to it. Both are on 127.0.0.1."""
 
     def __init__(self, serve: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> None:
         app = web.Application(client_max_size=LARGEST_REQUEST)
@@ -46,7 +46,7 @@ class Sockets:
         self._folder.cleanup()
 
     def connector(self) -> aiohttp.TCPConnector:
-        """A way in for one client session of this process, which closes it."""
+        """Return a connector for one client session of this process, which closes it."""
         return aiohttp.TCPConnector(resolver=_ToLoopback(self._port), ssl=client_context(), limit=0)
 
     @property
@@ -59,7 +59,7 @@ class Sockets:
 
     @property
     def authority_file(self) -> str:
-        """Where the certificate lies that another process must trust."""
+        """The path of the certificate that another process must trust."""
         return str(self._authority_file)
 
     @property
@@ -68,7 +68,7 @@ class Sockets:
 
 
 class _ToLoopback(AbstractResolver):
-    """Finds every host of Discord's here, and no other host anywhere."""
+    """Resolves Discord's hosts to the loopback, and no other host."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -92,4 +92,4 @@ class _ToLoopback(AbstractResolver):
         return [found]
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is open."""

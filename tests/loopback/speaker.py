@@ -1,4 +1,4 @@
-"""Who writes on Discord, and all that writing is: messages, edits, reactions, pins, threads."""
+"""An account that writes: messages, edits, reactions, pins and threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Speaker:
-    """Whoever can write: a person (see `actors.py`), or a bot that is not the one under test."""
+    """A person (see `actors.py`), or a bot other than the one under test."""
 
     def __init__(self, discord: LoopbackDiscord, user: User) -> None:
         self.user = user
@@ -56,7 +56,10 @@ class Speaker:
         sticker: str = "",
         forward: Message | None = None,
     ) -> Message:
-        """Write into a channel, or with `reply_to` answer a message (which pings its author, as clients do)."""
+        """Write into a channel.
+
+        With `reply_to`, reply to a message, which pings its author by default.
+        """
         self._must("send_messages", channel)
         if channel.thread and channel.thread.locked:
             self._must("manage_threads", channel)
@@ -65,15 +68,15 @@ class Speaker:
         if channel.thread:
             channel.thread.archived = False
         extra = (self._sticker(sticker) if sticker else {}) | (
-            _forwarded(forward) if forward else {}
+            _snapshot_of(forward) if forward else {}
         )
         draft = speech.Draft(
-            text, attachments=self._attached(channel, files or {}), reply_to=reply_to, extra=extra
+            text, attachments=self._attach(channel, files or {}), reply_to=reply_to, extra=extra
         )
         name = channel.guild.members[self.id].shown_name if channel.guild else self.name
         return speech.post(self._world, channel, speech.Sender(self.user, name), draft)
 
-    def _attached(self, channel: Channel, files: Mapping[str, bytes]) -> tuple[Json, ...]:
+    def _attach(self, channel: Channel, files: Mapping[str, bytes]) -> tuple[Json, ...]:
         new_id, kept = self._world.clock.snowflake, self._world.files
         return tuple(
             attachment(new_id(), channel, name, content, kept) for name, content in files.items()
@@ -87,7 +90,7 @@ class Speaker:
         }
 
     def edit(self, message: Message, text: str) -> None:
-        """Change one's own message."""
+        """Edit one of the account's own messages."""
         assert message.author is self.user
         now = message.now
         draft = speech.Draft(
@@ -96,20 +99,20 @@ class Speaker:
         speech.edit(self._world, message, draft)
 
     def delete(self, message: Message) -> None:
-        """Take away one's own message or, with Manage Messages, somebody else's."""
+        """Delete a message. Other people's messages need Manage Messages."""
         if message.author is not self.user or message.webhook:
             self._must("manage_messages", message.channel)
         speech.delete(self._world, message)
 
     def pin(self, message: Message) -> None:
-        """Pin a message, which leaves a notice in the channel."""
+        """Pin a message, which posts a notice in the channel."""
         self._must("pin_messages", message.channel)
         message.pinned = True
-        speech.changed(self._world, message)
+        speech.announce_change(self._world, message)
         self._notice(message.channel, MessageKind.PIN, speech.Draft(reply_to=message))
 
     def react(self, message: Message, emoji: str) -> None:
-        """Put a reaction under a message."""
+        """Add a reaction to a message."""
         message.reactions.setdefault(emoji, []).append(self.user)
         data: Json = {
             "user_id": str(self.id),
@@ -128,7 +131,7 @@ class Speaker:
     def start_thread(
         self, where: Channel | Message, name: str, *, private: bool = False
     ) -> Channel:
-        """Open a thread in a channel (which leaves a notice there), under a message, or as a post in a forum."""
+        """Open a thread in a channel (which posts a notice), under a message, or in a forum."""
         if isinstance(where, Message):
             return self._world.thread(where.channel, name, self.user, starter=where)
         thread = self._world.thread(where, name, self.user, private=private)
@@ -147,7 +150,7 @@ class Speaker:
             raise NotOffered(f"{self.name} can't {permission.replace('_', ' ')} in {channel.name}")
 
 
-def _forwarded(message: Message) -> Json:
+def _snapshot_of(message: Message) -> Json:
     now = message.now
     snapshot: Json = {"type": 0, "content": now.content, "embeds": list(now.embeds), "flags": 0}
     snapshot |= {"attachments": list(now.attachments), "mentions": [], "mention_roles": []}

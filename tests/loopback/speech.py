@@ -1,4 +1,4 @@
-"""What is said: posting, editing and deleting messages, and whom they mention."""
+"""Posting, editing and deleting messages, and their mentions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ EVERYONE_MENTION = re.compile(r"@(everyone|here)\b")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What somebody wants a message to say."""
+    """The content of a message before it is posted."""
 
     content: str = ""
     embeds: tuple[Json, ...] = ()
     components: tuple[Json, ...] = ()
     attachments: tuple[Json, ...] = ()
     flags: int = 0
-    allowed_mentions: Json | None = None  # None: whatever the text mentions
+    allowed_mentions: Json | None = None  # None: everything that the text mentions
     reply_to: Message | None = None
     nonce: str | None = None
     extra: Json = field(default_factory=dict)
@@ -38,10 +38,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who says it, and through which door."""
+    """The account and, for webhooks, the name that a message is posted under."""
 
     user: User
-    name: str = ""  # a webhook message's own name
+    name: str = ""  # the displayed name of a webhook's message
     avatar_url: str | None = None
     webhook: Webhook | None = None
     interaction: Interaction | None = None
@@ -56,7 +56,7 @@ def post(
     kind: MessageKind | None = None,
     only_for: User | None = None,
 ) -> Message:
-    """Put a message into a channel and tell the bot. An ephemeral one is told to nobody."""
+    """Post a message and send the event. An ephemeral message has no event."""
     flags = draft.flags | (EPHEMERAL if only_for else 0)
     message = Message(
         world.clock.snowflake(),
@@ -83,7 +83,7 @@ def post(
 
 
 def edit(world: World, message: Message, draft: Draft) -> None:
-    """Give a message a new state. Its pings stay what they were, since editing rings no phone."""
+    """Give a message a new state. Its pings stay, since an edit notifies no one."""
     message.states.append(_state(world, draft, draft.flags))
     pings = set(message.pings)
     _mention(world, message, draft.allowed_mentions)
@@ -92,7 +92,7 @@ def edit(world: World, message: Message, draft: Draft) -> None:
 
 
 def finish_thinking(world: World, message: Message, draft: Draft) -> None:
-    """Put the real answer where "… is thinking" stood. Unlike an edit it may ping."""
+    """Replace "… is thinking" by the real answer. Unlike an edit, it can ping."""
     flags = draft.flags & ~LOADING | (message.now.flags & EPHEMERAL)
     message.states[-1] = replace(_state(world, draft, flags), at=message.now.at)
     _mention(world, message, draft.allowed_mentions)
@@ -100,7 +100,7 @@ def finish_thinking(world: World, message: Message, draft: Draft) -> None:
 
 
 def delete(world: World, message: Message) -> None:
-    """Take a message away. Its states stay known to the test."""
+    """Delete a message. Its states remain available to the test."""
     message.deleted = True
     if message.only_for is None:
         data: Json = {"id": str(message.id), "channel_id": str(message.channel.id)}
@@ -109,21 +109,21 @@ def delete(world: World, message: Message) -> None:
         world.announce(Event("MESSAGE_DELETE", data, message.channel.guild, message.channel))
 
 
-def changed(world: World, message: Message) -> None:
-    """Announce that something about the message is new that people did not write: a pin, a link's preview."""
+def announce_change(world: World, message: Message) -> None:
+    """Send the event for a change that people did not write: a pin or a link preview."""
     _announce(world, message, "MESSAGE_UPDATE")
 
 
 def _state(world: World, draft: Draft, flags: int) -> MessageState:
     embeds = tuple({"type": "rich", **embed} for embed in draft.embeds)
-    components = _numbered(draft.components)
+    components = _number_components(draft.components)
     return MessageState(
         draft.content.strip(), world.clock.now(), embeds, components, draft.attachments, flags
     )
 
 
-def _numbered(components: tuple[Json, ...]) -> tuple[Json, ...]:
-    """The components as Discord keeps them: each with a number, and without what only forms know."""
+def _number_components(components: tuple[Json, ...]) -> tuple[Json, ...]:
+    """Return components as Discord stores them: numbered, without the parts of forms."""
     components = copy.deepcopy(components)
     for number, part in enumerate(walk_components(components), start=1):
         part["id"] = part.get("id") or number
@@ -137,7 +137,7 @@ def _announce(world: World, message: Message, name: str) -> None:
 
 
 def _mention(world: World, message: Message, allowed: Json | None) -> None:
-    """Work out whom the message mentions, as far as it is allowed to and its author may."""
+    """Determine whom the message mentions, within its own limits and its author's permissions."""
     guild, content = message.channel.guild, message.content
     parse = {"everyone", "users", "roles"} if allowed is None else set(allowed.get("parse") or [])
     users = {int(each) for each in (allowed or {}).get("users") or []}

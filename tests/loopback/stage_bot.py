@@ -1,4 +1,4 @@
-"""A small real bot that the loopback's own tests play with."""
+"""A small bot for the loopback's own tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCENARIOS = [f"scenario {number:02}" for number in range(40)]
 
 
 class StageBot(commands.Bot):
-    """Answers commands in every way there is, and remembers what it heard."""
+    """Answers commands in every possible way, and records the messages that it gets."""
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class StageBot(commands.Bot):
         self.tree.add_command(about)
         for menu in (thoughts, wave_at):
             self.tree.add_command(menu)
-        self.tree.error(self._failed)
+        self.tree.error(self._record_error)
         if self._sync:
             await self.tree.sync()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Begin anew at once, where discord.py waits five seconds."""
+        """Start a new session at once. discord.py would wait five seconds."""
 
     async def on_message(self, message: discord.Message, /) -> None:
         self.heard.append(message)
@@ -57,7 +57,7 @@ class StageBot(commands.Bot):
     async def on_resumed(self) -> None:
         self.resumed += 1
 
-    async def _failed(
+    async def _record_error(
         self, _interaction: discord.Interaction, error: app_commands.AppCommandError
     ) -> None:
         self.errors.append(error)
@@ -163,14 +163,14 @@ async def wave_at(interaction: discord.Interaction, member: discord.Member) -> N
 async def persona(
     channel: discord.TextChannel | discord.ForumChannel, **options: Any
 ) -> discord.Webhook:
-    """The bot's webhook in `channel`, made where there is none."""
+    """Return the bot's webhook in `channel`. Create it if it is missing."""
     for webhook in await channel.webhooks():
         return webhook
     return await channel.create_webhook(name="Aside", **options)
 
 
 def text_channel(bot: discord.Client, channel_id: int) -> discord.TextChannel:
-    """The bot's view of a text channel."""
+    """Return the bot's view of a text channel."""
     channel = bot.get_channel(channel_id)
     assert isinstance(channel, discord.TextChannel)
     return channel

@@ -1,4 +1,4 @@
-"""Connections that begin, break and come back."""
+"""Connections that begin, break and resume."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .conftest import Play
 
 
-async def test_a_bot_resumes_and_hears_what_it_missed(play: Play) -> None:
+async def test_a_bot_resumes_and_gets_the_events_that_it_missed(play: Play) -> None:
     await play.discord.gateway.close(4000)
     play.lizzy.say(play.stage, "Did you hear?")
     await play.discord.until(lambda: play.bot.resumed == 1)
@@ -24,12 +24,12 @@ async def test_a_bot_resumes_and_hears_what_it_missed(play: Play) -> None:
     assert (play.discord.gateway.identified, play.discord.gateway.resumed) == (1, 1)
 
 
-async def test_a_bot_comes_back_when_asked_to(play: Play) -> None:
+async def test_a_bot_reconnects_when_asked(play: Play) -> None:
     play.discord.gateway.reconnect()
     await play.discord.until(lambda: play.bot.resumed == 1)
 
 
-async def test_an_invalid_session_begins_anew(play: Play) -> None:
+async def test_a_bot_with_an_invalid_session_starts_a_new_one(play: Play) -> None:
     guild = play.discord.guild("Pemberley")
     play.discord.gateway.invalidate()
     play.lizzy.say(play.stage, "Lost")
@@ -41,13 +41,13 @@ async def test_an_invalid_session_begins_anew(play: Play) -> None:
     assert [message.content for message in play.bot.heard] == ["Found"]
 
 
-async def test_a_session_that_discord_forgot_cannot_be_resumed(play: Play) -> None:
+async def test_a_forgotten_session_cannot_be_resumed(play: Play) -> None:
     play.discord.gateway.forget()
     await play.discord.gateway.close(4000)
     await play.discord.until(lambda: play.discord.gateway.identified == 2)
 
 
-async def test_an_intent_that_the_portal_denies() -> None:
+async def test_an_intent_that_the_portal_denies_is_refused() -> None:
     async with LoopbackDiscord(
         portal=frozenset({Privileged.MEMBERS, Privileged.PRESENCES})
     ) as loopback:
@@ -65,7 +65,7 @@ async def test_a_wrong_token_is_refused(loopback: LoopbackDiscord) -> None:
             pass
 
 
-async def test_events_told_twice_and_in_the_wrong_order(play: Play) -> None:
+async def test_events_arrive_twice_and_in_the_wrong_order(play: Play) -> None:
     play.discord.gateway.repeat("MESSAGE_CREATE")
     play.lizzy.say(play.stage, "one")
     await play.discord.until(lambda: len(play.bot.heard) == 2)
@@ -76,7 +76,7 @@ async def test_events_told_twice_and_in_the_wrong_order(play: Play) -> None:
     assert [message.content for message in play.bot.heard] == ["one", "one", "three", "two"]
 
 
-async def test_who_is_there_is_told_by_intent(play: Play) -> None:
+async def test_the_members_intent_decides_which_members_a_bot_knows(play: Play) -> None:
     server = play.bot.get_guild(play.guild.id)
     assert server
     assert {member.display_name for member in server.members} == {
@@ -92,7 +92,7 @@ async def test_who_is_there_is_told_by_intent(play: Play) -> None:
     await play.discord.until(lambda: server.get_member(jane.id) is None)
 
 
-async def test_without_the_members_intent_people_are_unknown_until_they_speak(
+async def test_without_the_members_intent_members_are_unknown_until_they_speak(
     loopback: LoopbackDiscord,
 ) -> None:
     guild = loopback.guild()
@@ -107,7 +107,7 @@ async def test_without_the_members_intent_people_are_unknown_until_they_speak(
         assert isinstance(bot.heard[0].author, discord.Member)
 
 
-async def test_what_the_bot_may_not_see_it_does_not_hear(play: Play) -> None:
+async def test_a_bot_gets_no_events_of_channels_that_it_cannot_see(play: Play) -> None:
     hidden = play.discord.text_channel(play.guild, "upstairs")
     play.discord.withdraw("view_channel", hidden)
     play.lizzy.say(hidden, "whispers")
@@ -116,14 +116,14 @@ async def test_what_the_bot_may_not_see_it_does_not_hear(play: Play) -> None:
     assert [message.content for message in play.bot.heard] == ["aloud"]
 
 
-async def test_being_invited_and_thrown_out(play: Play) -> None:
+async def test_a_bot_is_invited_and_removed(play: Play) -> None:
     guild = play.discord.guild("Netherfield")
     await play.discord.until(lambda: play.bot.get_guild(guild.id))
     play.discord.world.leave(guild, play.discord.bot)
     await play.discord.until(lambda: play.bot.get_guild(guild.id) is None)
 
 
-async def test_an_outage_is_no_goodbye(play: Play) -> None:
+async def test_an_outage_does_not_remove_the_bot(play: Play) -> None:
     left: list[discord.Guild] = []
 
     @play.bot.listen()
@@ -137,7 +137,7 @@ async def test_an_outage_is_no_goodbye(play: Play) -> None:
     assert left == []
 
 
-async def test_a_gateway_that_is_down_is_tried_again(play: Play) -> None:
+async def test_a_bot_retries_while_the_gateway_is_down(play: Play) -> None:
     play.discord.gateway.down = True
     await play.discord.gateway.close(1001)
     await play.discord.until(lambda: play.discord.gateway.closed_with == [503])

@@ -1,4 +1,4 @@
-"""A person uses commands, buttons and forms; a real bot answers."""
+"""A person uses commands, buttons and forms, and a real bot answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_a_deferred_command_answers_in_private(play: Play) -> None:
     assert play.lizzy.sees(play.stage) == outcome.messages
 
 
-async def test_nobody_else_sees_a_private_answer(play: Play) -> None:
+async def test_a_private_answer_has_one_reader(play: Play) -> None:
     outcome = await play.lizzy.slash(play.stage, "scene start", scenario="emma")
     jane = play.discord.person("Jane", play.guild)
     assert jane.sees(play.stage) == []
@@ -34,7 +34,7 @@ async def test_nobody_else_sees_a_private_answer(play: Play) -> None:
     assert not jane.can_see(outcome.message)
 
 
-async def test_choices_follow_what_is_typed(play: Play) -> None:
+async def test_choices_follow_the_typed_text(play: Play) -> None:
     assert len(await play.lizzy.autocomplete(play.stage, "scene start", scenario="")) == 25
     found = await play.lizzy.autocomplete(play.stage, "scene start", scenario="07")
     assert found == [Choice("Scenario 07", "scenario 07")]
@@ -49,14 +49,14 @@ async def test_options_name_people_and_roles(play: Play) -> None:
     assert outcome.message in play.stage.messages
 
 
-async def test_a_command_tells_who_may_what(play: Play) -> None:
+async def test_an_interaction_contains_the_permissions(play: Play) -> None:
     gm = play.discord.person("GM", play.guild, permissions="manage_guild")
     outcome = await gm.slash(play.stage, "about")
     await play.discord.until(lambda: outcome.text == "True True edited")
     assert [state.content for state in outcome.message.states] == ["True True", "True True edited"]
 
 
-async def test_commands_are_offered_to_whom_they_are_for(play: Play) -> None:
+async def test_a_command_is_offered_only_to_people_with_its_permissions(play: Play) -> None:
     with pytest.raises(NotOffered, match="not offered 'about'"):
         await play.lizzy.slash(play.stage, "about")
     with pytest.raises(NotOffered, match="not offered 'about'"):
@@ -69,10 +69,10 @@ async def test_commands_are_offered_to_whom_they_are_for(play: Play) -> None:
         await play.lizzy.slash(play.stage, "scene start", scenario="emma", rounds="two")
 
 
-async def test_an_application_that_does_not_respond_in_time(play: Play) -> None:
+async def test_an_application_does_not_respond_in_time(play: Play) -> None:
     play.discord.faults.slow("answer_interaction", 0.1)
     using = asyncio.create_task(play.lizzy.slash(play.stage, "wave", at=play.lizzy))
-    await play.discord.until(lambda: play.discord.asked("answer_interaction"))
+    await play.discord.until(lambda: play.discord.requests_to("answer_interaction"))
     play.discord.clock.advance(3)
     assert (await using).failed
     await play.discord.until(lambda: play.discord.violations)
@@ -80,7 +80,7 @@ async def test_an_application_that_does_not_respond_in_time(play: Play) -> None:
     await play.discord.until(lambda: play.bot.errors)
 
 
-async def test_buttons_on_a_personas_message(play: Play) -> None:
+async def test_buttons_under_a_persona_post_work(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
     await webhook.send("Papa?", username="Elizabeth", view=AgainView(), wait=True)
     [post] = play.stage.messages
@@ -97,7 +97,7 @@ async def test_buttons_on_a_personas_message(play: Play) -> None:
         await play.lizzy.press(post, "Done")
 
 
-async def test_a_form_is_filled_in(play: Play) -> None:
+async def test_a_form_is_submitted(play: Play) -> None:
     opened = await play.lizzy.slash(play.stage, "form")
     assert opened.modal
     sent = await play.lizzy.submit_modal(opened, {"Line": "You sent for me?"})
@@ -106,7 +106,7 @@ async def test_a_form_is_filled_in(play: Play) -> None:
         await play.lizzy.submit_modal(opened, {})
 
 
-async def test_menus_of_messages_and_people(play: Play) -> None:
+async def test_messages_and_people_have_menus(play: Play) -> None:
     said = play.lizzy.say(play.stage, "Papa!")
     shown = await play.lizzy.context_menu(said, "Show thoughts")
     assert shown.text == "'Papa!' by Elizabeth"
@@ -131,7 +131,7 @@ async def test_answering_twice_is_a_violation(play: Play) -> None:
     assert [each.code for each in play.discord.forgive(40060)] == [40060]
 
 
-async def test_a_token_lives_a_quarter_of_an_hour(play: Play) -> None:
+async def test_a_token_expires_after_fifteen_minutes(play: Play) -> None:
     heard: list[discord.Interaction] = []
 
     @play.bot.listen("on_interaction")
@@ -147,14 +147,14 @@ async def test_a_token_lives_a_quarter_of_an_hour(play: Play) -> None:
     assert refused.value.code == 50027
 
 
-async def test_a_second_start_finds_its_commands_and_old_buttons_work(play: Play) -> None:
+async def test_commands_and_buttons_survive_a_restart(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
     await webhook.send("Papa?", view=AgainView(), wait=True)
     await play.bot.close()
     async with play.discord.running(StageBot(play.discord.connector(), sync=False)):
         again = await play.lizzy.press(play.stage.messages[0], "again")
         assert again.ephemeral
-    assert len(play.discord.asked("sync_commands")) == 1
+    assert len(play.discord.requests_to("sync_commands")) == 1
 
 
 async def test_a_file_is_an_option(play: Play) -> None:
@@ -167,13 +167,13 @@ async def test_a_file_is_an_option(play: Play) -> None:
     assert outcome.text == "Mr Collins"
 
 
-async def test_a_command_in_a_dm(play: Play) -> None:
+async def test_a_command_works_in_a_dm(play: Play) -> None:
     outcome = await play.lizzy.slash(play.lizzy.dm, "scene start", scenario="emma")
     assert outcome.message.channel is play.lizzy.dm
     assert outcome.message.content == "emma for 3"
 
 
-async def test_a_form_with_labels_and_groups_of_groups(play: Play) -> None:
+async def test_a_form_has_labels_and_groups_have_groups(play: Play) -> None:
     class Labelled(discord.ui.Modal, title="Labelled"):
         name = discord.ui.Label(text="Name", component=discord.ui.TextInput(custom_id="name"))  # type: ignore[var-annotated]
 

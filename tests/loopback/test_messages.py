@@ -1,4 +1,4 @@
-"""The bot's own messages, what people write, and what is refused."""
+"""The bot's own messages, people's messages, and refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .conftest import Play
 
 
-async def test_people_are_heard(play: Play) -> None:
+async def test_a_bot_hears_people(play: Play) -> None:
     said = play.lizzy.say(play.stage, f"Hello {play.discord.bot.mention}")
     [heard] = await play.discord.until(lambda: play.bot.heard)
     assert (heard.content, heard.author.display_name) == (
@@ -32,7 +32,7 @@ async def test_people_are_heard(play: Play) -> None:
     assert play.stage.messages == []
 
 
-async def test_too_long_and_empty_messages(play: Play) -> None:
+async def test_too_long_and_empty_messages_are_refused(play: Play) -> None:
     stage = text_channel(play.bot, play.stage.id)
     for text, code in (("x" * 2001, 50035), ("💔" * 1001, 50035), ("", 50006), (" \n ", 50006)):
         with pytest.raises(discord.HTTPException) as refused:
@@ -57,7 +57,7 @@ async def test_embeds_have_limits_each_and_together(play: Play) -> None:
     assert [each.code for each in play.discord.forgive()] == [50035, 50035]
 
 
-async def test_mentions_ring_only_where_allowed(play: Play) -> None:
+async def test_a_mention_notifies_only_if_it_is_allowed(play: Play) -> None:
     stage, lizzy = text_channel(play.bot, play.stage.id), play.lizzy
     quiet = play.discord.world.role(play.guild, "quiet")
     loud = play.discord.world.role(play.guild, "loud", mentionable=True)
@@ -68,11 +68,11 @@ async def test_mentions_ring_only_where_allowed(play: Play) -> None:
     assert freely.pings == {
         str(lizzy.id),
         str(loud.id),
-    }  # everybody may be named, not everybody's phone rings
+    }  # everyone may be named, but only Jane is notified
     assert silently.pings == set()
 
 
-async def test_a_reply_pings_and_knows_what_it_answers(play: Play) -> None:
+async def test_a_reply_pings_and_knows_its_message(play: Play) -> None:
     question = play.lizzy.say(play.stage, "Papa?")
     await play.discord.until(lambda: play.bot.heard)
     await play.bot.heard[0].reply("Yes?")
@@ -88,18 +88,18 @@ async def test_a_reply_pings_and_knows_what_it_answers(play: Play) -> None:
     assert again.pings == {str(play.discord.bot.id)}
 
 
-async def test_a_nonce_guards_against_saying_it_twice(play: Play) -> None:
+async def test_a_nonce_prevents_a_second_post(play: Play) -> None:
     stage = text_channel(play.bot, play.stage.id)
     play.discord.faults.fail("create_message", 502, after_work=True)
     await play.bot.http.request(
         discord.http.Route("POST", "/channels/{channel_id}/messages", channel_id=stage.id),
         json={"content": "once", "nonce": "n1", "enforce_nonce": True},
     )
-    assert len(play.discord.asked("create_message")) == 2
+    assert len(play.discord.requests_to("create_message")) == 2
     assert [message.content for message in play.stage.messages] == ["once"]
 
 
-async def test_whose_message_it_is_decides_who_may_change_it(play: Play) -> None:
+async def test_only_the_author_may_edit_a_message(play: Play) -> None:
     said = play.lizzy.say(play.stage, "Mine")
     await play.discord.until(lambda: play.bot.heard)
     with pytest.raises(discord.Forbidden) as refused:
@@ -110,7 +110,7 @@ async def test_whose_message_it_is_decides_who_may_change_it(play: Play) -> None
     play.discord.forgive(50005)
 
 
-async def test_the_past_can_be_read(play: Play) -> None:
+async def test_the_history_can_be_read(play: Play) -> None:
     for number in range(5):
         play.lizzy.say(play.stage, str(number))
     stage = text_channel(play.bot, play.stage.id)
@@ -122,7 +122,7 @@ async def test_the_past_can_be_read(play: Play) -> None:
     assert unknown.value.code == 10008
 
 
-async def test_without_the_content_intent_only_what_concerns_the_bot_is_readable() -> None:
+async def test_without_the_content_intent_a_bot_reads_only_messages_about_itself() -> None:
     intents = discord.Intents.default()
     portal = frozenset({Privileged.MEMBERS})
     async with LoopbackDiscord(portal=portal) as loopback:
@@ -157,7 +157,7 @@ async def test_forwards_stickers_and_files_have_no_text(play: Play) -> None:
     assert await letter.attachments[0].read() == b"Dear"
 
 
-async def test_a_pin_and_a_thread_leave_notices(play: Play) -> None:
+async def test_a_pin_and_a_thread_post_notices(play: Play) -> None:
     play.discord.world.overwrite(play.stage, play.discord.bot, allow="pin_messages")
     play.lizzy.say(play.stage, "Remember this")
     await play.discord.until(lambda: play.bot.heard)
@@ -167,13 +167,13 @@ async def test_a_pin_and_a_thread_leave_notices(play: Play) -> None:
     assert play.stage.messages[0].pinned
 
 
-async def test_people_too_have_limits(play: Play) -> None:
+async def test_people_have_limits_too(play: Play) -> None:
     play.discord.world.overwrite(play.stage, play.guild.everyone, deny="send_messages")
     with pytest.raises(NotOffered, match="can't send messages"):
         play.lizzy.say(play.stage, "Hello?")
 
 
-async def test_typing_and_reactions_show(play: Play) -> None:
+async def test_typing_and_reactions_are_events(play: Play) -> None:
     play.lizzy.say(play.stage, "Well?")
     await play.discord.until(lambda: play.bot.heard)
     async with text_channel(play.bot, play.stage.id).typing():
@@ -184,7 +184,7 @@ async def test_typing_and_reactions_show(play: Play) -> None:
     assert play.stage.messages[0].reactions["🎭"] == []
 
 
-async def test_others_that_write_are_told_apart(play: Play) -> None:
+async def test_other_bots_and_webhooks_differ_from_people(play: Play) -> None:
     other = play.discord.other_bot("Other", play.guild)
     other.say(play.stage, "beep")
     play.discord.webhook_says(play.stage, "News", "Extra!")
@@ -194,7 +194,7 @@ async def test_others_that_write_are_told_apart(play: Play) -> None:
     assert (news.author.name, news.webhook_id) == ("News", news.author.id)
 
 
-async def test_what_nobody_wrote_is_heard_all_the_same(play: Play) -> None:
+async def test_system_messages_and_previews_arrive_too(play: Play) -> None:
     said = play.lizzy.say(play.stage, "Look at https://example.com/")
     thread = play.lizzy.start_thread(play.stage, "Act one")
     under = play.lizzy.start_thread(said, "Act two")
@@ -216,7 +216,7 @@ async def test_what_nobody_wrote_is_heard_all_the_same(play: Play) -> None:
     assert [str(each.emoji) for each in fetched.reactions] == ["🎭"]
 
 
-async def test_a_body_that_makes_no_sense_is_said_aloud(play: Play) -> None:
+async def test_a_malformed_body_is_a_violation(play: Play) -> None:
     with pytest.raises(discord.HTTPException):
         await play.bot.http.request(
             discord.http.Route("PATCH", "/channels/{channel_id}", channel_id=play.stage.id),

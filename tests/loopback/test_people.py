@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .conftest import Play
 
 
-async def test_a_private_word(play: Play) -> None:
+async def test_a_dm_has_two_readers(play: Play) -> None:
     user = await play.bot.fetch_user(play.lizzy.id)
     await user.send("Between us")
     assert [message.content for message in play.lizzy.dms] == ["Between us"]
@@ -26,7 +26,7 @@ async def test_a_private_word(play: Play) -> None:
     assert "Between us" not in jane.ever_saw()
 
 
-async def test_closed_doors(play: Play) -> None:
+async def test_closed_dms_refuse_the_bot(play: Play) -> None:
     play.lizzy.user.dms_open = False
     user = await play.bot.fetch_user(play.lizzy.id)
     with pytest.raises(discord.Forbidden) as closed:
@@ -38,7 +38,7 @@ async def test_closed_doors(play: Play) -> None:
     assert closed.value.code == 50278
 
 
-async def test_a_role_is_made_given_mentioned_and_taken(play: Play) -> None:
+async def test_a_role_is_created_given_mentioned_and_deleted(play: Play) -> None:
     own = next(role for role in play.guild.roles.values() if role.managed_by)
     server = play.bot.get_guild(play.guild.id)
     assert server
@@ -60,7 +60,7 @@ async def test_a_role_is_made_given_mentioned_and_taken(play: Play) -> None:
     assert role.id not in play.guild.roles
 
 
-async def test_a_role_above_the_bots_own_is_out_of_reach(play: Play) -> None:
+async def test_a_role_above_the_bots_own_cannot_be_changed(play: Play) -> None:
     own = next(role for role in play.guild.roles.values() if role.managed_by)
     own.permissions |= discord.Permissions(manage_roles=True).value
     own.position, high = 1, play.discord.world.role(play.guild, "high")
@@ -71,7 +71,7 @@ async def test_a_role_above_the_bots_own_is_out_of_reach(play: Play) -> None:
         await play.bot.http.delete_role(server.id, high.id)
 
 
-async def test_the_channel_itself_is_changed(play: Play) -> None:
+async def test_a_channel_is_changed(play: Play) -> None:
     own = next(role for role in play.guild.roles.values() if role.managed_by)
     own.permissions |= discord.Permissions(manage_channels=True).value
     stage = text_channel(play.bot, play.stage.id)
@@ -84,7 +84,7 @@ async def test_the_channel_itself_is_changed(play: Play) -> None:
     assert made.id not in play.discord.world.channels
 
 
-async def test_a_timeout_silences(play: Play) -> None:
+async def test_a_timeout_silences_a_person(play: Play) -> None:
     play.guild.members[play.discord.bot.id].timed_out_until = play.discord.clock.now() + 60
     with pytest.raises(discord.Forbidden):
         await text_channel(play.bot, play.stage.id).send("mute")
@@ -111,7 +111,7 @@ async def test_an_unknown_address_is_a_violation(play: Play) -> None:
     assert [each.code for each in play.discord.forgive()] == [NO_SUCH_ADDRESS]
 
 
-async def test_a_witness_remembers_everything(play: Play) -> None:
+async def test_a_person_remembers_every_text_that_they_could_read(play: Play) -> None:
     thread = play.lizzy.start_thread(play.stage, "The letter")
     await play.discord.until(lambda: play.bot.get_channel(thread.id))
     seen = play.bot.get_channel(thread.id)
@@ -130,7 +130,7 @@ async def test_a_witness_remembers_everything(play: Play) -> None:
     assert "Wickham" not in play.discord.person("Stranger").ever_saw()
 
 
-async def test_a_private_flag_makes_no_ordinary_message_private(play: Play) -> None:
+async def test_the_ephemeral_flag_does_not_hide_an_ordinary_message(play: Play) -> None:
     await play.bot.http.request(
         discord.http.Route("POST", "/channels/{channel_id}/messages", channel_id=play.stage.id),
         json={"content": "for all", "flags": 64},
@@ -138,7 +138,7 @@ async def test_a_private_flag_makes_no_ordinary_message_private(play: Play) -> N
     assert [message.now.flags for message in play.stage.messages] == [0]
 
 
-async def test_somebody_types(play: Play) -> None:
+async def test_a_person_types(play: Play) -> None:
     typing: list[str] = []
 
     @play.bot.listen()

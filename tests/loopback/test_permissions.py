@@ -1,4 +1,4 @@
-"""Who may do what where."""
+"""Permissions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .permissions import ALL, bits, in_channel
 from .world import World
 
 
-def test_overwrites_apply_from_everyone_over_roles_to_the_member() -> None:
+def test_overwrites_apply_in_discords_order() -> None:
     world = World()
     guild = world.guild("Longbourn", bot_permissions="")
     channel, user = world.channel(guild, "study"), world.user("Lizzy")
@@ -21,7 +21,7 @@ def test_overwrites_apply_from_everyone_over_roles_to_the_member() -> None:
     assert not world.may(user, "send_messages", channel)
 
 
-def test_who_cannot_see_a_channel_can_do_nothing_there() -> None:
+def test_without_view_channel_no_permission_holds() -> None:
     world = World()
     guild = world.guild("Longbourn", bot_permissions="manage_webhooks")
     channel = world.channel(guild, "study")
@@ -29,7 +29,7 @@ def test_who_cannot_see_a_channel_can_do_nothing_there() -> None:
     assert in_channel(world.bot, channel, 0) == 0
 
 
-def test_owners_and_administrators_may_everything() -> None:
+def test_owners_and_administrators_have_every_permission() -> None:
     world = World()
     guild = world.guild("Longbourn", bot_permissions="administrator")
     channel = world.channel(guild, "study")
@@ -37,7 +37,7 @@ def test_owners_and_administrators_may_everything() -> None:
     assert in_channel(world.bot, channel, 0) == in_channel(guild.owner, channel, 0) == ALL
 
 
-def test_a_thread_has_its_own_right_to_speak() -> None:
+def test_a_thread_has_its_own_permission_to_write() -> None:
     world = World()
     guild = world.guild("Longbourn", bot_permissions="")
     channel, user = world.channel(guild, "study"), world.user("Lizzy")
@@ -49,7 +49,7 @@ def test_a_thread_has_its_own_right_to_speak() -> None:
     assert not world.may(user, "send_messages", thread)
 
 
-def test_strangers_and_names() -> None:
+def test_people_from_elsewhere_have_no_permissions() -> None:
     world = World()
     channel = world.channel(world.guild("Longbourn"), "study")
     assert in_channel(world.user("Stranger"), channel, 0) == 0

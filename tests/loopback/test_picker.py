@@ -1,4 +1,4 @@
-"""What Discord's client lets people send."""
+"""The checks of Discord's client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from .conversation import Command
 from .entities import ChannelKind
-from .picker import NotOffered, offered, pick
+from .picker import NotOffered, list_commands, pick
 from .world import World
 
 OPTIONS = [
@@ -43,7 +43,7 @@ def house(**changes: Any) -> tuple[World, Any, Any]:
         ({"size": 0.5}, 0.5),
     ],
 )
-def test_values_that_fit(given: dict[str, Any], sent: Any) -> None:
+def test_valid_values_are_sent(given: dict[str, Any], sent: Any) -> None:
     [option] = pick(*house(), "play", given).data["options"]
     assert option["value"] == sent
 
@@ -60,12 +60,12 @@ def test_values_that_fit(given: dict[str, Any], sent: Any) -> None:
         {"x": 1},
     ],
 )
-def test_values_that_do_not(given: dict[str, Any]) -> None:
+def test_invalid_values_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(NotOffered):
         pick(*house(), "play", given)
 
 
-def test_what_is_being_typed_may_be_anything() -> None:
+def test_an_option_being_typed_may_have_any_value() -> None:
     [option] = pick(*house(), "play", {"how_many": "tw"}, focused="how_many").data["options"]
     assert (option["value"], option["focused"]) == ("tw", True)
 
@@ -79,16 +79,16 @@ def test_what_is_being_typed_may_be_anything() -> None:
         {"contexts": [1]},
     ],
 )
-def test_commands_that_are_not_for_everybody(changes: dict[str, Any]) -> None:
-    assert offered(*house(**changes)) == []
+def test_some_commands_are_not_for_everyone(changes: dict[str, Any]) -> None:
+    assert list_commands(*house(**changes)) == []
 
 
-def test_adult_commands_in_threads_go_by_the_channel_they_are_in() -> None:
+def test_age_restricted_commands_in_threads_follow_the_parent_channel() -> None:
     world, user, channel = house(nsfw=True)
     channel.nsfw = True
     thread = world.thread(channel, "t", user)
     assert thread.kind is ChannelKind.PUBLIC_THREAD
-    assert len(offered(world, user, thread)) == 1
+    assert len(list_commands(world, user, thread)) == 1
 
 
 def test_a_servers_own_commands_come_first_and_other_servers_never() -> None:
@@ -97,4 +97,4 @@ def test_a_servers_own_commands_come_first_and_other_servers_never() -> None:
     world.commands[3] = Command(
         3, {"name": "play", "description": "theirs"}, 1, world.guild("Pemberley")
     )
-    assert [each.id for each in offered(world, user, channel)] == [2, 1]
+    assert [each.id for each in list_commands(world, user, channel)] == [2, 1]

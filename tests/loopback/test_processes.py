@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .server import LoopbackDiscord
 
 
-async def test_a_bot_in_another_process(loopback: LoopbackDiscord) -> None:
+async def test_a_bot_in_another_process_plays(loopback: LoopbackDiscord) -> None:
     guild = loopback.guild()
     stage, lizzy = loopback.text_channel(guild, "stage"), loopback.person("Lizzy", guild)
     program = [sys.executable, "-m", "tests.loopback.processes_bot"]
@@ -28,14 +28,14 @@ async def test_a_bot_in_another_process(loopback: LoopbackDiscord) -> None:
     assert (stage.messages[1].name, stage.messages[1].content) == ("Nymph", "Is anybody there?")
 
 
-async def test_the_proxy_leads_to_discord_only(loopback: LoopbackDiscord) -> None:
+async def test_the_proxy_connects_only_to_discord(loopback: LoopbackDiscord) -> None:
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.ClientHttpProxyError):
             await session.get("https://example.com/", proxy=loopback.proxy_url)
     assert loopback.hosts_refused == ["example.com:443"]
 
 
-async def test_a_bot_in_this_process_finds_no_other_host_either(loopback: LoopbackDiscord) -> None:
+async def test_a_bot_in_this_process_reaches_no_other_host(loopback: LoopbackDiscord) -> None:
     async with aiohttp.ClientSession(connector=loopback.connector()) as session:
         with pytest.raises(aiohttp.ClientConnectorError):
             await session.get("https://example.com/")

@@ -1,4 +1,4 @@
-"""What the README shows works."""
+"""The README's examples work."""
 
 from __future__ import annotations
 
@@ -35,30 +35,28 @@ NAMES: dict[str, Any] = {each.__name__: each for each in (ChannelKind, Refusal, 
 NAMES |= {"Answer": Answer, "discord": discord, "payloads": payloads, "speech": speech}
 
 
-def shown(beginning: str) -> str:
-    """The one example that begins like this."""
+def example_of(beginning: str) -> str:
+    """Return the only example that begins like this."""
     [block] = [each for each in BLOCKS if each.startswith(beginning)]
     return str(block)
 
 
 @pytest.fixture
 def another_route() -> Iterator[str]:
-    """The route of the README in the table, as long as the test lasts."""
-    example, before = shown("@route"), len(TABLE)
+    """Add the README's route to the table for the length of a test."""
+    example, before = example_of("@route"), len(TABLE)
     exec(example, dict(NAMES))
     yield example
     del TABLE[before:]
 
 
-async def test_the_first_test(loopback: LoopbackDiscord) -> None:
+async def test_the_first_example_passes(loopback: LoopbackDiscord) -> None:
     names = dict(NAMES)
-    exec(shown("async def test_"), names)
+    exec(example_of("async def test_"), names)
     await names["test_a_bot_waves_back"](loopback)
 
 
-async def test_a_newcomer_adds_a_route_in_ten_lines(
-    loopback: LoopbackDiscord, another_route: str
-) -> None:
+async def test_a_new_route_takes_ten_lines(loopback: LoopbackDiscord, another_route: str) -> None:
     assert another_route.count("\n") <= 10
     guild = loopback.guild()
     news = loopback.world.channel(guild, "news", ChannelKind.ANNOUNCEMENT)
@@ -67,10 +65,10 @@ async def test_a_newcomer_adds_a_route_in_ten_lines(
         channel = bot.get_channel(news.id)
         assert isinstance(channel, discord.TextChannel)
         await (await channel.send("Bingley is come.")).publish()
-        assert [each.status for each in loopback.asked("publish_message")] == [200]
+        assert [each.status for each in loopback.requests_to("publish_message")] == [200]
 
 
-async def test_which_says_no_as_discord_does(play: Play, another_route: str) -> None:
+async def test_the_new_route_refuses_as_discord_does(play: Play, another_route: str) -> None:
     assert "Refusal(50024)" in another_route
     channel = play.bot.get_channel(play.stage.id)
     assert isinstance(channel, discord.TextChannel)
@@ -80,8 +78,8 @@ async def test_which_says_no_as_discord_does(play: Play, another_route: str) -> 
     assert [each.code for each in play.discord.forgive()] == [50024]
 
 
-def test_the_rule_that_is_shown_stands_there() -> None:
-    assert shown("def _embed_faults") in (HERE / "rules" / "messages.py").read_text("utf-8")
+def test_the_example_of_a_rule_is_in_the_code() -> None:
+    assert example_of("def _embed_faults") in (HERE / "rules" / "messages.py").read_text("utf-8")
 
 
 def test_every_file_is_in_the_table() -> None:

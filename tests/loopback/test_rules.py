@@ -1,4 +1,4 @@
-"""What is accepted and what is not, without a bot."""
+"""Accepted and refused bodies, without a bot."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def words(faults: Iterable[Fault]) -> list[str]:
     return [fault.code for fault in faults]
 
 
-def test_length_counts_what_takes_more() -> None:
+def test_length_counts_the_larger_unit() -> None:
     assert length("abc") == 3
     assert length("汉字") == 2
     assert length("💔") == 2
 
 
 @pytest.mark.parametrize("name", ["scene", "mr-bennet", "o'brien", "場面", "début", "a" * 32])
-def test_names_that_commands_may_have(name: str) -> None:
+def test_valid_command_names_are_accepted(name: str) -> None:
     assert words(check_commands([command(name=name)])) == []
 
 
 @pytest.mark.parametrize("name", ["Scene", "mr bennet", "mr.bennet", "", "a" * 33, "a/b"])
-def test_names_that_commands_may_not_have(name: str) -> None:
+def test_invalid_command_names_are_refused(name: str) -> None:
     assert words(check_commands([command(name=name)])) == ["APPLICATION_COMMAND_INVALID_NAME"]
 
 
@@ -76,7 +76,7 @@ def test_names_that_commands_may_not_have(name: str) -> None:
         command(type=3, description="not here"),
     ],
 )
-def test_commands_that_are_refused(bad: dict[str, Any]) -> None:
+def test_invalid_commands_are_refused(bad: dict[str, Any]) -> None:
     assert len(words(check_commands([bad]))) == 1
 
 
@@ -87,7 +87,7 @@ def test_a_set_of_commands_has_limits_too() -> None:
     ]
 
 
-def test_choices_that_are_offered() -> None:
+def test_invalid_choices_are_refused() -> None:
     choice = {"name": "Emma", "value": "emma"}
     assert words(check_choices([choice] * 25, 3)) == []
     assert words(check_choices([choice] * 26, 3)) == ["BASE_TYPE_MAX_LENGTH"]
@@ -121,7 +121,7 @@ def test_choices_that_are_offered() -> None:
         {"components": [{"type": 10, "content": "x"}], "flags": 1 << 15, "content": "and text"},
     ],
 )
-def test_components_that_are_refused(bad: dict[str, Any]) -> None:
+def test_invalid_components_are_refused(bad: dict[str, Any]) -> None:
     assert len(words(check_components(bad))) == 1
 
 
@@ -137,13 +137,13 @@ def test_forms_have_limits() -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "Clyde", "DISCORD", "x" * 81])
-def test_webhook_names_that_are_refused(name: str) -> None:
+def test_invalid_webhook_names_are_refused(name: str) -> None:
     with pytest.raises(Refusal) as refused:
         check_webhook_name({"name": name})
     assert refused.value.code == 50035
 
 
-def test_messages_that_are_refused() -> None:
+def test_invalid_messages_are_refused() -> None:
     embed = {"title": "t", "fields": [{"name": "n", "value": ""}]}
     exclusive = {"parse": ["users"], "users": ["1"]}
     for body in (
@@ -175,7 +175,9 @@ needs_description = pytest.mark.skipif(
         ("create_webhook", {}),
     ],
 )
-def test_what_the_description_does_not_know_is_refused(name: str, body: dict[str, Any]) -> None:
+def test_a_body_that_the_description_does_not_allow_is_refused(
+    name: str, body: dict[str, Any]
+) -> None:
     description = openapi.find_description()
     assert description
     with pytest.raises(Refusal):
@@ -183,7 +185,7 @@ def test_what_the_description_does_not_know_is_refused(name: str, body: dict[str
 
 
 @needs_description
-def test_every_route_that_takes_a_body_is_described() -> None:
+def test_every_route_with_a_body_is_described() -> None:
     description = openapi.find_description()
     assert description
     takes = [

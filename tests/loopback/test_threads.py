@@ -36,7 +36,7 @@ async def test_the_bot_opens_threads_of_every_kind(play: Play) -> None:
     assert [each.content for each in play.lizzy.sees(threads[private.id])] == ["who is there?"]
 
 
-async def test_a_post_in_a_forum(play: Play) -> None:
+async def test_a_bot_posts_in_a_forum(play: Play) -> None:
     forum = play.discord.world.channel(play.guild, "plays", ChannelKind.FORUM)
     await play.discord.until(lambda: play.bot.get_channel(forum.id))
     seen = play.bot.get_channel(forum.id)
@@ -48,7 +48,7 @@ async def test_a_post_in_a_forum(play: Play) -> None:
     ] == ["It is a truth…"]
 
 
-async def test_writing_wakes_an_archived_thread_and_changing_it_does_not_work(play: Play) -> None:
+async def test_writing_reopens_an_archived_thread_but_editing_fails(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
     thread = await text_channel(play.bot, play.stage.id).create_thread(
         name="t", type=discord.ChannelType.public_thread
@@ -65,7 +65,7 @@ async def test_writing_wakes_an_archived_thread_and_changing_it_does_not_work(pl
     assert not state.archived
 
 
-async def test_a_locked_thread_takes_no_words(play: Play) -> None:
+async def test_a_locked_thread_refuses_messages(play: Play) -> None:
     thread = play.lizzy.start_thread(play.stage, "t")
     await play.discord.until(lambda: play.bot.get_channel(thread.id))
     seen = play.bot.get_channel(thread.id)
@@ -79,7 +79,7 @@ async def test_a_locked_thread_takes_no_words(play: Play) -> None:
     assert locked.value.code == 160005
 
 
-async def test_send_messages_does_not_imply_threads(play: Play) -> None:
+async def test_send_messages_does_not_include_threads(play: Play) -> None:
     play.discord.world.overwrite(play.stage, play.guild.everyone, deny="send_messages_in_threads")
     thread = play.lizzy.start_thread(play.stage, "t")
     await play.discord.until(lambda: play.bot.get_channel(thread.id))
@@ -91,7 +91,7 @@ async def test_send_messages_does_not_imply_threads(play: Play) -> None:
     await text_channel(play.bot, play.stage.id).send("not mute")
 
 
-async def test_a_channel_takes_its_threads_and_webhooks_along(play: Play) -> None:
+async def test_deleting_a_channel_deletes_its_threads_and_webhooks(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
     thread = play.lizzy.start_thread(play.stage, "t")
     seen = text_channel(play.bot, play.stage.id)

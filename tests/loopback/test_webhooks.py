@@ -1,4 +1,4 @@
-"""Messages under any name: where they land, who may change them, and what is refused."""
+"""Webhook messages: where they arrive, who may change them, and refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .conftest import Play
 
 
-async def test_a_persona_speaks_is_edited_and_vanishes(play: Play) -> None:
+async def test_a_persona_post_is_sent_edited_and_deleted(play: Play) -> None:
     webhook = await persona(text_channel(play.bot, play.stage.id))
     sent = await webhook.send(
         "Good evening.", username="Mr Bennet", avatar_url="https://example.com/b.png", wait=True
@@ -34,7 +34,7 @@ async def test_a_persona_speaks_is_edited_and_vanishes(play: Play) -> None:
     assert play.bot.heard[0].webhook_id == play.bot.heard[0].author.id == webhook.id
 
 
-async def test_a_thread_is_reached_through_its_parents_webhook(play: Play) -> None:
+async def test_a_thread_uses_its_parents_webhook(play: Play) -> None:
     thread = play.lizzy.start_thread(play.stage, "Act one")
     webhook = await persona(text_channel(play.bot, play.stage.id))
     inside = discord.Object(thread.id)
@@ -42,7 +42,7 @@ async def test_a_thread_is_reached_through_its_parents_webhook(play: Play) -> No
     assert [message.content for message in thread.messages] == ["In here."]
     assert [message.content for message in play.stage.messages] == [
         "Act one"
-    ]  # the notice of the thread itself
+    ]  # the thread's own notice
     with pytest.raises(discord.NotFound) as lost:
         await webhook.edit_message(sent.id, content="Where?")
     assert lost.value.code == 10008
@@ -84,7 +84,7 @@ async def test_a_forum_needs_a_thread_or_a_name_for_one(play: Play) -> None:
     play.discord.forgive(220001)
 
 
-async def test_names_that_discord_forbids(play: Play) -> None:
+async def test_forbidden_names_are_refused(play: Play) -> None:
     stage = text_channel(play.bot, play.stage.id)
     webhook = await persona(stage)
     for name in ("Clyde", "my DisCord friend", "x" * 81):
@@ -115,7 +115,7 @@ async def test_a_deleted_webhook_is_unknown(play: Play) -> None:
     assert unknown.value.code == 10015
 
 
-async def test_a_channel_can_deny_what_the_server_allows(play: Play) -> None:
+async def test_a_channel_can_deny_a_servers_permission(play: Play) -> None:
     play.discord.world.overwrite(play.stage, play.guild.everyone, deny="manage_webhooks")
     own = next(role for role in play.guild.roles.values() if role.managed_by)
     with pytest.raises(discord.Forbidden) as refused:
@@ -129,7 +129,7 @@ async def test_a_channel_can_deny_what_the_server_allows(play: Play) -> None:
     assert refused.value.code == 50001
 
 
-async def test_a_file_comes_along_and_stays_through_an_edit(play: Play) -> None:
+async def test_a_file_stays_through_an_edit(play: Play) -> None:
     import io
 
     webhook = await persona(text_channel(play.bot, play.stage.id))

@@ -1,4 +1,4 @@
-"""A certificate authority of the loopback's own, made for one run and believed by nobody who isn't told to."""
+"""A certificate authority for one run, trusted only by processes that are given it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _authority() -> trustme.CA:
 
 @cache
 def server_context() -> ssl.SSLContext:
-    """For the side that is Discord."""
+    """Return the TLS context of the server."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     names = [name for host in HOSTS for name in (host, f"*.{host}")]
     _authority().issue_cert(*names).configure_cert(context)
@@ -30,12 +30,12 @@ def server_context() -> ssl.SSLContext:
 
 @cache
 def client_context() -> ssl.SSLContext:
-    """For a bot in this process: it trusts the loopback and nobody else."""
+    """Return the TLS context of a bot in this process, which trusts only the loopback."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     _authority().configure_trust(context)
     return context
 
 
 def write_authority(path: Path) -> None:
-    """For a bot in another process, which finds it through SSL_CERT_FILE."""
+    """Write the authority's certificate for a bot in another process (SSL_CERT_FILE)."""
     _authority().cert_pem.write_to_path(str(path))

@@ -1,7 +1,7 @@
-"""The state of one Discord, and the only place that changes servers, people and channels.
+"""The state of one Discord. Only this module changes servers, people and channels.
 
-Everything here succeeds: whether somebody may do it is asked in `routes/` (for the bot) and `actors.py` (for people).
-Each change is announced through `World.announce`, which the gateway listens to.
+It checks no permissions: `routes/` does that for the bot, and `actors.py` for people. Every change
+is announced to the gateway through `World.announce`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something the gateway may tell the bot. A `message` is written for each listener by its intents."""
+    """An event that the gateway may send.
+
+    A `message` is written for each session by its intents.
+    """
 
     name: str
     data: Json
@@ -46,23 +49,21 @@ class Event:
 
 @dataclass(slots=True, repr=False)
 class World:
-    """All there is. Ids are unique over all kinds."""
+    """Everything that exists. Ids are unique across all kinds."""
 
     clock: Clock = field(default_factory=Clock)
-    portal: set[Privileged] = field(
-        default_factory=set
-    )  # privileged intents switched on for the bot
+    portal: set[Privileged] = field(default_factory=set)  # privileged intents enabled for the bot
     users: dict[int, User] = field(default_factory=dict)
     guilds: dict[int, Guild] = field(default_factory=dict)
-    channels: dict[int, Channel] = field(default_factory=dict)  # those that are there
-    places: list[Channel] = field(default_factory=list)  # those that ever were
+    channels: dict[int, Channel] = field(default_factory=dict)  # those that exist
+    places: list[Channel] = field(default_factory=list)  # those that ever existed
     messages: dict[int, Message] = field(default_factory=dict)
     webhooks: dict[int, Webhook] = field(default_factory=dict)
     commands: dict[int, Command] = field(default_factory=dict)
     interactions: dict[str, Interaction] = field(default_factory=dict)  # by token
-    presences: list[Json] = field(default_factory=list)  # what the bot said it is doing
+    presences: list[Json] = field(default_factory=list)  # the bot's presences
     typing: list[tuple[User, Channel]] = field(default_factory=list)
-    files: dict[int, bytes] = field(default_factory=dict)  # what was attached, by attachment id
+    files: dict[int, bytes] = field(default_factory=dict)  # attachments by their id
     announce: Callable[[Event], None] = lambda _event: None
     bot: User = field(init=False)
 
@@ -70,14 +71,14 @@ class World:
         self.bot = self.user("Loopback Bot", bot=True)
 
     def user(self, name: str, *, bot: bool = False) -> User:
-        """Somebody new, on no server yet."""
+        """Create a user who is on no server."""
         account = name if bot else name.lower().replace(" ", "_")
         user = User(self.clock.snowflake(), account, name, bot)
         self.users[user.id] = user
         return user
 
     def guild(self, name: str, *, bot_permissions: str = INVITED) -> Guild:
-        """A server with a silent owner, and the bot, invited with these permissions on top of @everyone's."""
+        """Create a server with a silent owner and the bot, which has a role with permissions."""
         guild = Guild(self.clock.snowflake(), name, self.user(f"{name} owner"))
         guild.roles[guild.id] = Role(guild.id, guild, "@everyone", bits(EVERYONE), position=0)
         self.guilds[guild.id] = guild
@@ -99,7 +100,7 @@ class World:
         return member
 
     def leave(self, guild: Guild, user: User) -> None:
-        """Somebody leaves, or is thrown out; the bot too."""
+        """Remove a user from a server. The user may be the bot."""
         if user is self.bot:
             self.announce(Event("GUILD_DELETE", {"id": str(guild.id), "unavailable": False}, guild))
         del guild.members[user.id]
@@ -107,7 +108,7 @@ class World:
         self.announce(Event("GUILD_MEMBER_REMOVE", data, guild))
 
     def outage(self, guild: Guild) -> None:
-        """The server is out of reach for a while. Nobody has left it."""
+        """Make the server unavailable for a while. It keeps its members."""
         self.announce(Event("GUILD_DELETE", {"id": str(guild.id), "unavailable": True}, guild))
 
     def outage_over(self, guild: Guild) -> None:
@@ -174,7 +175,7 @@ class World:
         private: bool = False,
         starter: Message | None = None,
     ) -> Channel:
-        """A thread or forum post. One that grows from a message has that message's id."""
+        """Create a thread or forum post. A thread under a message has the message's id."""
         kind = ChannelKind.PRIVATE_THREAD if private else ChannelKind.PUBLIC_THREAD
         state = ThreadState(owner.id, {owner.id}, changed_at=self.clock.now())
         thread_id = starter.id if starter else self.clock.snowflake()
@@ -221,7 +222,7 @@ class World:
         channel.titles += [each for each in shown if each and each not in channel.titles]
 
     def channel_changed(self, channel: Channel) -> None:
-        """Tell the bot that a channel or thread is not as it was."""
+        """Send the event that a channel or thread has changed."""
         self._note_titles(channel)
         if channel.thread:
             channel.thread.changed_at = self.clock.now()
@@ -234,7 +235,7 @@ class World:
             )
 
     def delete_channel(self, channel: Channel) -> None:
-        """The channel goes, and with it its threads and webhooks. What was said there stays in `history`."""
+        """Delete a channel with its threads and webhooks. Its messages stay in `history`."""
         assert channel.guild
         event = "THREAD_DELETE" if channel.kind in THREADS else "CHANNEL_DELETE"
         self.announce(Event(event, payloads.channel(channel), channel.guild, channel))
@@ -254,13 +255,13 @@ class World:
     def overwrite(
         self, channel: Channel, target: Role | User, *, allow: str = "", deny: str = ""
     ) -> None:
-        """Set what a role or a person may and may not do in a channel, by permission names."""
+        """Set the permissions of a role or a person in a channel, by their names."""
         kind = 0 if isinstance(target, Role) else 1
         channel.overwrites[target.id] = Overwrite(target.id, kind, bits(allow), bits(deny))
         self.channel_changed(channel)
 
     def dm(self, user: User) -> Channel:
-        """The one DM between `user` and the bot."""
+        """Return the only DM between `user` and the bot."""
         for channel in self.channels.values():
             if channel.is_dm and user in channel.recipients:
                 return channel
@@ -301,7 +302,7 @@ class World:
         data: Json,
         source: Message | None = None,
     ) -> Interaction:
-        """Somebody did something that the bot must answer."""
+        """Create an interaction that the bot must answer."""
         now, token = self.clock.now(), f"interaction-token-{self.clock.snowflake()}"
         interaction = Interaction(
             self.clock.snowflake(), token, kind, user, channel, now, data, source
@@ -330,12 +331,12 @@ class World:
         self.announce(Event("TYPING_START", data, channel.guild, channel))
 
     def may(self, user: User, names: str, channel: Channel) -> bool:
-        """Whether `user` has all these permissions in `channel`, overwrites included."""
+        """Return whether `user` has all these permissions in `channel`, overwrites included."""
         wanted = bits(names)
         return in_channel(user, channel, self.clock.now()) & wanted == wanted
 
     def require(self, user: User, names: str, channel: Channel) -> None:
-        """Refuse with 50001 who can't see the channel, with 50013 who lacks one of the permissions."""
+        """Refuse with 50001 if the channel is hidden, with 50013 if a permission is missing."""
         if not self.may(user, "view_channel", channel):
             raise Refusal(50001)
         if not self.may(user, names, channel):

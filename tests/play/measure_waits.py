@@ -89,7 +89,8 @@ async def _interact(evening: Evening, stage: Channel) -> list[float]:
         await evening.lizzy.slash(stage, "cast list"),
     ]
     answers = {
-        each.path.split("/")[-3]: each.at for each in evening.discord.asked("answer_interaction")
+        each.path.split("/")[-3]: each.at
+        for each in evening.discord.requests_to("answer_interaction")
     }
     began = {str(each.interaction.id): each.interaction.created_at for each in outcomes}
     return [answers[one] - when for one, when in began.items()]

@@ -19,7 +19,7 @@ async def test_a_game_master_is_told_once_for_six_replies(evening: Evening) -> N
             await asked(evening, f"@Mr Bennet Question {count}?", count=count)
         await evening.discord.quiet()
         assert evening.gm.ever_saw().count("direct messages are closed") == 1
-        assert len(evening.discord.asked("open_dm")) == 1
+        assert len(evening.discord.requests_to("open_dm")) == 1
 
 
 async def test_thoughts_arrive_after_the_game_master_opened_their_messages_and_used_a_command(

@@ -61,7 +61,7 @@ async def test_aside_run_plays_and_ends_on_a_signal(evening: Evening, tmp_path: 
             PROXIED.format(proxy=discord.proxy_url, url=server.url)
         )
         async with running(tmp_path, login(discord)) as process:
-            await discord.until(lambda: discord.asked("sync_commands"), 30)
+            await discord.until(lambda: discord.requests_to("sync_commands"), 30)
             await discord.until(lambda: discord.gateway.identified, 30)
             await asyncio.sleep(0.5)
             await evening.begin()
@@ -87,7 +87,7 @@ async def test_a_reply_interrupted_by_a_kill_is_finished_after_the_restart(
         environ = login(discord)
         async with running(tmp_path, environ) as process:
             await discord.until(lambda: discord.gateway.identified, 30)
-            await discord.until(lambda: discord.asked("sync_commands"), 30)
+            await discord.until(lambda: discord.requests_to("sync_commands"), 30)
             await asyncio.sleep(0.5)
             await evening.begin()
             evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")

@@ -218,7 +218,7 @@ async def test_a_scene_continues_after_a_restart(evening: Evening) -> None:
         ]
         assert "MARMALADE" in after.requests[0].prompt.text
         assert "||SECRET" in personas(evening.stage)[1].content
-        assert len(evening.discord.asked("sync_commands")) == 1
+        assert len(evening.discord.requests_to("sync_commands")) == 1
 
 
 async def test_edits_and_deletions_change_the_story_without_a_reply(evening: Evening) -> None:

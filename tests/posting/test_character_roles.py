@@ -38,7 +38,7 @@ async def test_a_scene_that_has_its_roles_keeps_them(setup: PostingSetup) -> Non
     )
     parts = tuple(replace(part, role_id=roles[part.character]) for part in scene.parts)
     assert await create_roles(guild(setup), replace(scene, parts=parts)) == roles
-    assert len(setup.discord.asked("create_role")) == len(roles)
+    assert len(setup.discord.requests_to("create_role")) == len(roles)
 
 
 async def test_a_deleted_role_is_created_again(setup: PostingSetup) -> None:
@@ -74,7 +74,7 @@ async def test_without_manage_roles_no_role_is_requested(
     setup.discord.world.role_changed(own)
     await setup.discord.until(lambda: not guild(setup).me.guild_permissions.manage_roles)
     assert await create_roles(guild(setup), setup.scene()) == {}
-    assert not setup.discord.asked("create_role")
+    assert not setup.discord.requests_to("create_role")
 
 
 async def test_an_error_while_creating_a_role_is_not_raised(setup: PostingSetup) -> None:

@@ -165,7 +165,7 @@ async def test_typing_is_shown_while_a_character_thinks(setup: PostingSetup) -> 
 async def test_a_reply_is_delivered_although_typing_is_refused(setup: PostingSetup) -> None:
     setup.discord.faults.refuse("start_typing", 50013)
     async with setup.delivery.thinking(setup.scene(), setup.turn()):
-        await setup.discord.until(lambda: setup.discord.asked("start_typing"))
+        await setup.discord.until(lambda: setup.discord.requests_to("start_typing"))
     await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take("Here."))
     assert setup.read() == [("Mr Bennet", "Here.")]
 

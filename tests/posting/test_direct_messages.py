@@ -117,7 +117,7 @@ async def test_closed_direct_messages_are_tried_once_and_reported_once(
         take = setup.take(thought("Hm."), "Sit.")
         await delivery.deliver(setup.scene(), setup.turn(), take)
     assert reported == [setup.gm.id]
-    assert len(setup.discord.asked("open_dm")) == 1
+    assert len(setup.discord.requests_to("open_dm")) == 1
     assert delivery.pop_undelivered(setup.gm.id)
     assert delivery.pop_undelivered(setup.gm.id) is None
 

@@ -137,8 +137,8 @@ async def test_beats_that_settle_during_a_request_go_into_the_next_one(
         for length in range(1, 60):
             await setup.delivery.progress(scene, turn, (speech(LONG[:length]),))
             await asyncio.sleep(0.01)
-    asked = len(setup.discord.asked("execute_webhook")) + len(
-        setup.discord.asked("edit_webhook_message")
+    asked = len(setup.discord.requests_to("execute_webhook")) + len(
+        setup.discord.requests_to("edit_webhook_message")
     )
     assert 2 <= asked <= (time.monotonic() - began) / request_time + 1
 
@@ -258,7 +258,7 @@ async def test_a_stream_stops_when_a_post_is_refused(
     setup.discord.faults.refuse("execute_webhook", 50013)
     async with setup.delivery.thinking(scene, turn):
         await show(setup, scene, turn, (speech("Sit"),), (speech("Sit down"),))
-    assert len(setup.discord.asked("execute_webhook")) == 1
+    assert len(setup.discord.requests_to("execute_webhook")) == 1
     await setup.delivery.deliver(scene, turn, setup.take("Sit down."))
     assert setup.read() == [("Mr Bennet", "Sit down.")]
 

@@ -34,7 +34,7 @@ async def test_one_webhook_serves_a_channel_and_its_threads(setup: PostingSetup)
         setup.scene(setup.start_thread()), setup.turn(), setup.take("Four.")
     )
     assert setup.webhook_names() == ["Aside"]
-    assert len(setup.discord.asked("create_webhook")) == 1
+    assert len(setup.discord.requests_to("create_webhook")) == 1
 
 
 async def test_concurrent_callers_share_one_webhook(setup: PostingSetup) -> None:
@@ -141,7 +141,7 @@ async def test_characters_share_a_webhook_if_the_channel_is_almost_full(
     setup.portraits.faces["Elizabeth"] = draw_portrait()
     await deliver(setup, "One.", "Two.", by="Elizabeth")
     assert setup.webhook_names()[OWN_WEBHOOK_LIMIT:] == ["Aside"]
-    assert len(setup.discord.asked("list_webhooks")) == 2
+    assert len(setup.discord.requests_to("list_webhooks")) == 2
 
 
 async def test_a_character_whose_picture_discord_rejects_posts_without_it(
@@ -233,7 +233,7 @@ async def test_the_bot_speaks_for_characters_if_discord_refuses_a_webhook(
     notice, *replies = setup.texts()
     assert sentence in notice.replace("\\", "")
     assert replies == ["**Mr Bennet**\nOne.", "**Mr Bennet**\nTwo."]
-    assert len(setup.discord.asked("create_webhook")) == 1
+    assert len(setup.discord.requests_to("create_webhook")) == 1
     setup.discord.forgive(code)
 
 

@@ -63,7 +63,7 @@ async def started(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subpr
 async def online(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subprocess.Process]:
     """The program, once it hears and is heard."""
     async with started(folder, evening) as process:
-        await evening.discord.until(lambda: evening.discord.asked("sync_commands"), PATIENCE)
+        await evening.discord.until(lambda: evening.discord.requests_to("sync_commands"), PATIENCE)
         await evening.discord.quiet(0.3, PATIENCE)
         yield process
 

@@ -1,8 +1,8 @@
-"""Writes the world as Discord's JSON: one function a kind of object."""
+"""The world as Discord's JSON, with one function for each kind of object."""
 
+from .messages import command, interaction, message, webhook
 from .people import member, role, user
 from .places import channel, guild, thread_member
-from .said import command, interaction, message, webhook
 
 __all__ = [
     "channel",

@@ -17,7 +17,7 @@ _REQUIRE_TAG = 1 << 4
 
 
 def channel(where: Channel) -> Json:
-    """Any kind of channel."""
+    """Return the JSON of any kind of channel."""
     flags = _REQUIRE_TAG if where.requires_tag else 0
     data: Json = {"id": str(where.id), "type": int(where.kind), "flags": flags}
     data["last_message_id"] = str(where.history[-1].id) if where.history else None
@@ -91,7 +91,7 @@ def thread_member(where: Channel, user_id: int) -> Json:
     }
 
 
-UNREMARKABLE: Json = {  # what no test has asked for yet
+UNREMARKABLE: Json = {  # fields that no test has needed yet
     "emojis": [],
     "stickers": [],
     "features": [],
@@ -130,8 +130,8 @@ UNREMARKABLE: Json = {  # what no test has asked for yet
 }
 
 
-def guild(where: Guild, world: World, *, whole: bool = True) -> Json:
-    """A server: `whole` as the gateway tells it, with everybody and everything in it, else as REST does."""
+def guild(where: Guild, world: World, *, complete: bool = True) -> Json:
+    """Return the JSON of a server: `complete` as in the gateway's events, otherwise as over HTTP."""
     data: Json = {
         "id": str(where.id),
         "name": where.name,
@@ -139,7 +139,7 @@ def guild(where: Guild, world: World, *, whole: bool = True) -> Json:
         "preferred_locale": where.locale,
         "roles": [role(each) for each in where.roles.values()],
     }
-    return UNREMARKABLE | data | (_gateway_only(where, world) if whole else {})
+    return UNREMARKABLE | data | (_gateway_only(where, world) if complete else {})
 
 
 def _gateway_only(where: Guild, world: World) -> Json:

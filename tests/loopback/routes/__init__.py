@@ -1,4 +1,4 @@
-"""What the loopback can do, one file a subject. Importing this package enters every route into `router.TABLE`."""
+"""The routes, one file for each subject. Importing this package fills `router.TABLE`."""
 
 from . import (
     channels,

@@ -1,4 +1,4 @@
-"""Channels themselves: reading, making, changing, deleting, who may do what in them, and typing."""
+"""Channels: reading, creating, changing, deleting, permissions, and typing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .. import payloads
 from ..entities import THREADS, Channel, ChannelKind, Overwrite
 from ..refusals import Refusal
 from ..router import Answer, Call, route
-from ..rules import between, refuse
+from ..rules import length_faults, refuse
 from .messages import check_dm, refuse_if_archived
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @route("GET", "/channels/{channel_id}")
 def get_channel(call: Call) -> Answer:
     channel = call.channel()
-    call.need("view_channel", channel)
+    call.require("view_channel", channel)
     return payloads.channel(channel)
 
 
@@ -34,7 +34,7 @@ def list_channels(call: Call) -> Answer:
 @route("POST", "/guilds/{guild_id}/channels", status=201)
 def create_channel(call: Call) -> Answer:
     call.need_in_guild("manage_channels")
-    refuse(between(call.body, "name", 100, least=1))
+    refuse(length_faults(call.body, "name", 100, least=1))
     kind = ChannelKind(call.body.get("type") or 0)
     channel = call.world.channel(call.guild(), call.body["name"], kind)
     _change(call, channel, call.body)
@@ -44,11 +44,11 @@ def create_channel(call: Call) -> Answer:
 @route("PATCH", "/channels/{channel_id}")
 def edit_channel(call: Call) -> Answer:
     channel, body = call.channel(), call.body
-    refuse(between(body, "name", 100))
+    refuse(length_faults(body, "name", 100))
     if channel.thread:
         _change_thread(call, channel, body)
     else:
-        call.need("manage_channels", channel)
+        call.require("manage_channels", channel)
         _change(call, channel, body)
     call.world.channel_changed(channel)
     return payloads.channel(channel)
@@ -68,10 +68,10 @@ def _change(call: Call, channel: Channel, body: Json) -> None:
 
 
 def _change_thread(call: Call, thread: Channel, body: Json) -> None:
-    """Its owner may rename and archive a thread; locking and unlocking need Manage Threads."""
+    """Require Manage Threads, except that the owner of a thread may rename and archive it."""
     state, world = thread.thread, call.world
     assert state
-    call.need("view_channel", thread)
+    call.require("view_channel", thread)
     manages = world.may(world.bot, "manage_threads", thread)
     if not manages and (state.owner_id != world.bot.id or "locked" in body or state.locked):
         raise Refusal(50013)
@@ -89,7 +89,7 @@ def _change_thread(call: Call, thread: Channel, body: Json) -> None:
 @route("DELETE", "/channels/{channel_id}")
 def delete_channel(call: Call) -> Answer:
     channel = call.channel()
-    call.need("manage_threads" if channel.thread else "manage_channels", channel)
+    call.require("manage_threads" if channel.thread else "manage_channels", channel)
     call.world.delete_channel(channel)
     return payloads.channel(channel)
 
@@ -97,7 +97,7 @@ def delete_channel(call: Call) -> Answer:
 @route("PUT", "/channels/{channel_id}/permissions/{overwrite_id}")
 def set_overwrite(call: Call) -> Answer:
     channel, body = call.channel(), call.body
-    call.need("manage_roles", channel)
+    call.require("manage_roles", channel)
     target = call.number("overwrite_id")
     allow, deny = int(body.get("allow") or 0), int(body.get("deny") or 0)
     channel.overwrites[target] = Overwrite(target, body["type"], allow, deny)
@@ -108,7 +108,7 @@ def set_overwrite(call: Call) -> Answer:
 @route("DELETE", "/channels/{channel_id}/permissions/{overwrite_id}")
 def delete_overwrite(call: Call) -> Answer:
     channel = call.channel()
-    call.need("manage_roles", channel)
+    call.require("manage_roles", channel)
     channel.overwrites.pop(call.number("overwrite_id"), None)
     call.world.channel_changed(channel)
     return None
@@ -120,6 +120,6 @@ def start_typing(call: Call) -> Answer:
     if channel.kind in {ChannelKind.CATEGORY, ChannelKind.FORUM}:
         raise Refusal(50008)
     check_dm(call.world, channel)
-    call.need("send_messages", channel)
+    call.require("send_messages", channel)
     call.world.start_typing(call.world.bot, channel)
     return None

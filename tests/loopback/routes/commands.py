@@ -1,4 +1,4 @@
-"""Application commands: what a bot registers for everybody or for one server."""
+"""Application commands that a bot registers globally or for one server."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _list(call: Call, guild: Guild | None) -> Answer:
 
 
 def _sync(call: Call, guild: Guild | None) -> Answer:
-    """Replace the whole set. A command that was there under the same name keeps its id."""
+    """Replace the whole set. A command that keeps its name keeps its id."""
     refuse(check_commands(call.items))
     before = {(each.kind, each.name): each for each in _of(call, guild)}
     for command in before.values():

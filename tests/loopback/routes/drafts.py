@@ -1,4 +1,4 @@
-"""From a request's body to what a message shall say."""
+"""The content of a message from a request's body."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def new_draft(
     reply_to: Message | None = None,
     may_be_private: bool = False,
 ) -> Draft:
-    """What a new message shall say, checked. Only answers to interactions `may_be_private`."""
+    """Return the checked content of a new message.
+
+    Only answers to interactions `may_be_private`.
+    """
     check_message(body, call.uploads)
     nonce, kept = body.get("nonce"), KEPT_FLAGS | EPHEMERAL if may_be_private else KEPT_FLAGS
     return Draft(
@@ -42,7 +45,7 @@ def new_draft(
 
 
 def edited_draft(call: Call, body: Json, message: Message) -> Draft:
-    """What a message shall say after an edit, checked: keys that the request leaves out stay as they were."""
+    """Return the checked content after an edit. Keys that the request leaves out do not change."""
     now = message.now
     flags = body["flags"] & KEPT_FLAGS if body.get("flags") is not None else now.flags
     check_message(body | {"flags": flags}, call.uploads, may_be_empty=True)
@@ -63,7 +66,10 @@ def edited_draft(call: Call, body: Json, message: Message) -> Draft:
 
 
 def replied_to(call: Call, body: Json, channel: Channel) -> Message | None:
-    """The message that a new one answers. One that is gone is a fault unless the request says it is not."""
+    """Return the message that a new one replies to.
+
+    If it is deleted, refuse the request unless its `fail_if_not_exists` is false.
+    """
     reference = body.get("message_reference") or {}
     if not reference.get("message_id") or reference.get("type") == 1:
         return None
@@ -81,7 +87,7 @@ def replied_to(call: Call, body: Json, channel: Channel) -> Message | None:
 
 
 def _attachments(call: Call, body: Json, channel: Channel, before: list[Json]) -> tuple[Json, ...]:
-    """Files that stay (`before`, as far as the body keeps them) and those that came with the request."""
+    """Return the files that stay (those of `before` that the body keeps) and the uploaded ones."""
     listed = body.get("attachments")
     kept = (
         before
@@ -110,7 +116,7 @@ def _attach(call: Call, number: int, channel: Channel, description: str | None) 
 def attachment(
     number: int, channel: Channel, filename: str, content: bytes, files: dict[int, bytes]
 ) -> Json:
-    """A file as part of a message; its bytes go to the CDN."""
+    """Return a file as part of a message, and store its bytes on the CDN."""
     files[number] = content
     url = f"https://cdn.discordapp.com/attachments/{channel.id}/{number}/{filename}"
     return {

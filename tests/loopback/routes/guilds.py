@@ -8,7 +8,7 @@ from .. import payloads
 from ..permissions import in_guild
 from ..refusals import Refusal
 from ..router import Answer, Call, route
-from ..rules import between, refuse
+from ..rules import length_faults, refuse
 
 if TYPE_CHECKING:
     from ..entities import Json, Role
@@ -20,7 +20,7 @@ MOST_ROLES = 250
 def get_guild(call: Call) -> Answer:
     guild = call.guild()
     counts = {"approximate_member_count": len(guild.members), "approximate_presence_count": 0}
-    return payloads.guild(guild, call.world, whole=False) | counts
+    return payloads.guild(guild, call.world, complete=False) | counts
 
 
 @route("GET", "/guilds/{guild_id}/roles")
@@ -71,7 +71,7 @@ def move_roles(call: Call) -> Answer:
 
 
 def refuse_above(call: Call, role: Role) -> None:
-    """Who manages roles may only touch those below their own highest."""
+    """Refuse changes to roles that are not below the bot's highest role."""
     call.need_in_guild("manage_roles")
     mine = call.guild().members[call.world.bot.id].roles
     if role.position >= max((each.position for each in mine), default=0) or role.managed_by:
@@ -79,7 +79,7 @@ def refuse_above(call: Call, role: Role) -> None:
 
 
 def _change(call: Call, role: Role, body: Json) -> None:
-    refuse(between(body, "name", 100))
+    refuse(length_faults(body, "name", 100))
     wanted = int(body.get("permissions") or role.permissions)
     have = in_guild(role.guild.members[call.world.bot.id], role.guild)
     if wanted & ~have & ~role.permissions:

@@ -47,7 +47,7 @@ def answer_interaction(call: Call) -> Answer:
 
 
 def _check_kind(interaction: Interaction, kind: int) -> None:
-    """Refuse an answer that does not fit what was done."""
+    """Refuse an answer that does not fit the kind of interaction."""
     fitting = {REPLY, DEFER}
     if interaction.kind is InteractionKind.AUTOCOMPLETE:
         fitting = {CHOICES}
@@ -153,7 +153,7 @@ FOLLOW_UP = LATER + "/messages/{message_id}"
 
 
 def _interaction(call: Call) -> Interaction:
-    """The interaction a follow-up belongs to, while its token lives."""
+    """Return the interaction of a follow-up. Refuse if its token has expired."""
     interaction = call.world.interactions.get(call.ids["interaction_token"])
     if interaction is None or interaction.answer is None:
         raise Refusal(10015)
@@ -179,7 +179,10 @@ def _one(call: Call) -> tuple[Interaction, Message]:
 
 @route("POST", LATER, needs_token=False)
 def follow_up(call: Call) -> Answer:
-    """One more answer. The first after a deferral takes the place of "… is thinking", and is as private as that was."""
+    """Post a further answer.
+
+    The first one after a deferral replaces "… is thinking", and is as private as that was.
+    """
     interaction = _interaction(call)
     draft = new_draft(call, call.body, interaction.channel, may_be_private=True)
     if interaction.original and interaction.original.thinking:

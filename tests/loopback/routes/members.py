@@ -1,11 +1,11 @@
-"""People on a server."""
+"""Members of a server."""
 
 from __future__ import annotations
 
 from .. import payloads
 from ..refusals import Refusal
 from ..router import Answer, Call, route
-from ..rules import between, refuse
+from ..rules import length_faults, refuse
 from .guilds import refuse_above
 
 
@@ -40,7 +40,7 @@ def edit_member(call: Call) -> Answer:
         call.need_in_guild(
             "change_nickname" if member.user is call.world.bot else "manage_nicknames"
         )
-        refuse(between(call.body, "nick", 32))
+        refuse(length_faults(call.body, "nick", 32))
         member.nick = call.body["nick"] or None
     if "roles" in call.body:
         call.need_in_guild("manage_roles")

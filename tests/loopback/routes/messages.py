@@ -1,4 +1,4 @@
-"""Messages of the bot itself, and reading what stands in a channel."""
+"""The bot's own messages, and reading a channel's messages."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def create_message(call: Call) -> Answer:
     if channel.kind in SILENT:
         raise Refusal(50008)
     check_dm(world, channel)
-    call.need("view_channel send_messages", channel)
+    call.require("view_channel send_messages", channel)
     check_thread(world, channel)
     draft = new_draft(call, call.body, channel, reply_to=replied_to(call, call.body, channel))
     if draft.embeds:
-        call.need("embed_links", channel)
+        call.require("embed_links", channel)
     if draft.attachments:
-        call.need("attach_files", channel)
+        call.require("attach_files", channel)
     if call.body.get("enforce_nonce") and (already := _with_nonce(channel, world, draft.nonce)):
         return payloads.message(already, world)
     return payloads.message(speech.post(world, channel, speech.Sender(world.bot), draft), world)
 
 
 def check_dm(world: World, channel: Channel) -> None:
-    """Refuse to write to somebody who has closed their DMs or shares no server with the bot."""
+    """Refuse to write to a person who has closed their DMs or shares no server with the bot."""
     for reader in channel.recipients:
         if reader is world.bot:
             continue
@@ -54,7 +54,7 @@ def check_dm(world: World, channel: Channel) -> None:
 
 
 def check_thread(world: World, channel: Channel) -> None:
-    """Refuse to write to a locked thread; an archived one wakes up when it is written to."""
+    """Refuse to write to a locked thread. Reopen an archived one."""
     state = channel.thread
     if state is None:
         return
@@ -66,7 +66,7 @@ def check_thread(world: World, channel: Channel) -> None:
 
 
 def refuse_if_archived(channel: Channel) -> None:
-    """Refuse to change anything in an archived thread."""
+    """Refuse every change in an archived thread."""
     if channel.thread and channel.thread.archived:
         raise Refusal(50083)
 
@@ -79,7 +79,7 @@ def _with_nonce(channel: Channel, world: World, nonce: str | None) -> Message | 
 @route("GET", "/channels/{channel_id}/messages")
 def list_messages(call: Call) -> Answer:
     channel, query = call.channel(), call.query
-    call.need("view_channel", channel)
+    call.require("view_channel", channel)
     if not call.world.may(call.world.bot, "read_message_history", channel):
         return []
     found, limit = channel.messages, int(query.get("limit", 50))
@@ -90,18 +90,21 @@ def list_messages(call: Call) -> Answer:
         found = found[max(0, at - limit // 2) : at + limit // 2 + 1]
     else:
         found = [each for each in found if each.id < int(query.get("before", 1 << 63))][-limit:]
-    return [shown(each, call.world) for each in reversed(found)]
+    return [readable_payload(each, call.world) for each in reversed(found)]
 
 
 @route("GET", "/channels/{channel_id}/messages/{message_id}")
 def get_message(call: Call) -> Answer:
     channel = call.channel()
-    call.need("view_channel read_message_history", channel)
-    return shown(call.message(channel), call.world)
+    call.require("view_channel read_message_history", channel)
+    return readable_payload(call.message(channel), call.world)
 
 
-def shown(message: Message, world: World) -> Json:
-    """A message as the bot may fetch it: the portal's switch decides, not what it asked for when it connected."""
+def readable_payload(message: Message, world: World) -> Json:
+    """Return a message as the bot may fetch it.
+
+    The intent in the portal counts, not the intents of the connection.
+    """
     return payloads.message(
         message, world, readable=Privileged.CONTENT in world.portal or is_free(message, world)
     )
@@ -110,7 +113,7 @@ def shown(message: Message, world: World) -> Json:
 @route("PATCH", "/channels/{channel_id}/messages/{message_id}")
 def edit_message(call: Call) -> Answer:
     channel, world = call.channel(), call.world
-    call.need("view_channel", channel)
+    call.require("view_channel", channel)
     message = call.message(channel)
     if message.author is not world.bot or message.webhook:
         raise Refusal(50005)
@@ -126,7 +129,7 @@ def delete_message(call: Call) -> Answer:
     if message.author is not world.bot or message.webhook:
         if channel.is_dm:
             raise Refusal(50013)
-        call.need("manage_messages", channel)
+        call.require("manage_messages", channel)
     refuse_if_archived(channel)
     speech.delete(world, message)
     return None
@@ -135,7 +138,7 @@ def delete_message(call: Call) -> Answer:
 @route("POST", "/channels/{channel_id}/messages/bulk-delete")
 def delete_messages(call: Call) -> Answer:
     channel, world = call.channel(), call.world
-    call.need("manage_messages", channel)
+    call.require("manage_messages", channel)
     ids = [int(each) for each in call.body["messages"]]
     for message in [each for each in channel.messages if each.id in ids]:
         message.deleted = True
@@ -149,10 +152,10 @@ def delete_messages(call: Call) -> Answer:
 @route("PUT", "/channels/{channel_id}/messages/pins/{message_id}")
 def pin_message(call: Call) -> Answer:
     channel, world = call.channel(), call.world
-    call.need("pin_messages", channel)
+    call.require("pin_messages", channel)
     message = call.message(channel)
     message.pinned = True
-    speech.changed(world, message)
+    speech.announce_change(world, message)
     notice = speech.Draft(reply_to=message)
     speech.post(world, channel, speech.Sender(world.bot), notice, kind=MessageKind.PIN)
     return None
@@ -161,17 +164,20 @@ def pin_message(call: Call) -> Answer:
 @route("DELETE", "/channels/{channel_id}/messages/pins/{message_id}")
 def unpin_message(call: Call) -> Answer:
     channel = call.channel()
-    call.need("pin_messages", channel)
+    call.require("pin_messages", channel)
     message = call.message(channel)
     message.pinned = False
-    speech.changed(call.world, message)
+    speech.announce_change(call.world, message)
     return None
 
 
 @route("GET", "/channels/{channel_id}/messages/pins")
 def list_pins(call: Call) -> Answer:
     channel = call.channel()
-    call.need("view_channel", channel)
+    call.require("view_channel", channel)
     pins = [each for each in channel.messages if each.pinned]
-    items = [{"pinned_at": iso(each.now.at), "message": shown(each, call.world)} for each in pins]
+    items = [
+        {"pinned_at": iso(each.now.at), "message": readable_payload(each, call.world)}
+        for each in pins
+    ]
     return {"items": items, "has_more": False}

@@ -1,4 +1,4 @@
-"""Reactions, as far as a bot adds and removes its own."""
+"""The bot's own reactions: adding and removing them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OWN = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 @route("PUT", OWN)
 def add_reaction(call: Call) -> Answer:
     channel = call.channel()
-    call.need("add_reactions read_message_history", channel)
+    call.require("add_reactions read_message_history", channel)
     refuse_if_archived(channel)
     _announce(call, "MESSAGE_REACTION_ADD")
     by = call.message(channel).reactions.setdefault(unquote(call.ids["emoji"]), [])

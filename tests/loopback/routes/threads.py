@@ -9,7 +9,7 @@ from ..conversation import MessageKind
 from ..entities import THREADS, ChannelKind
 from ..refusals import Refusal
 from ..router import Answer, Call, route
-from ..rules import between, refuse
+from ..rules import length_faults, refuse
 from .drafts import new_draft
 from .messages import refuse_if_archived
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @route("POST", "/channels/{channel_id}/threads", status=201)
 def start_thread(call: Call) -> Answer:
-    """A thread without a first message, or in a forum a post with one."""
+    """Create a thread without a first message, or a forum post with one."""
     parent, body, world = call.channel(), call.body, call.world
     if parent.kind is ChannelKind.FORUM:
         return _start_post(call, parent)
     if parent.kind not in {ChannelKind.TEXT, ChannelKind.ANNOUNCEMENT}:
         raise Refusal(50024)
     private = body.get("type", ChannelKind.PRIVATE_THREAD) == ChannelKind.PRIVATE_THREAD
-    call.need("create_private_threads" if private else "create_public_threads", parent)
-    refuse(between(body, "name", 100, least=1))
-    thread = _configured(call, world.thread(parent, body["name"], world.bot, private=private))
+    call.require("create_private_threads" if private else "create_public_threads", parent)
+    refuse(length_faults(body, "name", 100, least=1))
+    thread = _configure(call, world.thread(parent, body["name"], world.bot, private=private))
     if not private:
         notice = speech.Draft(content=thread.name)
         speech.post(
@@ -39,12 +39,12 @@ def start_thread(call: Call) -> Answer:
 
 def _start_post(call: Call, forum: Channel) -> Answer:
     world, body = call.world, call.body
-    call.need("send_messages", forum)
-    refuse(between(body, "name", 100, least=1))
+    call.require("send_messages", forum)
+    refuse(length_faults(body, "name", 100, least=1))
     if forum.requires_tag and not body.get("applied_tags"):
         raise Refusal(40067)
     draft = new_draft(call, body["message"], forum)
-    thread = _configured(call, world.thread(forum, body["name"], world.bot))
+    thread = _configure(call, world.thread(forum, body["name"], world.bot))
     assert thread.thread
     thread.thread.applied_tags = [int(tag) for tag in body.get("applied_tags") or []]
     message = speech.post(world, thread, speech.Sender(world.bot), draft)
@@ -54,16 +54,16 @@ def _start_post(call: Call, forum: Channel) -> Answer:
 @route("POST", "/channels/{channel_id}/messages/{message_id}/threads", status=201)
 def start_thread_from_message(call: Call) -> Answer:
     parent, world = call.channel(), call.world
-    call.need("create_public_threads", parent)
+    call.require("create_public_threads", parent)
     message = call.message(parent)
-    refuse(between(call.body, "name", 100, least=1))
+    refuse(length_faults(call.body, "name", 100, least=1))
     if message.thread:
         raise Refusal(160004)
     thread = world.thread(parent, call.body["name"], world.bot, starter=message)
-    return _with_member(call, _configured(call, thread))
+    return _with_member(call, _configure(call, thread))
 
 
-def _configured(call: Call, thread: Channel) -> Channel:
+def _configure(call: Call, thread: Channel) -> Channel:
     assert thread.thread
     thread.thread.auto_archive_duration = call.body.get("auto_archive_duration") or 1440
     thread.thread.invitable = call.body.get("invitable", True)
@@ -115,7 +115,7 @@ def add_thread_member(call: Call) -> Answer:
 
 @route("DELETE", MEMBERS + "/{user_id}")
 def remove_thread_member(call: Call) -> Answer:
-    call.need("manage_threads", _thread(call))
+    call.require("manage_threads", _thread(call))
     return _leave(call, _user(call))
 
 
@@ -123,7 +123,7 @@ def _thread(call: Call) -> Channel:
     thread = call.channel()
     if thread.kind not in THREADS:
         raise Refusal(50024)
-    call.need("view_channel", thread)
+    call.require("view_channel", thread)
     return thread
 
 
@@ -162,7 +162,7 @@ def list_active_threads(call: Call) -> Answer:
 @route("GET", "/channels/{channel_id}/threads/archived/public")
 def list_archived_threads(call: Call) -> Answer:
     parent = call.channel()
-    call.need("read_message_history", parent)
+    call.require("read_message_history", parent)
     assert parent.guild
     there = [each for each in _threads(call, parent.guild, archived=True) if each.parent is parent]
     return _list(call, there) | {"has_more": False}

@@ -1,4 +1,4 @@
-"""The bot's own account, its application, DMs, and where the gateway is."""
+"""The bot's own account, its application, DMs, and the gateway's address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: making them, and messages under any name. In a thread everything needs the thread's id in the query."""
+"""Webhooks and their messages. In a thread, every request needs the thread's id in its query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .. import payloads, speech
 from ..entities import THREADS, Channel, ChannelKind
 from ..refusals import Refusal
 from ..router import Answer, Call, route
-from ..rules import between, refuse
+from ..rules import length_faults, refuse
 from ..rules.messages import check_webhook_name
 from .drafts import edited_draft, new_draft
 from .messages import refuse_if_archived
@@ -26,7 +26,7 @@ def create_webhook(call: Call) -> Answer:
     channel, world = call.channel(), call.world
     if channel.kind not in CAN_HAVE:
         raise Refusal(50024)
-    call.need("manage_webhooks", channel)
+    call.require("manage_webhooks", channel)
     check_webhook_name(call.body)
     if len(_of(call, channel)) >= MOST_IN_A_CHANNEL:
         raise Refusal(30007)
@@ -45,7 +45,7 @@ def list_webhooks(call: Call) -> Answer:
     channel = call.channel()
     if channel.kind not in CAN_HAVE:
         raise Refusal(50024)
-    call.need("manage_webhooks", channel)
+    call.require("manage_webhooks", channel)
     return [payloads.webhook(each, call.world.bot.id) for each in _of(call, channel)]
 
 
@@ -59,7 +59,7 @@ def list_guild_webhooks(call: Call) -> Answer:
 @route("GET", "/webhooks/{webhook_id}")
 def get_webhook(call: Call) -> Answer:
     webhook = call.webhook()
-    call.need("manage_webhooks", webhook.channel)
+    call.require("manage_webhooks", webhook.channel)
     return payloads.webhook(webhook, call.world.bot.id)
 
 
@@ -72,7 +72,7 @@ def get_webhook_by_token(call: Call) -> Answer:
 
 @route("PATCH", "/webhooks/{webhook_id}")
 def edit_webhook(call: Call) -> Answer:
-    call.need("manage_webhooks", call.webhook().channel)
+    call.require("manage_webhooks", call.webhook().channel)
     return _edit(call)
 
 
@@ -95,7 +95,7 @@ def _edit(call: Call) -> Answer:
 
 @route("DELETE", "/webhooks/{webhook_id}")
 def delete_webhook(call: Call) -> Answer:
-    call.need("manage_webhooks", call.webhook().channel)
+    call.require("manage_webhooks", call.webhook().channel)
     call.world.delete_webhook(call.webhook())
     return None
 
@@ -126,7 +126,7 @@ def _is_true(text: str | None) -> bool:
 
 
 def _place(call: Call, webhook: Webhook) -> Channel | None:
-    """Where a new webhook message goes; None where a new forum post must be made for it."""
+    """Return the channel of a new webhook message, or None if it needs a new forum post."""
     thread_id, name = call.query.get("thread_id"), call.body.get("thread_name")
     if webhook.channel.kind is ChannelKind.FORUM:
         if not thread_id and not name:
@@ -148,12 +148,12 @@ def _thread(call: Call, webhook: Webhook, thread_id: str) -> Channel:
 
 
 def _new_post(call: Call, webhook: Webhook) -> Channel:
-    refuse(between(call.body, "thread_name", 100, least=1))
+    refuse(length_faults(call.body, "thread_name", 100, least=1))
     return call.world.thread(webhook.channel, call.body["thread_name"], webhook.creator)
 
 
 def _wake(call: Call, channel: Channel) -> None:
-    """A webhook wakes an archived thread by writing to it, unless it is locked."""
+    """Reopen an archived thread, as a webhook's message does, unless it is locked."""
     if channel.thread and channel.thread.archived:
         if channel.thread.locked:
             raise Refusal(50083)
@@ -165,7 +165,7 @@ ONE_MESSAGE = WITH_TOKEN + "/messages/{message_id}"
 
 
 def _own_message(call: Call) -> Message:
-    """A message of this webhook, found only where the query names the thread it stands in."""
+    """Return a message of this webhook. The query must name its thread."""
     webhook = call.webhook()
     thread_id = call.query.get("thread_id")
     message = call.message(_thread(call, webhook, thread_id) if thread_id else webhook.channel)

@@ -1,4 +1,7 @@
-"""What Discord accepts, as far as its OpenAPI description does not say it. Each check returns the faults it found."""
+"""Discord's rules that its OpenAPI description lacks.
+
+Each check returns the faults that it found.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,14 @@ if TYPE_CHECKING:
 
 
 def length(text: str) -> int:
-    """The larger of code points and UTF-16 units, which is the safe way to count."""
+    """Return the larger of code points and UTF-16 units, which is the safe way to count."""
     return max(len(text), len(text.encode("utf-16-le", "surrogatepass")) // 2)
 
 
-def between(body: Json, key: str, most: int, *, least: int = 0, path: str = "") -> list[Fault]:
-    """The faults of a text that must have `least` to `most` characters; a missing one is only too short."""
+def length_faults(
+    body: Json, key: str, most: int, *, least: int = 0, path: str = ""
+) -> list[Fault]:
+    """Yield the faults of a text that must have `least` to `most` characters."""
     text, where = body.get(key) or "", f"{path}{key}"
     if not isinstance(text, str):
         return [Fault(where, "STRING_TYPE_CONVERT", "Could not interpret as string.")]
@@ -30,7 +35,7 @@ def between(body: Json, key: str, most: int, *, least: int = 0, path: str = "") 
 
 
 def at_most(body: Json, key: str, most: int, *, path: str = "") -> list[Fault]:
-    """The faults of a list that may have `most` entries."""
+    """Yield the faults of a list that may have `most` entries."""
     if len(body.get(key) or []) > most:
         return [
             Fault(f"{path}{key}", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
@@ -39,6 +44,6 @@ def at_most(body: Json, key: str, most: int, *, path: str = "") -> list[Fault]:
 
 
 def refuse(faults: Iterable[Fault]) -> None:
-    """Raise the refusal of a body with these faults, if there are any."""
+    """Refuse a body if it has any faults."""
     if found := list(faults):
         raise Refusal(50035, faults=found)

@@ -1,4 +1,4 @@
-"""Limits of application commands and of the choices offered while somebody types."""
+"""Limits of application commands and of autocompleted choices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..refusals import Fault
-from . import at_most, between, length
+from . import at_most, length, length_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ WHOLE_COMMAND = 8000
 
 
 def check_commands(commands: list[Json], path: str = "") -> Iterator[Fault]:
-    """Faults of a whole set of commands."""
+    """Yield the faults of a whole set of commands."""
     for index, command in enumerate(commands):
         yield from check_command(command, f"{path}{index}.")
     for (kind, name), count in Counter(
@@ -53,21 +53,21 @@ def check_commands(commands: list[Json], path: str = "") -> Iterator[Fault]:
 
 
 def check_command(command: Json, path: str = "") -> Iterator[Fault]:
-    """Faults of one command."""
+    """Yield the faults of one command."""
     if (command.get("type") or CHAT) != CHAT:
-        yield from between(command, "name", 32, least=1, path=path)
+        yield from length_faults(command, "name", 32, least=1, path=path)
         if command.get("description"):
             text = "Context menu commands cannot have description"
             yield Fault(f"{path}description", "APPLICATION_COMMANDS_CONTEXT_MENU_DESCRIPTION", text)
         return
-    yield from _named(command, path)
+    yield from _name_faults(command, path)
     yield from _options(command.get("options") or [], path)
     if _weight(command) > WHOLE_COMMAND:
         text = f"Command exceeds maximum size ({WHOLE_COMMAND})"
         yield Fault(f"{path}name", "APPLICATION_COMMAND_TOO_LARGE", text)
 
 
-def _named(thing: Json, path: str) -> Iterator[Fault]:
+def _name_faults(thing: Json, path: str) -> Iterator[Fault]:
     name = thing.get("name") or ""
     if (
         not 1 <= len(name) <= 32
@@ -75,7 +75,7 @@ def _named(thing: Json, path: str) -> Iterator[Fault]:
         or not all(_may_stand_in_name(each) for each in name)
     ):
         yield Fault(f"{path}name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
-    yield from between(thing, "description", 100, least=1, path=path)
+    yield from length_faults(thing, "description", 100, least=1, path=path)
 
 
 def _may_stand_in_name(character: str) -> bool:
@@ -87,7 +87,7 @@ def _options(options: list[Json], path: str) -> Iterator[Fault]:
     needed_so_far = True
     for index, option in enumerate(options):
         here = f"{path}options.{index}."
-        yield from _named(option, here)
+        yield from _name_faults(option, here)
         if option.get("type") in {SUBCOMMAND, GROUP}:
             yield from _options(option.get("options") or [], here)
             continue
@@ -112,13 +112,16 @@ def _options(options: list[Json], path: str) -> Iterator[Fault]:
 
 
 def check_choices(choices: list[Json], kind: int | None, path: str = "") -> Iterator[Fault]:
-    """Faults of an option's choices, fixed or offered: 25, names and values of 100 characters, values of its type."""
+    """Yield the faults of an option's choices.
+
+    There may be 25, with names and values of 100 characters, and values of the option's type.
+    """
     yield from at_most({"choices": choices}, "choices", 25, path=path)
     for index, choice in enumerate(choices):
         here = f"{path}choices.{index}."
-        yield from between(choice, "name", 100, least=1, path=here)
+        yield from length_faults(choice, "name", 100, least=1, path=here)
         if isinstance(choice.get("value"), str):
-            yield from between(choice, "value", 100, path=here)
+            yield from length_faults(choice, "value", 100, path=here)
         if not _fits(choice.get("value"), kind):
             yield Fault(
                 f"{here}value",
@@ -136,7 +139,7 @@ def _fits(value: Any, kind: int | None) -> bool:
 
 
 def _weight(thing: Json) -> int:
-    """Characters of names, descriptions and values, which count for a whole command together."""
+    """Return the number of characters that count towards the limit of a whole command."""
     total = length(thing.get("name") or "") + length(thing.get("description") or "")
     total += sum(_weight(option) for option in thing.get("options") or [])
     return total + sum(

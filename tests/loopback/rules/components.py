@@ -1,4 +1,4 @@
-"""Limits of buttons, selects, modals."""
+"""Limits of buttons, selects and modals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..conversation import COMPONENTS_V2, walk_components
 from ..refusals import Fault
-from . import at_most, between, length
+from . import at_most, length, length_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,10 @@ LINK, PREMIUM = 5, 6
 
 
 def check_components(body: Json) -> Iterator[Fault]:
-    """Faults of a message's components: five rows of five buttons or one select, or 40 of the newer kind."""
+    """Yield the faults of a message's components.
+
+    It may have five rows of five buttons or one select, or 40 components of the newer kind.
+    """
     components = body.get("components") or []
     if (body.get("flags") or 0) & COMPONENTS_V2:
         yield from _layout_faults(body, components)
@@ -65,8 +68,8 @@ def _one(part: Json, path: str) -> Iterator[Fault]:
     elif kind == BUTTON:
         yield from _button(part, path)
     elif kind in SELECTS:
-        yield from between(part, "custom_id", 100, least=1, path=path)
-        yield from between(part, "placeholder", 150, path=path)
+        yield from length_faults(part, "custom_id", 100, least=1, path=path)
+        yield from length_faults(part, "placeholder", 150, path=path)
         if kind == SELECT:
             yield from _options(part, path)
 
@@ -81,15 +84,15 @@ def _row(part: Json, path: str) -> Iterator[Fault]:
 
 
 def _button(part: Json, path: str) -> Iterator[Fault]:
-    yield from between(part, "label", 80, path=path)
+    yield from length_faults(part, "label", 80, path=path)
     if not part.get("label") and not part.get("emoji") and part.get("style") != PREMIUM:
         yield Fault(
             f"{path}label", "BUTTON_COMPONENT_EMPTY", "A button must have a label or an emoji"
         )
     if part.get("style") == LINK:
-        yield from between(part, "url", 512, least=1, path=path)
+        yield from length_faults(part, "url", 512, least=1, path=path)
     elif part.get("style") != PREMIUM:
-        yield from between(part, "custom_id", 100, least=1, path=path)
+        yield from length_faults(part, "custom_id", 100, least=1, path=path)
 
 
 def _options(part: Json, path: str) -> Iterator[Fault]:
@@ -98,7 +101,7 @@ def _options(part: Json, path: str) -> Iterator[Fault]:
         yield Fault(f"{path}options", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 25 in length.")
     for index, option in enumerate(options):
         for key, least in (("label", 1), ("value", 1), ("description", 0)):
-            yield from between(option, key, 100, least=least, path=f"{path}options.{index}.")
+            yield from length_faults(option, key, 100, least=least, path=f"{path}options.{index}.")
     for value, count in Counter(option.get("value") for option in options).items():
         if count > 1:
             yield Fault(
@@ -120,19 +123,19 @@ def _custom_id_twice(components: list[Json]) -> Iterator[Fault]:
 
 
 def check_modal(modal: Json) -> Iterator[Fault]:
-    """Faults of a modal: a title of 45 characters, one to five inputs."""
-    yield from between(modal, "title", 45, least=1)
-    yield from between(modal, "custom_id", 100, least=1)
+    """Yield the faults of a modal, which has a title of 45 characters and one to five inputs."""
+    yield from length_faults(modal, "title", 45, least=1)
+    yield from length_faults(modal, "custom_id", 100, least=1)
     if not 1 <= len(modal.get("components") or []) <= 5:
         yield Fault("components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length.")
     for index, part in enumerate(walk_components(modal.get("components") or [])):
         path = f"components.{index}."
         if part.get("type") == LABEL:
-            yield from between(part, "label", 45, least=1, path=path)
-            yield from between(part, "description", 100, path=path)
+            yield from length_faults(part, "label", 45, least=1, path=path)
+            yield from length_faults(part, "description", 100, path=path)
         elif part.get("type") == TEXT_INPUT:
-            yield from between(part, "label", 45, path=path)
-            yield from between(part, "custom_id", 100, least=1, path=path)
-            yield from between(part, "placeholder", 100, path=path)
-            yield from between(part, "value", 4000, path=path)
+            yield from length_faults(part, "label", 45, path=path)
+            yield from length_faults(part, "custom_id", 100, least=1, path=path)
+            yield from length_faults(part, "placeholder", 100, path=path)
+            yield from length_faults(part, "value", 4000, path=path)
     yield from _custom_id_twice(modal.get("components") or [])

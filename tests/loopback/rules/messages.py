@@ -1,11 +1,11 @@
-"""Limits of messages, embeds, webhooks' names and files."""
+"""Limits of messages, embeds, webhook names and files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ..refusals import Fault, Refusal
-from . import at_most, between, length, refuse
+from . import at_most, length, length_faults, refuse
 from .components import check_components
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ FORBIDDEN_IN_NAMES = ("clyde", "discord")
 
 
 def check_message(body: Json, uploads: list[Upload], *, may_be_empty: bool = False) -> None:
-    """Refuse a message that is too long, malformed, or empty (unless it is an edit that leaves the rest as it was)."""
+    """Refuse a message that is too long, malformed or empty.
+
+    An edit may leave the content as it was.
+    """
     refuse(_message_faults(body))
     if sum(len(upload.content) for upload in uploads) > FILE:
         raise Refusal(40005)
@@ -30,7 +33,7 @@ def check_message(body: Json, uploads: list[Upload], *, may_be_empty: bool = Fal
 
 
 def _message_faults(body: Json) -> Iterator[Fault]:
-    yield from between(body, "content", MESSAGE)
+    yield from length_faults(body, "content", MESSAGE)
     yield from at_most(body, "embeds", 10)
     for index, embed in enumerate(body.get("embeds") or []):
         yield from _embed_faults(embed, f"embeds.{index}.")
@@ -53,14 +56,14 @@ def _is_empty(body: Json, uploads: list[Upload]) -> bool:
 
 
 def _embed_faults(embed: Json, path: str) -> Iterator[Fault]:
-    yield from between(embed, "title", 256, path=path)
-    yield from between(embed, "description", 4096, path=path)
-    yield from between(embed.get("author") or {}, "name", 256, path=f"{path}author.")
-    yield from between(embed.get("footer") or {}, "text", 2048, path=f"{path}footer.")
+    yield from length_faults(embed, "title", 256, path=path)
+    yield from length_faults(embed, "description", 4096, path=path)
+    yield from length_faults(embed.get("author") or {}, "name", 256, path=f"{path}author.")
+    yield from length_faults(embed.get("footer") or {}, "text", 2048, path=f"{path}footer.")
     yield from at_most(embed, "fields", 25, path=path)
     for index, each in enumerate(embed.get("fields") or []):
-        yield from between(each, "name", 256, least=1, path=f"{path}fields.{index}.")
-        yield from between(each, "value", 1024, least=1, path=f"{path}fields.{index}.")
+        yield from length_faults(each, "name", 256, least=1, path=f"{path}fields.{index}.")
+        yield from length_faults(each, "value", 1024, least=1, path=f"{path}fields.{index}.")
 
 
 def _embed_length(embed: Json) -> int:
@@ -79,10 +82,10 @@ def _mention_faults(allowed: Json) -> Iterator[Fault]:
 
 
 def check_webhook_name(body: Json, key: str = "name", *, required: bool = True) -> None:
-    """Refuse a name that is empty, longer than 80, or that holds "clyde" or "discord" in any case."""
+    """Refuse a name that is empty, longer than 80, or contains "clyde" or "discord"."""
     if body.get(key) is None and not required:
         return
-    refuse(between(body, key, 80, least=1))
+    refuse(length_faults(body, key, 80, least=1))
     for word in FORBIDDEN_IN_NAMES:
         if word in body[key].lower():
             text = f'{key.capitalize()} cannot contain "{word}"'

@@ -35,7 +35,10 @@ def webhook(what: Webhook, application_id: int) -> Json:
 
 
 def message(what: Message, world: World, *, readable: bool = True, nested: bool = False) -> Json:
-    """A message. Not `readable`: as Discord shows it to a bot without the message content intent."""
+    """Return the JSON of a message.
+
+    If it is not `readable`, leave out what the content intent allows.
+    """
     now = what.now
     data: Json = {
         "id": str(what.id),
@@ -159,7 +162,7 @@ def _interaction_channel(what: Interaction, world: World, app_permissions: int) 
 
 
 def interaction(what: Interaction, world: World) -> Json:
-    """What the gateway tells the bot about something a person did."""
+    """Return the JSON of an interaction for the gateway."""
     now, where = world.clock.now(), what.channel
     app_permissions = in_channel(world.bot, where, now)
     data: Json = {
