@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 evaluate = typer.Typer(help="Measure how well a model acts.", no_args_is_help=True)
+
+_JUDGE_KEY: Final = "JUDGE_API_KEY"  # a variable, so that the key is in no process list
 
 Seed = Annotated[int, typer.Option(min=0, help="Random seed. The same seed gives the same scenes.")]
 JournalFile = Annotated[
@@ -100,12 +103,6 @@ def coser(
     judge_model: Annotated[
         str | None, typer.Option("--judge-model", help="The judge's model name on that server.")
     ] = None,
-    judge_key: Annotated[
-        str | None,
-        typer.Option(
-            "--judge-key", envvar="JUDGE_API_KEY", show_envvar=True, help="The judge's API key."
-        ),
-    ] = None,
     model: Annotated[str | None, typer.Option(help="Name or path of the model to test.")] = None,
     scenes: Annotated[int | None, typer.Option(min=1, help="Use only the first scenes.")] = None,
     rounds: Annotated[int, typer.Option(min=1, max=20, help="Longest conversation.")] = 20,
@@ -118,7 +115,8 @@ def coser(
     """Score the model by CoSER's given-circumstance acting.
 
     The model plays every character of each scene. Then a judge looks for flaws in four
-    dimensions. The judge also directs the scenes and describes the environment.
+    dimensions. The judge also directs the scenes and describes the environment. If its server
+    needs a key, set the environment variable JUDGE_API_KEY.
     """
     from bot.evaluation.acting_scenes import read_acting_scenes
     from bot.evaluation.coser_run import CoserOptions, run_coser
@@ -135,7 +133,7 @@ def coser(
     async def run() -> CoserReport:
         async with AsyncExitStack() as stack:
             engine = await _start(settings, model, stack)
-            judge = await _judge(engine, judge_url, judge_model, judge_key, stack)
+            judge = await _judge(engine, judge_url, judge_model, stack)
             options = CoserOptions(rounds, seed, jobs or engine.info.minds)
             company = Company(engine, director=judge, narrator=judge)
             return await run_coser(
@@ -169,14 +167,16 @@ async def _start(settings: Settings, model: str | None, stack: AsyncExitStack) -
 
 
 async def _judge(
-    engine: Engine, url: str | None, model: str | None, key: str | None, stack: AsyncExitStack
+    engine: Engine, url: str | None, model: str | None, stack: AsyncExitStack
 ) -> ChatModel:
     from bot.evaluation.chat_model import Endpoint, EndpointChat, EngineChat
 
     if url is None or model is None:
         typer.echo("The model judges itself. Use --judge-url for a stronger judge.", err=True)
         return EngineChat(engine)
-    return await stack.enter_async_context(EndpointChat(Endpoint(url, model, key)))
+    return await stack.enter_async_context(
+        EndpointChat(Endpoint(url, model, os.environ.get(_JUDGE_KEY)))
+    )
 
 
 def _count(unit: str) -> Callable[[int, int], None]:

@@ -43,13 +43,13 @@ class _PlotCharacter(BaseModel):
     description: _Text = ""
 
 
-class _Plot(BaseModel):
+class _ActingPlot(BaseModel):
     summary: _Text = ""
     key_characters: list[_PlotCharacter] = Field(default_factory=list)
 
 
 class _Item(BaseModel):
-    plot: _Plot = _Plot()
+    plot: _ActingPlot = _ActingPlot()
     character_profiles: dict[str, _Text] = Field(default_factory=dict)
     speaking_characters_w_env: list[str] = Field(default_factory=list)
     major_characters: list[str] = Field(default_factory=list)

@@ -76,16 +76,16 @@ class Endpoint:
     retry_pause: float = 1.0  # seconds before the second attempt, doubled each time
 
 
-class _Answer(BaseModel):
+class _ChatAnswer(BaseModel):
     content: str | None = None
 
 
-class _Choice(BaseModel):
-    message: _Answer
+class _ChatChoice(BaseModel):
+    message: _ChatAnswer
 
 
-class _Completion(BaseModel):
-    choices: list[_Choice]
+class _ChatCompletion(BaseModel):
+    choices: list[_ChatChoice]
 
 
 class EndpointChat:
@@ -154,7 +154,7 @@ class EndpointChat:
                 "Check the judge's address, model name and key."
             )
         try:
-            completion = _Completion.model_validate_json(text)
+            completion = _ChatCompletion.model_validate_json(text)
         except (ValidationError, json.JSONDecodeError) as error:
             raise _RetryableError("an answer that is not a chat completion") from error
         return (completion.choices[0].message.content or "").strip() if completion.choices else ""
