@@ -39,7 +39,8 @@ class ChoicePrompt:
 
         `options` are pairs of a label and a value. `find` returns the value for a name, or raises
         UserInputError. `given` is an answer from the command line: a number of the list or a name.
-        Without it, ask, unless there is only one option.
+        Without it, ask, unless there is only one option. Numbers count from 0, as in the demo of
+        HER's authors.
 
         Raise UserInputError if `given` is invalid or the keyboard is not interactive.
         Raise InputEnded if the input ends.
@@ -51,7 +52,7 @@ class ChoicePrompt:
         if not self._keyboard.interactive:
             raise UserInputError(f"{question} The input is not a terminal. Use {flag}.")
         self._screen.line(question, NAME)
-        for number, (label, _) in enumerate(options, start=1):
+        for number, (label, _) in enumerate(options):
             self._screen.line(f"{number:>3}  {label}")
         while True:
             try:
@@ -65,10 +66,10 @@ class ChoicePrompt:
         typed = self._keyboard.ask("> ")
         if typed is None:
             raise InputEnded
-        return typed.strip() or "1"
+        return typed.strip() or "0"
 
 
 def _resolve(given: str, options: Sequence[tuple[str, T]], find: Callable[[str], T]) -> T:
-    if given.isdecimal() and 1 <= int(given[:6]) <= len(options):
-        return options[int(given[:6]) - 1][1]
+    if given.isdecimal() and int(given[:6]) < len(options):
+        return options[int(given[:6])][1]
     return find(given)

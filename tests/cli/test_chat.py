@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -40,6 +41,28 @@ def test_invalid_options_are_explained_in_one_sentence(
     aside: Aside, arguments: tuple[str, ...], message: str
 ) -> None:
     assert message in complaint(aside("chat", *arguments))
+
+
+async def test_numbers_of_scenario_and_character_count_from_0(elsewhere: Path) -> None:
+    async with CompletionsServer([reply("Elizabeth Bennet", says="Papa?")]) as server:
+        engine = f"engine: {{kind: remote, base_url: '{server.url}', model: HER-32B}}\n"
+        (elsewhere / "aside.yaml").write_text("library: {folders: [books]}\n" + engine)
+        listed = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", "scenarios", "list", "--json"),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        out, _ = await listed.communicate()
+        ids = [one["id"] for one in json.loads(out)]
+        chat = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", "chat"),
+            *("--scenario", str(ids.index("morning-call")), "--character", "1", "--as", "Anne"),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        out, _ = await chat.communicate(b"A letter has come.")
+    assert out.decode().endswith("Elizabeth Bennet: *smiles* Papa?\n")
 
 
 def test_an_invalid_database_is_reported(aside: Aside, elsewhere: Path) -> None:

@@ -33,24 +33,26 @@ def chosen(typed: str, given: str | None = None) -> tuple[str, str]:
 
 
 def test_an_option_is_chosen_by_number_name_or_enter() -> None:
-    assert chosen("2\n")[0] == "persuasion"
+    assert chosen("1\n")[0] == "persuasion"
+    assert chosen("0\n")[0] == "emma"
     assert chosen("EMMA\n")[0] == "emma"
     assert chosen("\n")[0] == "emma"
-    assert "  2  Persuasion\n" in chosen("1\n")[1]
+    assert "  0  Emma, by Jane Austen\n  1  Persuasion\n" in chosen("1\n")[1]
 
 
 def test_an_invalid_answer_gets_an_error_and_another_question() -> None:
-    found, shown = chosen("7\nWaverley\n2\n")
+    found, shown = chosen("7\nWaverley\n1\n")
     assert found == "persuasion"
     assert "Nothing is called 7." in shown
     assert "Nothing is called Waverley." in shown
 
 
 def test_an_answer_from_the_command_line_is_used() -> None:
-    assert chosen("", given="2") == ("persuasion", "")
+    assert chosen("", given="1") == ("persuasion", "")
+    assert chosen("", given="0") == ("emma", "")
     assert chosen("", given="1984") == ("1984", "")
     with pytest.raises(NameNotFound):
-        chosen("", given="0")
+        chosen("", given="2")
 
 
 def test_the_end_of_the_input_ends_the_question() -> None:

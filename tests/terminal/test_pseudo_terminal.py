@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BENNET = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Well, well.")
 OTHER = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="Not at all.")
 MADAM = reply("Mrs Bennet", says="My nerves!")
-STUDY = ("--scenario", "pride-and-prejudice", "--character", "1", "--as", "elizabeth")
+STUDY = ("--scenario", "pride-and-prejudice", "--character", "0", "--as", "elizabeth")
 PROMPT = "Elizabeth Bennet> "
 
 
@@ -48,7 +48,7 @@ async def test_without_arguments_the_person_chooses_from_lists_and_plays(tmp_pat
         typist.types("study")
         await typist.reads("> ")
         typist.types("pride and prejudice")
-        assert "1  Mr Bennet" in await typist.reads("\n> ")
+        assert "0  Mr Bennet" in await typist.reads("\n> ")
         typist.types("Papa")
         assert "yourself" in await typist.reads("\n> ")
         typist.types("Lizzy")

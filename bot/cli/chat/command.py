@@ -18,10 +18,14 @@ _LARGEST_SEED = 2**32 - 1
 
 def chat(
     scenario: Annotated[
-        str | None, typer.Option(metavar="N|NAME", help="The scenario to play (default: ask).")
+        str | None,
+        typer.Option(metavar="N|NAME", help="The scenario to play, by number (from 0) or name."),
     ] = None,
     character: Annotated[
-        str | None, typer.Option(metavar="N|NAME", help="The character who answers by default.")
+        str | None,
+        typer.Option(
+            metavar="N|NAME", help="The character who answers, by number (from 0) or name."
+        ),
     ] = None,
     person: Annotated[
         str | None,
