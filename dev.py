@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set up this checkout and run its tools. Needs only Python: `python3 dev.py COMMAND [ARGUMENT ...]`.
+"""Set up this checkout and run its tools: `python3 dev.py COMMAND [ARGUMENT ...]`.
 
     aside ...      run Aside, for example `python3 dev.py aside try`
     check          run everything that CI runs: format, lint, types and all tests

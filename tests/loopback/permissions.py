@@ -15,7 +15,8 @@ ALL = Permissions.all().value
 # The permissions of @everyone on a new server that matter to bots in text channels.
 EVERYONE = (
     "view_channel send_messages read_message_history add_reactions embed_links attach_files "
-    "use_external_emojis use_application_commands create_public_threads send_messages_in_threads change_nickname"
+    "use_external_emojis use_application_commands create_public_threads "
+    "send_messages_in_threads change_nickname"
 )
 # The further permissions that a bot's invitation usually asks for.
 INVITED = "manage_webhooks manage_messages manage_threads create_private_threads"

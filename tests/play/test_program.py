@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tests.engine.completions_server import CompletionsServer
-from tests.play.harness import Evening, personas
 from tests.play.test_scene import BENNET
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.loopback import LoopbackDiscord
+    from tests.play.harness import Evening
 
 PROXIED = (
     "discord: {{proxy: '{proxy}'}}\nengine: {{kind: remote, base_url: '{url}', model: HER-32B}}\n"
@@ -74,30 +74,6 @@ async def test_aside_run_plays_and_ends_on_a_signal(evening: Evening, tmp_path: 
         assert "Traceback" not in log
         for private in ("SECRET", "PLAN", "MARMALADE", discord.token, "Well, well."):
             assert private not in log
-
-
-async def test_a_reply_interrupted_by_a_kill_is_finished_after_the_restart(
-    evening: Evening, tmp_path: Path
-) -> None:
-    discord = evening.discord
-    async with CompletionsServer([BENNET]) as server:
-        (tmp_path / "aside.yaml").write_text(
-            PROXIED.format(proxy=discord.proxy_url, url=server.url)
-        )
-        environ = login(discord)
-        async with running(tmp_path, environ) as process:
-            await discord.until(lambda: discord.gateway.identified, 30)
-            await discord.until(lambda: discord.requests_to("sync_commands"), 30)
-            await asyncio.sleep(0.5)
-            await evening.begin()
-            evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
-            await discord.until(lambda: server.requests, 20)
-            process.kill()
-            await process.wait()
-        async with running(tmp_path, environ):
-            await evening.answer(within=30)
-            await discord.quiet(0.5)
-            assert [post.content for post in personas(evening.stage)] == ["*smiles* Well, well."]
 
 
 async def test_a_missing_token_is_explained_in_one_sentence(tmp_path: Path) -> None:

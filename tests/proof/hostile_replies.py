@@ -1,4 +1,7 @@
-"""Hostile replies by the hundred, the same ones on every run: `PROOF_REPLIES` says how many, `PROOF_SEED` which."""
+"""Hostile replies, the same on every run.
+
+`PROOF_REPLIES` sets their number, `PROOF_SEED` the choice.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,12 @@ if TYPE_CHECKING:
 SEED = int(os.environ.get("PROOF_SEED", "1813"))
 REPLIES = int(os.environ.get("PROOF_REPLIES", "320"))
 ALL = 10_000
-"""How many there are: every run reads them all, and plays as many of them as `PROOF_REPLIES` says."""
+"""The number of replies. Every run parses all of them, and plays `PROOF_REPLIES` of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A reply, how the engine gives it, and what it adds where the reply is to go on."""
+    """A reply as the engine streams it, and the text that it adds if the reply is continued."""
 
     written: SampleReply
     scripted: Scripted
@@ -41,7 +44,7 @@ class Hostile:
 
 
 def corpus(count: int) -> Iterator[Hostile]:
-    """Draw so many: any malformation, cut into any chunks, ended anywhere."""
+    """Return this many malformed replies, cut into chunks of any size, with any end."""
     chance = Random(SEED)
     for _ in range(count):
         yield _hostile(chance.choice)
@@ -72,7 +75,7 @@ def _hostile(pick: Choose) -> Hostile:
 
 
 def _undecided(written: SampleReply) -> bool:
-    """Whether some of it is plain words until a tag comes that a cut may take away."""
+    """Return whether a cut may turn the beginning of the text into plain words."""
     return any(
         fault.endswith((" unopened", " swapped", " open bracket", " bracketed"))
         for fault in written.faults

@@ -1,4 +1,4 @@
-"""Acts: each a stage of its own, on which a share of the hostile replies is played and people do things about them."""
+"""Acts: each plays a share of the hostile replies in its own channel, while people act on them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ if TYPE_CHECKING:
 DARCY = OTHERS[0]
 INITIALS = dict(zip(OTHERS, "DJO", strict=True))
 WHISPERED = f" <role_action>nods</role_action>{SECRET}Y."
-TOLD = f"<think>She is {SECRET}P.</think>Rain falls. <role_thinking>It is {SECRET}0.</role_thinking> A door creaks."
-PATIENCE = 60.0  # seconds for a reply, on a machine that is busy with other things
+NARRATED = (
+    f"<think>She is {SECRET}P.</think>Rain falls. "
+    f"<role_thinking>It is {SECRET}0.</role_thinking> A door creaks."
+)
+PATIENCE = 60.0  # seconds for a reply on a busy machine
 ASKED = re.compile(r"Act (\d+), (whispered)?")
 
 
 @dataclass
 class Act:
-    """A stage, who plays there, where thoughts and planning go, and the replies that are still to come."""
+    """A channel, its player, the settings of `/reveal`, and the replies still to play."""
 
     number: int
     stage: Channel
@@ -44,74 +47,79 @@ class Act:
 
     @property
     def spoils(self) -> bool:
-        """Whether something private is in the channel, under spoiler bars."""
+        """Whether thoughts or planning are in the channel under spoilers."""
         return "spoiler" in self.where
 
     def line(self, text: str) -> str:
-        """What is said in this act, so that the engine knows where it is."""
+        """Return a player's line, from which the engine knows the act."""
         return f"Act {self.number}, {text}?"
 
 
 @dataclass
-class Bill:
-    """What the engine writes in which act. Every prompt is looked into as it comes."""
+class EngineScript:
+    """The engine's script for every act. It also checks each prompt for secrets."""
 
     acts: list[Act]
-    asides: int = 0
+    replies_of_others: int = 0
     leaks: list[str] = field(default_factory=list)
 
     def __call__(self, request: Request) -> Scripted:
         mind = request.mind.split("/", 1)[1]
-        self.leaks += [f"{mind}: {secret}" for secret in misplaced(mind, request.prompt.text)]
+        self.leaks += [
+            f"{mind}: {secret}" for secret in find_misplaced_secrets(mind, request.prompt.text)
+        ]
         number, whispered = ASKED.findall(request.prompt.text)[-1]
         act = self.acts[int(number)]
         match mind:
             case "(narrator)":
-                return Scripted(TOLD)
+                return Scripted(NARRATED)
             case "(director)":
                 act.directed += 1
                 return Scripted(OTHERS[1])
             case _ if mind == CHARACTER:
                 return self._reply(act, request, whispered=bool(whispered))
             case _:
-                self.asides += 1
+                self.replies_of_others += 1
                 thought = f"<role_thinking>My {SECRET}{INITIALS[mind]}.</role_thinking>"
                 return Scripted(f"{mind} hides.</system_thinking>{mind}: {thought}Indeed.")
 
     def _reply(self, act: Act, request: Request, *, whispered: bool) -> Scripted:
-        if THOUGHT_ENDS in request.stop and act.last is not None:  # a look into the mind
+        if (
+            THOUGHT_ENDS in request.stop and act.last is not None
+        ):  # the game master reads the character's mind
             return act.last
         act.asked += 1
         act.last = self._next(act, more=request.planning_tokens is None)
         return Scripted(act.last.text + WHISPERED, act.last.chunk) if whispered else act.last
 
     def _next(self, act: Act, *, more: bool) -> Scripted:
-        """The next reply of the act; when all have been given, one without a fault."""
+        """Return the act's next reply. After the last one, return a valid one."""
         if not act.replies:
             return Scripted(
-                f"She is {SECRET}P.</system_thinking><role_thinking>{SECRET}0</role_thinking>Enough."
+                f"She is {SECRET}P.</system_thinking>"
+                f"<role_thinking>{SECRET}0</role_thinking>Enough."
             )
         hostile = act.replies.popleft()
         return hostile.more if more else hostile.scripted
 
 
-def misplaced(mind: str, prompt: str) -> list[str]:
-    """The secrets in a prompt that this mind must not know."""
+def find_misplaced_secrets(mind: str, prompt: str) -> list[str]:
+    """Return the secrets in a prompt that this mind must not know."""
     own = "0123456789PZVY" if mind == CHARACTER else "M" + INITIALS[mind] if mind in OTHERS else ""
     own += "NW" * (mind == DARCY)
     of_others = [f"{SECRET}M of {name}" for name in OTHERS if name != mind]
-    return [secret for secret in found(prompt) if secret[-1] not in own] + [
+    return [secret for secret in find_secrets(prompt) if secret[-1] not in own] + [
         one for one in of_others if one in prompt
     ]
 
 
-def found(text: str) -> list[str]:
-    """The secrets in a text, each with the letter or digit that says whose it is."""
+def find_secrets(text: str) -> list[str]:
+    """Return the secrets in a text, each with the letter or digit of its owner."""
     return re.findall(rf"{SECRET}\w", text)
 
 
 async def begin(evening: Evening, act: Act) -> None:
-    """Start the scene, with what the game master alone knows in it."""
+    """Start the scene, with a note and a whisper that only Darcy knows."""
     gm, stage = evening.gm, act.stage
     await gm.slash(stage, "scene start", scenario="ball")
     await gm.slash(stage, "reveal thoughts", where=act.where[0])
@@ -121,7 +129,7 @@ async def begin(evening: Evening, act: Act) -> None:
 
 
 async def ask(evening: Evening, act: Act, text: str, place: Channel | None = None) -> None:
-    """Say something to the character, and wait until its reply shows in full or has failed."""
+    """Address the character, and wait until its whole reply or a notice shows."""
     before, there = act.asked, place or act.stage
     act.player.say(there, f"@{CHARACTER} {act.line(text)}")
     await evening.discord.until(lambda: act.asked > before, PATIENCE, "a reply that is asked for")
@@ -138,7 +146,7 @@ async def ask(evening: Evening, act: Act, text: str, place: Channel | None = Non
 
 
 def latest(history: Iterable[Message], *, persona: bool = False) -> Message | None:
-    """The latest message that stands for everybody."""
+    """Return the latest message that everyone can see."""
     standing = (
         each for each in reversed(list(history)) if not each.deleted and each.only_for is None
     )

@@ -1,4 +1,4 @@
-"""What people do about a reply: whoever it answers, the game master, and a stranger who has no business there."""
+"""Actions on a reply by its player, the game master and a stranger."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tests.play.harness import Evening
     from tests.proof.hostile_scenes import Act
 
-    Deed: TypeAlias = Callable[[Evening, Act, Message], Awaitable[bool]]
-    """Does something about a persona post; False where there was nothing to be done."""
+    Action: TypeAlias = Callable[[Evening, Act, Message], Awaitable[bool]]
+    """Acts on a persona post. Returns False if the action is impossible."""
 
 
 async def retry(evening: Evening, act: Act, post: Message) -> bool:
@@ -27,7 +27,7 @@ async def retry(evening: Evening, act: Act, post: Message) -> bool:
 
 
 async def try_again(act: Act) -> bool:
-    """Press what stands under the notice of a reply that failed."""
+    """Press the button under the notice of a failed reply."""
     notice = latest(act.stage.history)
     if notice is None or "Try again" not in notice.labels:
         return False
@@ -35,7 +35,7 @@ async def try_again(act: Act) -> bool:
     return True
 
 
-async def go_on(_evening: Evening, act: Act, post: Message) -> bool:
+async def write_more(_evening: Evening, act: Act, post: Message) -> bool:
     if "Write more" not in post.labels:
         return False
     await act.player.press(post, "Write more")
@@ -43,21 +43,24 @@ async def go_on(_evening: Evening, act: Act, post: Message) -> bool:
 
 
 async def another_take(evening: Evening, act: Act, post: Message) -> bool:
-    """Have the reply given anew, and go back to the take before, and on again."""
+    """Retry the reply, go back to the previous take, and forward again."""
     if not act.replies or is_notice(act):
         return False
     await retry(evening, act, post)
-    if not await has_come_to(evening, act, post, "2/2"):
+    if not await shows_take(evening, act, post, "2/2"):
         return False
     await evening.gm.press(post, "◀")
-    if not await has_come_to(evening, act, post, "1/2"):
+    if not await shows_take(evening, act, post, "1/2"):
         return False
     await evening.gm.press(post, "1/2 ▶")
     return True
 
 
-async def has_come_to(evening: Evening, act: Act, post: Message, take: str) -> bool:
-    """Wait until that take shows; False where the reply is not the latest any more, or another one failed."""
+async def shows_take(evening: Evening, act: Act, post: Message, take: str) -> bool:
+    """Wait until that take shows.
+
+    Return False if the reply is no longer the latest, or another one failed.
+    """
 
     def shows() -> bool:
         return f"{take} ▶" in post.labels
@@ -70,7 +73,7 @@ async def has_come_to(evening: Evening, act: Act, post: Message, take: str) -> b
 
 
 def is_notice(act: Act) -> bool:
-    """Whether the program itself said something last: that a reply failed, say."""
+    """Return whether the last message is the program's own, such as a notice of a failed reply."""
     last = latest(act.stage.history)
     return last is not None and not last.webhook and last.author is not act.player.user
 
@@ -109,7 +112,7 @@ async def rewind(evening: Evening, _act: Act, post: Message) -> bool:
 
 
 async def branch(evening: Evening, act: Act, post: Message) -> bool:
-    """Go on from there in a thread, and end that."""
+    """Continue in a thread from there, and end the scene in it."""
     menu = await evening.gm.context_menu(post, "More…")
     if not menu.messages or not act.replies:
         return False
@@ -125,7 +128,7 @@ async def branch(evening: Evening, act: Act, post: Message) -> bool:
 
 
 async def whisper(evening: Evening, act: Act, _post: Message) -> bool:
-    """Say something that the character alone hears, and hear its answer."""
+    """Whisper to the character, and wait for its answer."""
     text = act.line(f"whispered {SECRET}V")
     outcome = await act.player.slash(act.stage, "whisper", character=CHARACTER, text=text)
     await evening.discord.until(
@@ -135,20 +138,20 @@ async def whisper(evening: Evening, act: Act, _post: Message) -> bool:
 
 
 async def narrate(evening: Evening, act: Act, _post: Message) -> bool:
-    """Have the model tell what happens around them."""
+    """Let the model narrate."""
     before = len(act.stage.history)
     await evening.gm.slash(act.stage, "gm narrate")
-    told = "Rain falls. A door creaks."
+    narration = "Rain falls. A door creaks."
     await evening.discord.until(
-        lambda: any(told in each.content for each in act.stage.history[before:]),
+        lambda: any(narration in each.content for each in act.stage.history[before:]),
         PATIENCE,
         "a narration",
     )
     return True
 
 
-async def unasked(evening: Evening, act: Act, _post: Message) -> bool:
-    """Say something to nobody where somebody speaks of their own accord."""
+async def speak_unasked(evening: Evening, act: Act, _post: Message) -> bool:
+    """Speak without addressing anyone in a scene in which characters answer speak_unasked."""
     before = act.directed
     await evening.gm.slash(act.stage, "scene mode", mode="auto", budget=1)
     act.player.say(act.stage, act.line("and nobody"))
@@ -158,7 +161,7 @@ async def unasked(evening: Evening, act: Act, _post: Message) -> bool:
 
 
 async def pry(evening: Evening, act: Act, post: Message) -> bool:
-    """Try to see what only game masters may, as a player and as a stranger."""
+    """Try to see the game master's views, as a player and as a stranger."""
     for person in (act.player, evening.kitty):
         if not person.can_see(post):
             continue
@@ -183,7 +186,7 @@ async def read_as(person: Person, act: Act) -> list[Outcome]:
 
 
 async def look(evening: Evening, act: Act, post: Message) -> bool:
-    """Look behind a reply and into the mind, as the game master."""
+    """Look at a reply's thoughts and into the mind, as the game master."""
     await evening.gm.context_menu(post, "Show thoughts")
     await evening.gm.slash(act.stage, "gm think", character=CHARACTER)
     await evening.gm.slash(act.stage, "scene prompt", character=CHARACTER)
@@ -191,7 +194,7 @@ async def look(evening: Evening, act: Act, post: Message) -> bool:
 
 
 async def reveal(evening: Evening, act: Act, _post: Message) -> bool:
-    """Have the thoughts go elsewhere for a while, never more public than they were."""
+    """Send the thoughts elsewhere for a while, to a place that is not more public."""
     kept = "off" if act.where[0] != "off" else "gm"
     for where in (kept, act.where[0]):
         await evening.gm.slash(act.stage, "reveal thoughts", where=where)
@@ -203,13 +206,13 @@ async def reload(evening: Evening, _act: Act, _post: Message) -> bool:
     return True
 
 
-DEEDS: dict[str, Deed] = {
-    deed.__name__: deed
-    for deed in (
+ACTIONS: dict[str, Action] = {
+    action.__name__: action
+    for action in (
         *(
             retry,
             another_take,
-            go_on,
+            write_more,
             edit,
             reword,
             hide,
@@ -217,7 +220,7 @@ DEEDS: dict[str, Deed] = {
             branch,
             whisper,
             narrate,
-            unasked,
+            speak_unasked,
         ),
         *(pry, read, look, reveal, reload),
     )

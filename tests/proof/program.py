@@ -1,4 +1,4 @@
-"""`aside run` as a process between a Discord and a completions server on loopback, and a story whose replies count."""
+"""`aside run` as a process between a Discord and a completions server, with numbered replies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from tests.loopback import Channel
     from tests.play.harness import Evening
 
-PATIENCE = 40.0  # seconds for a start or a reply, on a machine that is busy with other things
+PATIENCE = 40.0  # seconds for a start or a reply on a busy machine
 
 
 def answer_to(prompt: str) -> str:
-    """Answer the last question of a prompt, `Question 7`, by its number."""
+    """Return the answer to the last question of a prompt, such as `Question 7`, by its number."""
     number = re.findall(r"Question (\d+)", prompt)[-1]
     pages = " ".join(
         f"<role_action>turns page {page}</role_action> Page {page} is dull." for page in range(9)
@@ -39,8 +39,8 @@ def echo(body: Body, pause: float = 0.004) -> Answer:
 
 
 @asynccontextmanager
-async def answering(folder: Path, evening: Evening) -> AsyncIterator[CompletionsServer]:
-    """A completions server that echoes, and in `folder` the settings that lead to it."""
+async def serve_answers(folder: Path, evening: Evening) -> AsyncIterator[CompletionsServer]:
+    """Run a completions server that answers by number, and write settings for it to `folder`."""
     async with CompletionsServer([echo], context=32768) as server:
         settings = PROXIED.format(proxy=evening.discord.proxy_url, url=server.url)
         (folder / "aside.yaml").write_text(settings)
@@ -49,7 +49,7 @@ async def answering(folder: Path, evening: Evening) -> AsyncIterator[Completions
 
 @asynccontextmanager
 async def started(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The program, as soon as Discord knows it."""
+    """Start the program, and yield it when it has connected to Discord."""
     discord = evening.discord
     before = discord.gateway.identified
     async with running(folder, login(discord)) as process:
@@ -61,7 +61,7 @@ async def started(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subpr
 
 @asynccontextmanager
 async def online(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The program, once it hears and is heard."""
+    """Start the program, and yield it when it can hear and answer."""
     async with started(folder, evening) as process:
         await evening.discord.until(lambda: evening.discord.requests_to("sync_commands"), PATIENCE)
         await evening.discord.quiet(0.3, PATIENCE)
@@ -69,19 +69,19 @@ async def online(folder: Path, evening: Evening) -> AsyncIterator[asyncio.subpro
 
 
 def thoughts(evening: Evening) -> list[int]:
-    """The numbers of the answers whose thoughts the game master was written, in order."""
+    """Return the numbers of the answers whose thoughts the game master received, in order."""
     letters = "\n".join(text for letter in evening.gm.dms for text in letter.now.texts())
     return [int(found) for found in re.findall(r"SECRET (\d+)", letters)]
 
 
 def assert_nothing_private(evening: Evening) -> None:
-    """Nobody but the game master ever saw what is private."""
+    """Fail if a player ever saw private text."""
     for person in (evening.lizzy, evening.kitty):
         assert not re.search("SECRET|PLAN", person.ever_saw())
 
 
 def answers(stage: Channel) -> list[int]:
-    """The numbers of the answers that stand in a channel, in order."""
+    """Return the numbers of the answers in a channel, in order."""
     return [
         int(found)
         for post in personas(stage)
@@ -89,8 +89,8 @@ def answers(stage: Channel) -> list[int]:
     ]
 
 
-async def answered(evening: Evening, number: int, stage: Channel | None = None) -> None:
-    """Wait until an answer stands to its end."""
+async def wait_for_answer(evening: Evening, number: int, stage: Channel | None = None) -> None:
+    """Wait until an answer is complete."""
     there = stage or evening.stage
     end = f"End {number}."
     await evening.discord.until(

@@ -1,4 +1,4 @@
-"""Hostile people: whatever they type, press or are called, they are answered, and it does nobody any harm."""
+"""Hostile people get an answer, and harm no one, whatever they type, press or are called."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def use(evening: Evening, person: Person, leaf: Leaf, text: str) -> None:
 
 
 @pytest.mark.parametrize("who", ["gm", "kitty"])
-async def test_every_command_answers_whatever_is_typed_into_it(
+async def test_every_command_answers_any_input(
     evening: Evening, who: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     person = evening.gm if who == "gm" else evening.kitty
@@ -73,7 +73,7 @@ async def test_every_command_answers_whatever_is_typed_into_it(
 
 
 @pytest.mark.parametrize("number", ["0", "1", HUGE])
-async def test_forged_buttons_and_forms_are_answered_and_do_nothing(
+async def test_forged_buttons_and_forms_are_answered_and_change_nothing(
     evening: Evening, number: str
 ) -> None:
     engine = await ready()
@@ -81,7 +81,7 @@ async def test_forged_buttons_and_forms_are_answered_and_do_nothing(
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         post = await evening.answer()
-        forged = [f"aside:reply:{deed}:{number}" for deed in (*TurnAction, "nothing", "x" * 60)]
+        forged = [f"aside:reply:{action}:{number}" for action in (*TurnAction, "nothing", "x" * 60)]
         forged += [
             f"aside:retry:{number}",
             f"aside:restore:{number}:{HUGE}",
@@ -113,9 +113,9 @@ async def test_buttons_with_ids_of_another_server_show_and_change_nothing(evenin
         hers: Message = await evening.answer(ballroom)
         theirs = range(1, 5)
         for turn in theirs:
-            for deed in TurnAction:
+            for action in TurnAction:
                 assert_answered(
-                    await caroline.forge(ballroom, f"aside:reply:{deed}:{turn}", hers), deed
+                    await caroline.forge(ballroom, f"aside:reply:{action}:{turn}", hers), action
                 )
             for custom_id in (f"aside:retry:{turn}", f"aside:restore:1:{turn}"):
                 assert_answered(await caroline.forge(ballroom, custom_id, hers), custom_id)
@@ -161,9 +161,7 @@ async def test_a_flood_of_one_person_costs_few_replies_and_little_time(evening: 
         "a*b||c",
     ],
 )
-async def test_a_name_that_imitates_somebody_else_speaks_for_nobody_else(
-    evening: Evening, nick: str
-) -> None:
+async def test_a_name_that_imitates_a_person_gives_no_rights(evening: Evening, nick: str) -> None:
     engine = await ready()
     impostor = evening.discord.person("Wickham", evening.guild, nick=nick[:32])
     async with evening.online(engine):

@@ -1,6 +1,6 @@
-"""Clocks that are wrong, and that somebody sets: a story goes by its order, not by what a clock says.
+"""Wrong and changing clocks. A story follows its order, not the time.
 
-What counts is only how the bot's clock stands to Discord's, so it is Discord's that is moved here.
+Only the difference between the bot's clock and Discord's matters, so these tests move Discord's.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tests.play.harness import an_evening, personas
 from tests.proof.program import (
     PATIENCE,
     answer_to,
-    answered,
-    answering,
     answers,
     assert_nothing_private,
     online,
+    serve_answers,
     started,
     thoughts,
+    wait_for_answer,
 )
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ async def ready() -> ScriptedEngine:
 
 
 async def asks(evening: Evening, number: int) -> None:
-    """Ask, and wait for the answer and what the game master is written of it."""
+    """Ask, and wait for the answer and for the game master's message with the thoughts."""
     evening.lizzy.say(evening.stage, f"@Mr Bennet Question {number}?")
-    await answered(evening, number)
+    await wait_for_answer(evening, number)
     await evening.discord.until(lambda: number in thoughts(evening))
 
 
-async def test_a_clock_that_is_set_back_and_forth_while_a_scene_is_played(tmp_path: Path) -> None:
-    """The bot's clock is two hours ahead of Discord's, then an hour behind, then six hours behind."""
+async def test_a_clock_changes_forwards_and_backwards_during_a_scene(tmp_path: Path) -> None:
+    """The bot is two hours ahead of Discord, then one hour behind, then six."""
     async with LoopbackDiscord(ahead=-2 * HOUR) as discord:
         evening, engine = an_evening(discord, tmp_path), await ready()
         async with evening.online(engine):
@@ -78,14 +78,16 @@ async def test_a_clock_that_is_set_back_and_forth_while_a_scene_is_played(tmp_pa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(
+async def test_a_restart_with_another_clock_doubles_no_reply(
     tmp_path: Path,
 ) -> None:
-    """Three hours ahead of Discord when it dies, two when it starts again: as on machines whose clock is only right
-    once the network is there."""
+    """The bot is three hours ahead when it dies, and two when it restarts.
+
+    Machines whose clock is set by the network after the start do that.
+    """
     async with LoopbackDiscord(ahead=-2 * HOUR) as discord:
         evening = an_evening(discord, tmp_path)
-        async with answering(tmp_path, evening):
+        async with serve_answers(tmp_path, evening):
             async with online(tmp_path, evening) as process:
                 await evening.begin()
                 discord.faults.meanwhile("execute_webhook", process.kill)
@@ -94,7 +96,7 @@ async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(
             assert len(personas(evening.stage)) == 1
             shift(tmp_path / "aside.db", "created_at", 1)
             async with started(tmp_path, evening) as process:
-                await answered(evening, 1)
+                await wait_for_answer(evening, 1)
                 await discord.until(lambda: thoughts(evening), PATIENCE)
                 await discord.quiet(0.3)
                 process.send_signal(signal.SIGTERM)
@@ -104,10 +106,10 @@ async def test_killed_and_started_again_with_another_clock_it_doubles_nothing(
         assert not discord.violations, discord.violations
 
 
-async def test_what_was_undone_last_comes_back_first_whatever_the_clock_says(
+async def test_unhide_brings_back_the_turn_that_was_hidden_last_whatever_the_clock_says(
     evening: Evening,
 ) -> None:
-    """Two replies are hidden, the later one by a clock that was set back between."""
+    """Two replies are hidden. Between them, the clock is set back."""
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -124,7 +126,7 @@ async def test_what_was_undone_last_comes_back_first_whatever_the_clock_says(
 
 
 def shift(path: Path, column: str, hours: int) -> None:
-    """Have the clock have said something else when turns were stored."""
+    """Change the times at which turns were stored."""
     with sqlite3.connect(path) as database:
         database.execute(f"UPDATE turns SET {column} = {column} + ?", (hours * 3_600_000_000,))
     database.close()

@@ -1,4 +1,4 @@
-"""Killed at any point of a turn and started again, the program ends with the story complete and nothing doubled."""
+"""Killed during a turn and restarted, the program loses and doubles nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.play.harness import personas
 from tests.proof.hostile_replies import SEED
 from tests.proof.program import (
     PATIENCE,
-    answered,
-    answering,
     answers,
     assert_nothing_private,
     online,
+    serve_answers,
     started,
     thoughts,
+    wait_for_answer,
 )
 
 if TYPE_CHECKING:
@@ -31,19 +31,20 @@ if TYPE_CHECKING:
     from tests.loopback import Channel
     from tests.play.harness import Evening
 
-KILLS = int(
-    os.environ.get("PROOF_KILLS", "20")
-)  # turns that are under way when the program is killed
+KILLS = int(os.environ.get("PROOF_KILLS", "20"))  # turns in progress when the program is killed
 STAGES = 4
-GRACE = 10.0  # seconds that whoever ends the program gives it: what Docker does where nobody says otherwise
+GRACE = 10.0  # seconds until the program must have ended: Docker's default
 pytestmark = [
     pytest.mark.timeout(120 + 5 * KILLS),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
 ]
 
-DEATHS = ("execute_webhook", "edit_webhook_message", "taking up", "create_message", "any time")
-"""When the program dies, in turn: while Discord does what it has just asked for, so that it never learns that it did;
-while it takes up after a death what it owes; at any time."""
+DEATHS = ("execute_webhook", "edit_webhook_message", "recovering", "create_message", "any time")
+"""The moments of the kills, in turn.
+
+A route: while Discord handles that request, so that the program never gets the answer.
+"recovering": while the restarted program finishes its replies. "any time": at random.
+"""
 
 
 def stages_of(evening: Evening, count: int) -> list[Channel]:
@@ -53,28 +54,28 @@ def stages_of(evening: Evening, count: int) -> list[Channel]:
     return [evening.stage, *rooms]
 
 
-async def test_killed_at_twenty_points_of_a_turn_it_loses_and_doubles_nothing(
+async def test_twenty_kills_during_turns_lose_and_double_nothing(
     evening: Evening, tmp_path: Path
 ) -> None:
-    """Whenever it dies, four replies are under way, each at another point."""
+    """Each kill interrupts four replies, each at another point."""
     discord, chance, stages = evening.discord, random.Random(SEED), stages_of(evening, STAGES)
     asked: list[list[int]] = [[] for _ in stages]
-    async with answering(tmp_path, evening) as server:
+    async with serve_answers(tmp_path, evening) as server:
         for death in range(-(-KILLS // STAGES)):
             how, before = DEATHS[death % len(DEATHS)], len(server.requests)
             async with (online if death == 0 else started)(tmp_path, evening) as process:
                 if death == 0:
                     for stage in stages:
                         await evening.begin(stage)
-                if how != "taking up":
-                    await all_told(evening, stages, asked)
-                dies = asyncio.create_task(die(evening, process, how, chance))
-                if how != "taking up":
+                if how != "recovering":
+                    await wait_for_all_answers(evening, stages, asked)
+                killing = asyncio.create_task(kill(evening, process, how, chance))
+                if how != "recovering":
                     await ask(evening, stages, asked, death, chance)
-                await dies
+                await killing
                 assert len(server.requests) <= before + 2 * STAGES
         async with started(tmp_path, evening):
-            await all_told(evening, stages, asked)
+            await wait_for_all_answers(evening, stages, asked)
             await discord.until(lambda: len(thoughts(evening)) >= sum(map(len, asked)), PATIENCE)
             await discord.quiet(0.5, PATIENCE)
     assert [answers(stage) for stage in stages] == asked
@@ -97,17 +98,19 @@ async def ask(
         await asyncio.sleep(chance.uniform(0, 0.3))
 
 
-async def all_told(evening: Evening, stages: list[Channel], asked: list[list[int]]) -> None:
+async def wait_for_all_answers(
+    evening: Evening, stages: list[Channel], asked: list[list[int]]
+) -> None:
     for stage, numbers in zip(stages, asked, strict=True):
         for number in numbers[-1:]:
-            await answered(evening, number, stage)
+            await wait_for_answer(evening, number, stage)
 
 
-async def die(
+async def kill(
     evening: Evening, process: asyncio.subprocess.Process, how: str, chance: random.Random
 ) -> None:
     faults = evening.discord.faults
-    if how in ("taking up", "any time"):
+    if how in ("recovering", "any time"):
         await asyncio.sleep(chance.uniform(0, 1.5))
         process.kill()
     else:
@@ -118,11 +121,11 @@ async def die(
     faults.forget()
 
 
-async def test_asked_to_end_in_the_middle_of_ten_replies_it_gives_them_after_the_restart(
+async def test_ten_unfinished_replies_arrive_after_a_restart(
     evening: Evening, tmp_path: Path
 ) -> None:
     discord, stages = evening.discord, stages_of(evening, 10)
-    async with answering(tmp_path, evening) as server:
+    async with serve_answers(tmp_path, evening) as server:
         async with online(tmp_path, evening) as process:
             for stage in stages:
                 await evening.begin(stage)
@@ -137,7 +140,7 @@ async def test_asked_to_end_in_the_middle_of_ten_replies_it_gives_them_after_the
             assert b"Traceback" not in output
         async with started(tmp_path, evening):
             for number, stage in enumerate(stages):
-                await answered(evening, number, stage)
+                await wait_for_answer(evening, number, stage)
             await discord.until(lambda: len(thoughts(evening)) >= len(stages), PATIENCE)
             await discord.quiet(0.5, PATIENCE)
     assert [answers(stage) for stage in stages] == [[number] for number in range(len(stages))]

@@ -1,4 +1,4 @@
-"""What Discord tells twice, late or in the wrong order is heard once."""
+"""Events that arrive twice, late or in the wrong order count once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from tests.play.harness import Evening
 
 
-async def test_lines_told_twice_and_in_the_wrong_order_are_answered_once(evening: Evening) -> None:
+async def test_lines_that_arrive_twice_and_in_the_wrong_order_are_answered_once(
+    evening: Evening,
+) -> None:
     discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
     await engine.start()
     async with evening.online(engine):
@@ -35,7 +37,7 @@ async def test_lines_told_twice_and_in_the_wrong_order_are_answered_once(evening
         assert "MARMALADE" in prompt
 
 
-async def test_what_could_not_be_read_after_an_outage_is_heard_with_the_next_line(
+async def test_lines_that_could_not_be_read_after_an_outage_are_heard_with_the_next_one(
     evening: Evening,
 ) -> None:
     discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
@@ -54,7 +56,7 @@ async def test_what_could_not_be_read_after_an_outage_is_heard_with_the_next_lin
         assert prompt.index("MARMALADE!") < prompt.index("Papa?")
 
 
-async def test_all_that_was_said_while_the_bot_was_away_is_heard_however_much_it_was(
+async def test_every_line_said_while_the_bot_was_away_is_heard(
     evening: Evening,
 ) -> None:
     engine = ScriptedEngine([reply("Mr Bennet", says="Well, well.")], context=65536)

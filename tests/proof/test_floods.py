@@ -1,4 +1,4 @@
-"""Floods: what one person or one server asks for too much of costs little, and nobody else waits for it."""
+"""Floods: a person or server that asks for too much costs little and delays no one else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from tests.play.harness import ALLOWED, finished, personas
 from tests.proof.test_abuse import assert_answered, ready
-from tests.proof.test_worker import made_small
+from tests.proof.test_worker import write_small_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ CROWD = 40
 
 
 def rows(evening: Evening) -> dict[str, int]:
-    """How many rows each table has."""
+    """Return the number of rows in each table."""
     with sqlite3.connect(evening.settings.store.path) as database:
         tables = [
             name
@@ -39,11 +39,11 @@ def rows(evening: Evening) -> dict[str, int]:
 
 
 def tasks_of_the_bot() -> int:
-    """How many tasks there are besides the loopback's, which has one for each open connection."""
+    """Return the number of tasks, without the loopback's own for each open connection."""
     return sum("RequestHandler" not in repr(task) for task in asyncio.all_tasks())
 
 
-async def test_a_crowd_that_takes_and_gives_back_a_part_leaves_nothing_behind(
+async def test_a_crowd_that_joins_and_leaves_a_part_leaves_no_rows_or_tasks(
     evening: Evening,
 ) -> None:
     discord, engine = evening.discord, await ready()
@@ -68,7 +68,7 @@ async def test_a_crowd_that_takes_and_gives_back_a_part_leaves_nothing_behind(
         await evening.answer()
 
 
-async def test_people_and_servers_that_come_and_go_cost_nothing(evening: Evening) -> None:
+async def test_people_and_servers_that_come_and_go_cost_no_requests(evening: Evening) -> None:
     discord, engine = evening.discord, await ready()
     async with evening.online(engine):
         await evening.begin()
@@ -87,7 +87,7 @@ async def test_people_and_servers_that_come_and_go_cost_nothing(evening: Evening
         await evening.answer()
 
 
-async def test_a_button_that_is_pressed_without_end_is_answered_each_time_and_asks_the_model_once(
+async def test_a_button_pressed_forty_times_is_answered_each_time_and_asks_the_model_once(
     evening: Evening,
 ) -> None:
     discord, engine = evening.discord, await ready()
@@ -110,12 +110,12 @@ async def test_a_button_that_is_pressed_without_end_is_answered_each_time_and_as
 
 @pytest.mark.model
 @pytest.mark.timeout(300)
-async def test_a_server_that_asks_for_much_does_not_make_another_one_wait(
+async def test_a_busy_server_does_not_make_another_one_wait(
     evening: Evening, tmp_path: Path
 ) -> None:
-    """The real engine writes one reply at a time and lets two wait; seven scenes of one server ask before another's."""
+    """The real engine generates one reply and queues two. Seven scenes of one server ask first."""
     discord = evening.discord
-    made_small(evening, tmp_path / "shelf")
+    write_small_scenario(evening, tmp_path / "shelf")
     elsewhere = discord.guild("Netherfield", bot_permissions=ALLOWED)
     ballroom, caroline = (
         discord.text_channel(elsewhere, "ballroom"),
@@ -131,17 +131,17 @@ async def test_a_server_that_asks_for_much_does_not_make_another_one_wait(
             await caroline.slash(ballroom, "scene start", scenario="party")
             for room in rooms:
                 evening.lizzy.say(room, "@Hatter May I sit?")
-            await discord.until(lambda: told(rooms))  # as many wait as may
+            await discord.until(lambda: notices(rooms))  # as many requests wait as may
             caroline.say(ballroom, "@Hatter And I?")
             await discord.until(lambda: ballroom.messages[-1].author is not caroline.user, 120)
-            assert not [text for text in told([ballroom]) if "wait already" in text]
+            assert not [text for text in notices([ballroom]) if "wait already" in text]
             assert sum(bool(finished(room)) for room in rooms) <= 2
     finally:
         await engine.close()
 
 
-def told(rooms: list[Channel]) -> list[str]:
-    """What was said of replies that could not be given."""
+def notices(rooms: list[Channel]) -> list[str]:
+    """Return the notices of replies that failed."""
     messages = [
         message for room in rooms for message in room.messages if "Try again" in message.labels
     ]

@@ -1,6 +1,7 @@
-"""Files made to blow up: in a library they are refused in a sentence each, with little memory and little time.
+"""Files that expand enormously are refused, each in a sentence, with little memory and time.
 
-The program that reads them is held to both by the system, so nothing here depends on how fast the machine is.
+The system limits both for the program that reads them, so the tests do not depend on the machine's
+speed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.scenes.harness import reply
 if sys.platform != "linux":
     pytest.skip("only Linux holds a program to its address space", allow_module_level=True)
 
-import resource  # there is none on Windows
+import resource  # Windows lacks it
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -36,10 +37,8 @@ if TYPE_CHECKING:
 
     from tests.play.harness import Evening
 
-MEMORY = (
-    640 * 2**20
-)  # bytes of address space for the whole program, Python and its libraries included
-SECONDS = 60  # of the processor's time, for all bombs together: each takes far less than one
+MEMORY = 640 * 2**20  # bytes of address space for the whole program, with Python and its libraries
+SECONDS = 60  # seconds of CPU time for all files together; each takes far less than one
 LONGEST = 600  # characters of a sentence
 
 SOUND = yaml.safe_dump(scenario())
@@ -87,7 +86,7 @@ def zipped() -> bytes:
 
 
 def picture(*chunks: tuple[bytes, bytes], side: int = 8) -> bytes:
-    """A PNG file with these chunks between its head and its end."""
+    """Return a PNG file with these chunks between its header and its end."""
     head = (b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0))
     written = [
         struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
@@ -110,7 +109,7 @@ def faces() -> dict[str, bytes]:
 
 
 def shelf(folder: Path, bombs: Collection[str] = BOMBS, scenes: Collection[str] = SCENES) -> Path:
-    """A library of bombs, with one scenario that can be played."""
+    """Write a library of bombs with one playable scenario."""
     put(folder, "party")
     for name in bombs:
         (folder / f"bomb-{name}.yaml").write_text(BOMBS[name], encoding="utf-8")
@@ -128,7 +127,7 @@ def hold() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
-def test_bombs_in_a_library_are_refused_one_by_one_with_little_memory(tmp_path: Path) -> None:
+def test_a_library_of_bombs_is_refused_file_by_file_with_little_memory(tmp_path: Path) -> None:
     folder = shelf(tmp_path / "shelf")
     checked = subprocess.run(
         [sys.executable, "-m", "bot", "scenarios", "check", "--json", str(folder)],
@@ -152,7 +151,7 @@ def test_bombs_in_a_library_are_refused_one_by_one_with_little_memory(tmp_path: 
     assert "party" not in "".join(faults)
 
 
-async def test_beside_bombs_the_rest_of_a_library_is_played(
+async def test_the_rest_of_a_library_is_playable_beside_bombs(
     evening: Evening, tmp_path: Path
 ) -> None:
     folder = shelf(tmp_path / "shelf", ("laughs", "sixties", "deep", "tags"), ("number", "deep"))

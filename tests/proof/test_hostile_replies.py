@@ -1,4 +1,4 @@
-"""All ten thousand hostile replies through what reads them: parser, posts, and everyone else's prompt."""
+"""Ten thousand hostile replies in the parser, in posts and in other characters' prompts."""
 
 from __future__ import annotations
 
@@ -31,19 +31,22 @@ POLICIES = [
 EVERYONE_ELSE = CharacterSheet(OTHERS[0], others=((CHARACTER, ""),))
 
 
-def test_no_secret_of_ten_thousand_replies_is_in_a_public_post_or_in_another_prompt() -> None:
+def test_no_public_post_or_other_prompt_contains_a_secret_of_ten_thousand_replies() -> None:
     for hostile, policy in zip(corpus(ALL), cycle(POLICIES), strict=False):
         for beats in stages(hostile):
             aloud = "\n".join(beat.text for beat in select_public(beats))
             assert SECRET not in aloud, hostile
         for message in render_public_messages(policy.select_for_channel(beats)):
             assert SECRET not in SPOILED.sub("", message.text), hostile
-        told = build_messages(EVERYONE_ELSE, [HeardLine(CHARACTER, select_public(beats))])
-        assert SECRET not in "\n".join(message.text for message in told), hostile
+        prompt = build_messages(EVERYONE_ELSE, [HeardLine(CHARACTER, select_public(beats))])
+        assert SECRET not in "\n".join(message.text for message in prompt), hostile
 
 
 def stages(hostile: Hostile) -> Iterator[tuple[Beat, ...]]:
-    """What had settled each time there was more, and what the whole reply is; no more where the engine died."""
+    """Yield the settled beats after each chunk, and at last those of the whole reply.
+
+    If the engine died, the whole reply is missing.
+    """
     scripted = hostile.scripted
     parser = ReplyParser(CHARACTER, OTHERS, prefilled=True)
     before: tuple[Beat, ...] = ()

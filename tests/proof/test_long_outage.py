@@ -1,4 +1,4 @@
-"""Discord is away for five minutes: what was owed comes then, in order and once."""
+"""Discord is down for five minutes. The missed replies then arrive once and in order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
 from tests.play.harness import an_evening
 from tests.proof.program import answer_to, answers, assert_nothing_private, thoughts
-from tests.proof.virtual_time import Hours
+from tests.proof.virtual_time import SkippableLoop
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,20 +17,18 @@ if TYPE_CHECKING:
     from bot.engine.protocol import Request
     from tests.play.harness import Evening
 
-LONGEST_PAUSE = (
-    1200  # seconds for which discord.py may pause between two tries to come back to the gateway
-)
+LONGEST_PAUSE = 1200  # seconds that discord.py may pause between two attempts to reconnect
 
 
-def test_what_was_owed_when_discord_went_away_comes_five_minutes_later(tmp_path: Path) -> None:
-    with asyncio.Runner(loop_factory=Hours) as runner:
+def test_replies_arrive_after_an_outage_of_five_minutes(tmp_path: Path) -> None:
+    with asyncio.Runner(loop_factory=SkippableLoop) as runner:
         runner.run(five_minutes(tmp_path))
 
 
 async def five_minutes(folder: Path) -> None:
     async with LoopbackDiscord() as discord:
         evening = an_evening(discord, folder)
-        engine = ScriptedEngine([slowly])
+        engine = ScriptedEngine([reply_slowly])
         await engine.start()
         async with evening.online(engine):
             await without_discord(evening, engine)
@@ -38,13 +36,13 @@ async def five_minutes(folder: Path) -> None:
         assert not discord.violations, discord.violations
 
 
-def slowly(request: Request) -> Scripted:
+def reply_slowly(request: Request) -> Scripted:
     return Scripted(answer_to(request.prompt.text), pause=0.005)
 
 
 async def without_discord(evening: Evening, engine: ScriptedEngine) -> None:
     loop, discord = asyncio.get_running_loop(), evening.discord
-    assert isinstance(loop, Hours)
+    assert isinstance(loop, SkippableLoop)
     hall, attic = (discord.text_channel(evening.guild, name) for name in ("hall", "attic"))
     for stage in (evening.stage, hall, attic):
         await evening.begin(stage)
@@ -53,15 +51,15 @@ async def without_discord(evening: Evening, engine: ScriptedEngine) -> None:
     await discord.until(lambda: answers(evening.stage) or answers(hall))
     await discord.go_down()
     discord.gateway.forget()
-    await loop.let_pass(150)
+    await loop.skip(150)
     evening.lizzy.say(evening.stage, "@Mr Bennet Question 3?")
     evening.kitty.say(attic, "@Mr Bennet Question 4?")
-    await loop.let_pass(150)
+    await loop.skip(150)
     assert engine.running == 0
     requests = len(discord.requests)
     discord.come_back()
     for _ in range(LONGEST_PAUSE // 5):
-        await loop.let_pass(5)
+        await loop.skip(5)
         if len(thoughts(evening)) == 4:
             break
     await discord.quiet(0.3)

@@ -1,4 +1,4 @@
-"""What the program stands on goes away: Discord, and the database."""
+"""Outages of Discord and of the database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.harness import personas
 from tests.play.test_program import login, running
-from tests.proof.program import PATIENCE, answering, online
+from tests.proof.program import PATIENCE, online, serve_answers
 from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ PAGES = " ".join(
 SLOW = Scripted(reply("Mr Bennet", plan="PLAN", thinks="SECRET", says=PAGES), chunk=8, pause=0.01)
 
 
-async def test_a_reply_that_ends_while_discord_is_away_comes_when_it_is_back(
+async def test_a_reply_that_ends_during_an_outage_arrives_afterwards(
     evening: Evening,
 ) -> None:
     discord, engine = evening.discord, ScriptedEngine([SLOW])
@@ -47,7 +47,7 @@ async def test_a_reply_that_ends_while_discord_is_away_comes_when_it_is_back(
         assert len(engine.requests) == 1
 
 
-async def test_what_is_said_while_discord_has_lost_the_bot_is_heard_afterwards(
+async def test_lines_said_while_discord_had_lost_the_bot_are_heard_afterwards(
     evening: Evening,
 ) -> None:
     discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
@@ -65,7 +65,7 @@ async def test_what_is_said_while_discord_has_lost_the_bot_is_heard_afterwards(
 
 
 async def one_sentence(folder: Path, evening: Evening) -> str:
-    """Start the program, which must refuse; return what it says."""
+    """Start the program, which must refuse, and return its message."""
     async with running(folder, login(evening.discord)) as process:
         output, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
     assert process.returncode == 1
@@ -74,10 +74,10 @@ async def one_sentence(folder: Path, evening: Evening) -> str:
     return said[0]
 
 
-async def test_a_database_that_cannot_be_used_is_said_in_one_sentence(
+async def test_an_unusable_database_is_reported_in_one_sentence(
     evening: Evening, tmp_path: Path
 ) -> None:
-    async with answering(tmp_path, evening):
+    async with serve_answers(tmp_path, evening):
         async with online(tmp_path, evening) as process:
             await evening.begin()
             process.send_signal(signal.SIGTERM)
@@ -101,9 +101,9 @@ async def test_a_database_that_cannot_be_used_is_said_in_one_sentence(
         assert "not a database of Aside" in await one_sentence(tmp_path, evening)
 
 
-async def test_a_second_program_on_the_same_database_is_refused_and_the_first_plays_on(
+async def test_a_second_program_on_the_same_database_is_refused_and_the_first_goes_on(
     evening: Evening, tmp_path: Path
 ) -> None:
-    async with answering(tmp_path, evening), online(tmp_path, evening) as first:
+    async with serve_answers(tmp_path, evening), online(tmp_path, evening) as first:
         assert "Another Aside is running" in await one_sentence(tmp_path, evening)
         assert first.returncode is None

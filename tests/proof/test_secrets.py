@@ -1,4 +1,4 @@
-"""Whatever a model writes, what is private reaches nobody but those whom the game master lets hear it."""
+"""Private text reaches only the people that the game master chose, whatever the model writes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.engine.scripted_engine import ScriptedEngine
 from tests.her.sample_replies import CHARACTER, OTHERS, SECRET
 from tests.library.sample_libraries import put
 from tests.proof.hostile_replies import REPLIES, corpus
-from tests.proof.hostile_scenes import DARCY, Act, Bill, ask, begin, found, latest
-from tests.proof.people_actions import DEEDS, try_again
+from tests.proof.hostile_scenes import DARCY, Act, EngineScript, ask, begin, find_secrets, latest
+from tests.proof.people_actions import ACTIONS, try_again
 from tests.proof.test_hostile_replies import SPOILED
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WHERE = ("off", "gm", "spoiler")
 LONGEST_ACT = 30  # replies
 AT_ONCE = 6  # acts that are played
-ALL_DEEDS = 150  # replies after which everything has been done that can be
+ALL_DEEDS = 150  # replies after which every action has been taken
 pytestmark = pytest.mark.timeout(7200)
 
 
@@ -40,7 +40,7 @@ async def test_no_secret_of_hundreds_of_hostile_replies_is_found_anywhere(
     await hostile_evening(evening, tmp_path, caplog, streaming=True)
 
 
-async def test_nor_where_replies_come_whole(
+async def test_no_secret_is_found_if_replies_are_not_streamed(
     evening: Evening, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     await hostile_evening(evening, tmp_path, caplog, streaming=False)
@@ -49,7 +49,7 @@ async def test_nor_where_replies_come_whole(
 async def hostile_evening(
     evening: Evening, folder: Path, caplog: pytest.LogCaptureFixture, *, streaming: bool
 ) -> None:
-    """Play half of the replies, on many stages with every setting of where thoughts and planning go."""
+    """Play half of the replies in many channels, with every setting of `/reveal`."""
     caplog.set_level(logging.INFO)
     put(folder / "shelf", "ball", characters=characters())
     evening.settings = evening.settings.model_copy(
@@ -60,14 +60,14 @@ async def hostile_evening(
     )
     wickham = evening.discord.person("Wickham", evening.guild)
     acts = acts_of(evening, wickham, list(corpus(REPLIES))[streaming::2])
-    bill = Bill(acts)
-    engine = ScriptedEngine([bill], context=4096)
+    script = EngineScript(acts)
+    engine = ScriptedEngine([script], context=4096)
     await engine.start()
     async with evening.online(engine):
         await together(evening, engine, acts)
         await evening.discord.quiet(0.4)
-    assert bill.asides
-    assert bill.leaks == []
+    assert script.replies_of_others
+    assert script.leaks == []
     assert_kept(evening, wickham, acts, caplog)
     assert_done(acts)
 
@@ -79,7 +79,7 @@ def characters() -> list[dict[str, str]]:
 
 
 def acts_of(evening: Evening, wickham: Person, replies: Sequence[Hostile]) -> list[Act]:
-    """As many acts as there are settings, or more; who sees spoilers is Wickham alone."""
+    """Return one act for each setting, or more. Only Wickham's player sees spoilers."""
     discord, settings = evening.discord, list(product(WHERE, WHERE))
     many = max(len(settings), -(-len(replies) // LONGEST_ACT))
     acts = []
@@ -101,13 +101,13 @@ def acts_of(evening: Evening, wickham: Person, replies: Sequence[Hostile]) -> li
 
 
 async def together(evening: Evening, engine: ScriptedEngine, acts: Sequence[Act]) -> None:
-    """Play the acts, several at once."""
+    """Play the acts, several at a time."""
     waiting = deque(acts)
 
     async def play_on() -> None:
         while waiting:
             await play(evening, waiting.popleft())
-            engine.requests.clear()  # each was looked into as it came
+            engine.requests.clear()  # each prompt was checked when it arrived
 
     async with asyncio.TaskGroup() as group:
         for _ in range(AT_ONCE):
@@ -115,9 +115,9 @@ async def together(evening: Evening, engine: ScriptedEngine, acts: Sequence[Act]
 
 
 async def play(evening: Evening, act: Act) -> None:
-    """Have everything said and done in an act."""
+    """Play an act, with every action of people."""
     await begin(evening, act)
-    deeds = list(DEEDS)
+    deeds = list(ACTIONS)
     for number in count():
         if not act.replies:
             break
@@ -125,33 +125,33 @@ async def play(evening: Evening, act: Act) -> None:
             act.player.say(act.stage, f"@{DARCY} {act.line(f'line {number}')}")
         await ask(evening, act, f"line {number}")
         act.done["try_again"] += number % 2 and await try_again(act)
-        deed = deeds[(number + act.number * 4) % len(deeds)]
+        action = deeds[(number + act.number * 4) % len(deeds)]
         post = latest(act.stage.history, persona=True)
         if post is not None:
-            act.done[deed] += await DEEDS[deed](evening, act, post)
+            act.done[action] += await ACTIONS[action](evening, act, post)
     await evening.gm.slash(act.stage, "scene end")
 
 
 def assert_kept(
     evening: Evening, wickham: Person, acts: Sequence[Act], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nobody has ever seen what they must not, whatever became of it later, and the log tells nothing."""
-    assert found(evening.kitty.ever_saw()) == []
-    assert set(found(evening.lizzy.ever_saw())) <= {f"{SECRET}V", f"{SECRET}Y"}
+    """Fail if a person ever saw a secret, or if the log contains one."""
+    assert find_secrets(evening.kitty.ever_saw()) == []
+    assert set(find_secrets(evening.lizzy.ever_saw())) <= {f"{SECRET}V", f"{SECRET}Y"}
     spoiled = {act.stage for act in acts if act.spoils}
     for message in evening.discord.world.messages.values():
         place = message.channel.parent or message.channel
         if place in spoiled and message.only_for in {None, wickham.user}:
-            told = {secret[-1] for secret in found(uncovered(evening, message))}
-            assert told <= ({"V", "Y"} if message.only_for else set()), message
-    assert found(caplog.text) == []
+            uncovered_secrets = {secret[-1] for secret in find_secrets(uncovered(evening, message))}
+            assert uncovered_secrets <= ({"V", "Y"} if message.only_for else set()), message
+    assert find_secrets(caplog.text) == []
     assert [
         record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR
     ] == []
 
 
 def uncovered(evening: Evening, message: Message) -> str:
-    """What was ever to be read in a message and its files without lifting a spoiler."""
+    """Return everything that was ever readable in a message without lifting a spoiler."""
     names = {each["id"]: each["filename"] for state in message.states for each in state.attachments}
     plain = [int(number) for number, name in names.items() if not name.startswith("SPOILER_")]
     texts = [SPOILED.sub("", text) for text in message.ever()]
@@ -159,7 +159,7 @@ def uncovered(evening: Evening, message: Message) -> str:
 
 
 def assert_done(acts: Sequence[Act]) -> None:
-    """What people do has really been done."""
+    """Fail if an action was never taken."""
     done: Counter[str] = sum((act.done for act in acts), Counter())
     if sum(act.asked for act in acts) >= ALL_DEEDS:
-        assert {deed for deed in (*DEEDS, "try_again") if not done[deed]} == set(), done
+        assert {action for action in (*ACTIONS, "try_again") if not done[action]} == set(), done

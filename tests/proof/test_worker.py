@@ -1,5 +1,7 @@
-"""The model's worker is killed, aborts, freezes or stays away: on Discord one reply comes of it, or a word and a way to
-try again."""
+"""The model's worker is killed, aborts, freezes or stays away.
+
+Each time, players get one reply, or a notice and a button to try again.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,13 @@ pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
 ]
-PATIENCE = 120.0  # seconds for a reply, on a machine that is busy with other things
+PATIENCE = 120.0  # seconds for a reply on a busy machine
 
 
 @asynccontextmanager
 async def playing(evening: Evening, folder: Path, **options: Any) -> AsyncIterator[LocalEngine]:
-    """The real engine behind the bot, with a scene that has begun: a small one, which is read quickly."""
-    made_small(evening, folder)
+    """Put the real engine behind the bot, and start a small scene that it reads quickly."""
+    write_small_scenario(evening, folder)
     engine = LocalEngine(LocalOptions(**{"context": 2048, "minds": 2, "threads": 1, **options}))
     await engine.start()
     try:
@@ -53,8 +55,8 @@ async def playing(evening: Evening, folder: Path, **options: Any) -> AsyncIterat
         await engine.close()
 
 
-def made_small(evening: Evening, folder: Path) -> None:
-    """Have the bot know a scenario `party` that is read quickly, and plan little."""
+def write_small_scenario(evening: Evening, folder: Path) -> None:
+    """Add a scenario `party` that the model reads quickly, with little planning."""
     put(folder, "party")
     library, short = (
         LibrarySettings(folders=(folder,)),
@@ -64,12 +66,12 @@ def made_small(evening: Evening, folder: Path) -> None:
 
 
 def whole(evening: Evening) -> list[Message]:
-    """The replies that stand there to their end; only the latest has buttons."""
+    """Return the complete replies. Only the latest has buttons."""
     return [post for post in personas(evening.stage) if not post.content.endswith(CURSOR)]
 
 
 async def replied(evening: Evening, count: int) -> None:
-    """Wait until so many replies stand, the last with its buttons."""
+    """Wait until this many replies are complete and the last has its buttons."""
     await evening.discord.until(
         lambda: len(whole(evening)) >= count and whole(evening)[-1].labels,
         PATIENCE,
@@ -78,23 +80,21 @@ async def replied(evening: Evening, count: int) -> None:
 
 
 async def begun(evening: Evening, count: int) -> None:
-    """Wait until so many replies show, the last of them perhaps not whole."""
+    """Wait until this many replies show. The last may be incomplete."""
     await evening.discord.until(
         lambda: len(personas(evening.stage)) == count, PATIENCE, f"{count} replies begun"
     )
 
 
 async def answers(engine: LocalEngine) -> bool:
-    """Whether there is a worker that takes orders."""
+    """Return whether a worker accepts requests."""
     with suppress(EngineDied):
         return bool(await engine.count(Prompt((Text("Well?"),))))
     return False
 
 
-async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(
-    evening: Evening, tmp_path: Path
-) -> None:
-    """Each reply after the first is also the one that a new worker gives."""
+async def test_a_killed_or_frozen_worker_costs_no_reply(evening: Evening, tmp_path: Path) -> None:
+    """Each reply after the first is also the first of a new worker."""
     async with playing(evening, tmp_path / "shelf", hung_after=3.0) as engine:
         for number, blow in enumerate((signal.SIGKILL, signal.SIGABRT, signal.SIGSTOP), start=1):
             evening.lizzy.say(evening.stage, "@Hatter May I sit?")
@@ -109,7 +109,7 @@ async def test_the_worker_dies_or_freezes_in_the_middle_of_replies(
         assert "||" not in evening.lizzy.ever_saw()
 
 
-async def test_a_worker_that_stays_away_is_told_and_the_reply_comes_once_it_is_back(
+async def test_a_worker_that_stays_away_is_reported_and_the_reply_arrives_once_it_is_back(
     evening: Evening, tmp_path: Path
 ) -> None:
     model, away = tmp_path / "model.gguf", tmp_path / "away.gguf"

@@ -131,7 +131,7 @@ UNREMARKABLE: Json = {  # fields that no test has needed yet
 
 
 def guild(where: Guild, world: World, *, complete: bool = True) -> Json:
-    """Return the JSON of a server: `complete` as in the gateway's events, otherwise as over HTTP."""
+    """Return the JSON of a server: `complete` as in events, otherwise as over HTTP."""
     data: Json = {
         "id": str(where.id),
         "name": where.name,
