@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from discord import app_commands
 
-from bot.library.name_matching import normal
+from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
@@ -31,7 +31,7 @@ def scene_choice(scene: Scene) -> app_commands.Choice[str]:
 
 def matches_scene(typed: str, scene: Scene) -> bool:
     """Return whether the scene's number begins with `typed`, or its title or book contains it."""
-    return str(scene.id).startswith(typed.strip()) or normal(typed) in normal(
+    return str(scene.id).startswith(typed.strip()) or normalise(typed) in normalise(
         f"{scene.scenario.title} {scene.scenario.book}"
     )
 
@@ -47,6 +47,6 @@ def numbered_choice(number: int, text: str) -> app_commands.Choice[int]:
 def character_choices(scene: Scene | None, typed: str) -> list[app_commands.Choice[str]]:
     """Return choices for the scene's characters whose names contain `typed`."""
     names = [part.character for part in scene.parts] if scene else []
-    return [text_choice(name, name) for name in names if normal(typed) in normal(name)][
+    return [text_choice(name, name) for name in names if normalise(typed) in normalise(name)][
         :MAX_CHOICES
     ]

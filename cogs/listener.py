@@ -13,7 +13,7 @@ import discord
 from discord.ext import commands
 
 from bot.errors import AsideError, PostingError, StoreError
-from bot.library.name_matching import addressed, spoken_names
+from bot.library.name_matching import find_addressed, spoken_names
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.director import Addressee
 from bot.scenes.notices import Notice
@@ -181,7 +181,7 @@ class Listener(commands.Cog):
         text = re.sub(r"<@&(\d+)>", lambda role: f"@{roles.get(int(role[1]), '')}", message.content)
         reference = message.reference
         return Addressee(
-            characters=addressed(text, spoken_names(scene.scenario.characters)),
+            characters=find_addressed(text, spoken_names(scene.scenario.characters)),
             bot=self._own_mention().search(message.content) is not None
             or self._own_role(message) is not None,
             reply_to=reference.message_id

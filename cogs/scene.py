@@ -88,7 +88,7 @@ class SceneCommands(
     async def _scenarios(
         self, _interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
-        found = await asyncio.to_thread(self._library.matching, typed)
+        found = await asyncio.to_thread(self._library.search, typed)
         return [autocomplete.text_choice(f"{one.title} · {one.book}", one.id) for one in found][
             : autocomplete.MAX_CHOICES
         ]

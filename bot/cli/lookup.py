@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
 from bot.errors import NameNotFound, ScenarioError, UserInputError
-from bot.library.name_matching import nearest, spoken_names
-from bot.library.normalise import normal
-from bot.library.scenario_files import ScenarioFile, read
+from bot.library.name_matching import find_nearest, spoken_names
+from bot.library.normalise import normalise
+from bot.library.scenario_files import ScenarioFile, read_scenario_file
 from bot.weights.find_model import entry_named
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def find_character(scenario: Scenario, name: str) -> str:
 
     Raises NameNotFound with the nearest names.
     """
-    if character := spoken_names(scenario.characters).get(normal(name)):
+    if character := spoken_names(scenario.characters).get(normalise(name)):
         return character
     names = [character.name for character in scenario.characters]
-    listed = ", ".join(nearest(name, names) or names)
+    listed = ", ".join(find_nearest(name, names) or names)
     raise NameNotFound(f"{scenario.title} has no character “{name[:80]}”. Choose one of {listed}.")
 
 
@@ -80,7 +80,7 @@ def _scenario_at(path: Path) -> Scenario:
         (inside for name in ("scenario.yaml", "scenario.yml") if (inside := path / name).is_file()),
         None,
     )
-    scenarios = read(
+    scenarios = read_scenario_file(
         ScenarioFile(own.parent.parent, own) if own else ScenarioFile(path.parent, path)
     )
     if len(scenarios) > 1:

@@ -70,11 +70,11 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check scenarios and print every fault. The exit status is 2 if there are faults."""
-    from bot.library.scenario_faults import faults_at
+    from bot.library.scenario_faults import find_faults
     from bot.package_data import shipped_folder
 
     places = paths or [*read_settings(config).library.folders, shipped_folder("personas")]
-    faults = [fault for place in places for fault in faults_at(place)]
+    faults = [fault for place in places for fault in find_faults(place)]
     if as_json:
         write_json({"faults": faults})
     for fault in () if as_json else faults:

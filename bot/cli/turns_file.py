@@ -24,7 +24,7 @@ from bot.her.beats import speech
 from bot.her.player_text import parse_player_text
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import spoken_names
-from bot.library.normalise import normal
+from bot.library.normalise import normalise
 from bot.library.scenario import NARRATOR
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 
@@ -90,9 +90,9 @@ def _as_group(tree: Tree) -> Tree:
 
 
 def _turn(number: int, entry: TurnEntry, names: dict[str, str], scenario: Scenario) -> Turn:
-    speaker = names.get(normal(entry.speaker)) or sanitise_name(entry.speaker)
+    speaker = names.get(normalise(entry.speaker)) or sanitise_name(entry.speaker)
     kind = TurnKind.LINE if entry.raw is None else TurnKind.REPLY
-    if normal(speaker) == normal(NARRATOR):
+    if normalise(speaker) == normalise(NARRATOR):
         speaker, kind = NARRATOR, TurnKind.NARRATION
     beats = _beats(entry, speaker, kind, scenario)
     return Turn(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from bot.errors import ScenarioError, UserInputError
 from bot.library.coser import read_scenes
-from bot.library.normalise import normal
+from bot.library.normalise import normalise
 from bot.library.scenario import NARRATOR
 
 if TYPE_CHECKING:
@@ -84,17 +84,17 @@ def read_acting_scenes(path: Path) -> tuple[list[ActingScene], list[ScenarioErro
 
 def _acting_scene(scenario: Scenario, data: Any) -> ActingScene:
     item = _Item.model_validate(data)
-    names = {normal(character.name): character.name for character in scenario.characters}
-    names[normal(NARRATOR)] = NARRATOR
+    names = {normalise(character.name): character.name for character in scenario.characters}
+    names[normalise(NARRATOR)] = NARRATOR
     listed = item.speaking_characters_w_env or [line.character for line in item.dialogues]
     speakers = _known(names, listed) or list(names.values())
     if NARRATOR not in speakers:
         speakers.append(NARRATOR)
-    descriptions = {normal(one.name): one.description for one in item.plot.key_characters}
+    descriptions = {normalise(one.name): one.description for one in item.plot.key_characters}
     profiles: list[tuple[str, str]] = []
     for name in speakers:
         profile = _profile(item.character_profiles, name)
-        whole = "\n\n".join(filter(None, (descriptions.get(normal(name), "").strip(), profile)))
+        whole = "\n\n".join(filter(None, (descriptions.get(normalise(name), "").strip(), profile)))
         if whole and name != NARRATOR:
             profiles.append((name, whole))
     return ActingScene(
@@ -106,17 +106,17 @@ def _acting_scene(scenario: Scenario, data: Any) -> ActingScene:
         plot_summary=item.plot.summary,
         profiles=tuple(profiles),
         reference=tuple(
-            (names.get(normal(line.character), line.character), line.message)
+            (names.get(normalise(line.character), line.character), line.message)
             for line in item.dialogues
         ),
     )
 
 
 def _known(names: dict[str, str], listed: list[str]) -> list[str]:
-    found = (names.get(normal(name)) for name in listed)
+    found = (names.get(normalise(name)) for name in listed)
     return list(dict.fromkeys(name for name in found if name))
 
 
 def _profile(profiles: dict[str, str], name: str) -> str:
-    found = (text for key, text in profiles.items() if normal(key) == normal(name))
+    found = (text for key, text in profiles.items() if normalise(key) == normalise(name))
     return next(found, "").strip()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bot.errors import EmptyReply, UserInputError
 from bot.her.beats import BeatKind, select_public
 from bot.her.layout import Message, Role
-from bot.library.normalise import normal
+from bot.library.normalise import normalise
 from bot.library.scenario import NARRATOR
 from bot.scenes.rehearsal import Rehearsal
 
@@ -189,11 +189,11 @@ async def _predict(
     answer = await director.answer(_chat(manner, question), max_tokens=32, seed=seed)
     if END.strip("<>") in answer:
         return END
-    names = {normal(name): name for name in scene.speakers}
-    first = normal(answer.split("\n", 1)[0].split(":", 1)[0].strip(" .*\"'"))
+    names = {normalise(name): name for name in scene.speakers}
+    first = normalise(answer.split("\n", 1)[0].split(":", 1)[0].strip(" .*\"'"))
     if first in names:
         return names[first]
-    words = f" {normal(answer)} "
+    words = f" {normalise(answer)} "
     named = [name for key, name in names.items() if f" {key} " in words]
     return named[0] if len(named) == 1 else None
 

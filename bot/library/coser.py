@@ -1,4 +1,4 @@
-"""Scenes in the shape of CoSER's test set, a JSON list, read as scenarios."""
+"""Read scenes of CoSER's test set, a JSON list, as scenarios."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from bot.documents import (
     validate,
 )
 from bot.errors import ScenarioError
-from bot.library.normalise import folded, normal
+from bot.library.normalise import fold, normalise
 from bot.library.scenario import NARRATOR, Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_BYTES = 64 * 1024 * 1024
-MAX_VALUES = 1_000_000  # of a file: a test set of 200 scenes has some thousands; each takes a hundred bytes of memory
+MAX_VALUES = 1_000_000  # a test set of 200 scenes has some thousands
 _TITLE, _SUMMARY = 90, 200  # characters
 _SHAPE = "Use the test set, or a list of objects with `book`, `scenario` and `key_characters`"
-# The keys of the file from which a scenario's keys are made.
+# Maps a scenario's keys to the keys of the file that they are made from.
 _KEYS_OF_FILE = {
     "title": "topic",
     "summary": "plot.summary",
@@ -38,7 +38,7 @@ _KEYS_OF_FILE = {
 
 Words = Annotated[
     str, BeforeValidator(lambda value: value or "")
-]  # null and nothing are the same here
+]  # null means the same as an empty text
 
 
 class _KeyCharacter(BaseModel):
@@ -64,10 +64,10 @@ class _Scene(BaseModel):
 
 
 def read_scenes(path: Path) -> list[Scenario | ScenarioError]:
-    """Return each scene of the file as a scenario, or what is wrong with it.
+    """Return each scene of the file as a scenario, or the ScenarioError that describes its faults.
 
-    Everybody who has a part, speaks, or has a profile becomes a character. Raises ScenarioError where the file as a
-    whole can't be read.
+    Every character that has a part, speaks or has a profile joins the cast. Raise ScenarioError if
+    the file can't be read at all.
     """
     try:
         found = read_json(path, MAX_BYTES, MAX_VALUES)
@@ -75,7 +75,7 @@ def read_scenes(path: Path) -> list[Scenario | ScenarioError]:
     except Fault as fault:
         raise combine_faults([fault], ScenarioError) from None
     scenes = found if isinstance(found, list) else [found]
-    stem = re.sub(r"[^a-z0-9]+", "-", folded(path.stem)).strip("-")[:56].strip("-") or "scene"
+    stem = re.sub(r"[^a-z0-9]+", "-", fold(path.stem)).strip("-")[:56].strip("-") or "scene"
     ids = [f"{stem}-{number}" if len(scenes) > 1 else stem for number in range(1, len(scenes) + 1)]
     return [
         _read(scene, ids[index], f"{path}, scene {index + 1}") for index, scene in enumerate(scenes)
@@ -125,7 +125,7 @@ def _read(data: object, name: str, source: str) -> Scenario | ScenarioError:
 
 
 def _name_keys_of_file(fault: Fault) -> Fault:
-    """Return the fault with the file's own keys in place of a scenario's."""
+    """Return the fault with the file's keys instead of a scenario's."""
     problem = re.sub(
         r"`(\w+)`", lambda found: f"`{_KEYS_OF_FILE.get(found[1], found[1])}`", fault.problem
     )
@@ -135,9 +135,9 @@ def _name_keys_of_file(fault: Fault) -> Fault:
 def _scenario(scene: _Scene, name: str) -> dict[str, object]:
     return {
         "id": name,
-        "title": _shortened(scene.topic or scene.scenario, _TITLE),
-        "book": _shortened(scene.book, _SUMMARY),
-        "summary": _shortened(scene.plot.summary or scene.scenario, _SUMMARY),
+        "title": _shorten(scene.topic or scene.scenario, _TITLE),
+        "book": _shorten(scene.book, _SUMMARY),
+        "summary": _shorten(scene.plot.summary or scene.scenario, _SUMMARY),
         "background": scene.plot.summary,
         "setting": scene.scenario,
         "characters": _characters(scene),
@@ -145,14 +145,14 @@ def _scenario(scene: _Scene, name: str) -> dict[str, object]:
 
 
 def _characters(scene: _Scene) -> list[dict[str, str]]:
-    keys = {normal(key.name): key for key in scene.key_characters}
-    profiles = {normal(name): profile for name, profile in scene.character_profiles.items()}
+    keys = {normalise(key.name): key for key in scene.key_characters}
+    profiles = {normalise(name): profile for name, profile in scene.character_profiles.items()}
     names = [key.name for key in scene.key_characters]
     names += [*scene.speaking_characters_w_env, *scene.character_profiles]
     people: dict[str, dict[str, str]] = {}
     for name in names:
-        key = keys.get(normal(name), _KeyCharacter(name=name))
-        profile = profiles.get(normal(name))
+        key = keys.get(normalise(name), _KeyCharacter(name=name))
+        profile = profiles.get(normalise(name))
         person = {
             "name": name,
             "description": key.description if profile else "",
@@ -160,11 +160,11 @@ def _characters(scene: _Scene) -> list[dict[str, str]]:
             "experience": key.experience,
             "motivation": key.motivation or key.thought,
         }
-        people.setdefault(normal(name), person)
-    people.pop(normal(NARRATOR), None)
+        people.setdefault(normalise(name), person)
+    people.pop(normalise(NARRATOR), None)
     return list(people.values())
 
 
-def _shortened(text: str, limit: int) -> str:
+def _shorten(text: str, limit: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 1].rsplit(' ', 1)[0]}…"

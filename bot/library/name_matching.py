@@ -1,6 +1,7 @@
-"""Names as people write them: which spelling means whom, and whom a line speaks to.
+"""Match the names that people write with the characters of a cast.
 
-A name matches in any case, with or without accents, dots and underscores: `@mr. bennet` means Mr Bennet.
+A name matches in any case, with or without accents, dots and underscores: `@mr. bennet` means Mr
+Bennet.
 """
 
 from __future__ import annotations
@@ -11,30 +12,29 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from bot.library.normalise import SEPARATOR, folded, normal
+from bot.library.normalise import SEPARATOR, fold, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bot.library.scenario import Character
 
-__all__ = ["addressed", "mentioned", "nearest", "normal", "spoken_names"]
-
 _TITLES = frozenset(
-    "the mr mrs ms miss mx dr doctor prof professor sir dame lord lady master madam madame mme mlle monsieur "  # noqa: SIM905 - one a line would fill a page
-    "mademoiselle captain capt colonel col major general lieutenant lt sergeant sgt king queen prince princess duke "
-    "duchess count countess baron baroness earl father mother brother sister uncle aunt saint st rev reverend "
-    "inspector herr frau fraulein don dona senor senora signor signora".split()
+    "the mr mrs ms miss mx dr doctor prof professor sir dame lord lady master madam madame "  # noqa: SIM905 - one a line would fill a page
+    "mme mlle monsieur mademoiselle captain capt colonel col major general lieutenant lt "
+    "sergeant sgt king queen prince princess duke duchess count countess baron baroness earl "
+    "father mother brother sister uncle aunt saint st rev reverend inspector herr frau "
+    "fraulein don dona senor senora signor signora".split()
 )
 _TITLES_BEHIND = ("先生", "小姐", "夫人", "太太", "さん", "ちゃん", "様", "くん", "씨")
 _PARTICLES = frozenset(
     {"of", "the", "and", "von", "van", "de", "der", "den", "du", "da", "di", "la", "le", "jr", "sr"}
 )
 
-# Written without spaces, or with endings stuck to a name: no boundary can be asked for next to these.
+# Scripts that are written without spaces or attach endings to a name. Names next to these need no
+# word boundary.
 _UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\U00020000-\U0003ffff]"
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _WORD = re.compile(rf"(?<!\w)\w|{_UNSPACED.pattern}")
 _CODE = re.compile(r"(?<![\\`])(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
@@ -43,19 +43,19 @@ _NOWHERE = " \ufffc "
 
 
 def spoken_names(cast: Sequence[Character]) -> dict[str, str]:
-    """Return what each character of a cast may be called, in normal form, with the name of the character meant.
+    """Map every spelling that addresses a character, in normal form, to the character's name.
 
-    Full names come before aliases, and both before what is made of a name by leaving its title or all but its first
-    or last word out; such a short form counts only where it fits a single character of the cast.
+    Full names win over aliases. Both win over short forms, which leave out the title or keep only
+    the first or last word. A short form counts only if it fits a single character of the cast.
     """
     full = [(character.name, character.name) for character in cast]
     aliases = [(alias, character.name) for character in cast for alias in character.aliases]
     spoken: dict[str, str] = {}
     for spelling, name in (*full, *aliases):
-        spoken.setdefault(normal(spelling), name)
+        spoken.setdefault(normalise(spelling), name)
     claims: dict[str, set[str]] = {}
     for character in cast:
-        for short in set(_short_forms(normal(character.name))):
+        for short in set(_short_forms(normalise(character.name))):
             claims.setdefault(short, set()).add(character.name)
     for short, claimants in claims.items():
         if len(claimants) == 1:
@@ -64,19 +64,22 @@ def spoken_names(cast: Sequence[Character]) -> dict[str, str]:
     return spoken
 
 
-def addressed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the characters that `text` speaks to by `@name`, each once, in the order of mention.
+def find_addressed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the characters that `text` addresses with `@name`, each once, in order.
 
-    `names` is what `spoken_names` gives. The longest name that fits counts, and only as a whole word; nothing counts
-    inside code, addresses of mail or web, and Discord's own mentions.
+    `names` comes from `spoken_names`. The longest matching name wins, and only whole words match.
+    Code, e-mail addresses, links and Discord's own mentions are skipped.
     """
-    spoken = folded(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
+    spoken = fold(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
     return tuple(dict.fromkeys(_mentions(spoken, _patterns(names))))
 
 
-def mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the characters that `text` names, addressed or only spoken of, each once; `names` as for `addressed`."""
-    spoken, patterns = folded(text), _patterns(names)
+def find_mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the characters that `text` names with or without `@`, each once.
+
+    `names` comes from `spoken_names`.
+    """
+    spoken, patterns = fold(text), _patterns(names)
     found: list[str] = []
     end = 0
     for at in _WORD.finditer(spoken):
@@ -86,10 +89,10 @@ def mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
-    """Return those of `names` that `name` may have been meant for, best first, at most `limit`."""
+def find_nearest(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
+    """Return the `names` most similar to `name`, best first, at most `limit`."""
     found = process.extract(
-        name, list(names), scorer=fuzz.WRatio, processor=normal, score_cutoff=60, limit=limit
+        name, list(names), scorer=fuzz.WRatio, processor=normalise, score_cutoff=60, limit=limit
     )
     return [candidate for candidate, _, _ in found]
 
@@ -129,7 +132,7 @@ def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Ite
 def _longest(
     text: str, at: int, patterns: Sequence[tuple[re.Pattern[str], str]]
 ) -> tuple[int, str] | None:
-    """Return where the longest name that stands there ends, and whose it is."""
+    """Return the end of the longest name that starts at this position, and its character."""
     matches = ((pattern.match(text, at), character) for pattern, character in patterns)
     whole = [
         (match.end(), character)
@@ -140,7 +143,7 @@ def _longest(
 
 
 def _is_inside_word(text: str, at: int) -> bool:
-    """Whether the `@` there belongs to an address of mail, such as bob@example.org."""
+    """Return whether this `@` belongs to an e-mail address such as bob@example.org."""
     before = text[:at].rstrip("_+%-")
     return bool(before) and before[-1].isalnum() and not _UNSPACED.match(before[-1])
 

@@ -1,4 +1,4 @@
-"""Faces: a picture file made into a small square PNG, or what is wrong with it."""
+"""Turn a picture file into a small square PNG."""
 
 from __future__ import annotations
 
@@ -21,49 +21,51 @@ _BOMB = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 
 
 def square_png(path: Path) -> bytes:
-    """Return the picture at `path` as a PNG, cut to a square of at most 512 pixels a side.
+    """Return the picture at `path` as a PNG, cropped to a square of at most 512 pixels a side.
 
-    Of a moving picture the first frame counts. Raises ScenarioError where it is no picture, or too large.
+    Uses the first frame of an animation. Raise ScenarioError if the file is too large or not a
+    picture.
     """
-    data = _bytes(path)
+    data = _read_bytes(path)
     try:
         with Image.open(BytesIO(data), formats=_FORMATS) as picture:
             if picture.width * picture.height > MAX_PIXELS:
                 raise ScenarioError(
-                    f"{path}: the picture has too many pixels: scale it down to {SIDE} a side."
+                    f"{path}: the picture has too many pixels. Scale it down to {SIDE} pixels "
+                    "a side."
                 )
-            return _png(picture)
+            return _encode_png(picture)
     except _BOMB:
         raise ScenarioError(
-            f"{path}: the picture has too many pixels: scale it down to {SIDE} a side."
+            f"{path}: the picture has too many pixels. Scale it down to {SIDE} pixels a side."
         ) from None
     except _BROKEN as error:
         raise ScenarioError(
-            f"{path}: this is no whole PNG, JPEG, WebP or GIF: save the picture anew."
+            f"{path}: this is not a complete PNG, JPEG, WebP or GIF. Save the picture again."
         ) from error
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ScenarioError(
-            f"{path}: the picture can't be read ({error.strerror}): check the name."
+            f"{path}: the picture can't be read ({error.strerror}). Check the file name."
         ) from error
     if len(data) > MAX_BYTES:
         raise ScenarioError(
-            f"{path}: the picture is larger than {MAX_BYTES // 2**20} MiB: scale it down."
+            f"{path}: the picture is larger than {MAX_BYTES // 2**20} MiB. Scale it down."
         )
     return data
 
 
-def _png(picture: Image.Image) -> bytes:
+def _encode_png(picture: Image.Image) -> bytes:
     upright = ImageOps.exif_transpose(picture).convert("RGBA")
     side = min(SIDE, *upright.size)
     square = ImageOps.fit(
         upright, (side, side), Image.Resampling.LANCZOS, centering=(0.5, 0.3)
-    )  # heads are above
+    )  # heads are usually above the middle
     out = BytesIO()
     square.save(out, "PNG")
     return out.getvalue()

@@ -1,4 +1,6 @@
-"""What a scenario says. One YAML file a scenario, `personas/<id>/scenario.yaml`, pictures beside it."""
+"""The scenario format: one YAML file, `personas/<id>/scenario.yaml`, with its pictures in the same
+folder.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ from pydantic import (
 )
 
 from bot.documents import NestedFault
-from bot.library.normalise import normal
+from bot.library.normalise import normalise
 
-NARRATOR = "Environment"  # speaks for nobody; HER knows narration under this name
+NARRATOR = "Environment"  # HER's name for the narrator, whom no user plays
 _FORBIDDEN_IN_NAMES = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029:：<>@`]"
-)  # would forge a line, a tag, a mention
+)  # these could forge a line, a tag or a mention
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _ADDRESS = re.compile(r"https://[^\s<>\"\\]+")
 
@@ -35,22 +37,22 @@ def _clean(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if found := _CONTROL.search(text):
         raise ValueError(
-            f"the control character U+{ord(found.group()):04X} stands in this text: delete it"
+            f"the text has the control character U+{ord(found.group()):04X}. Delete it"
         )
     return text
 
 
-def _fit_name(name: str) -> str:
+def _check_name(name: str) -> str:
     if found := _FORBIDDEN_IN_NAMES.search(name):
-        raise ValueError(f"a name can't hold {found.group()!r}: leave it out of “{name}”")
-    if not normal(name):
-        raise ValueError(f"“{name}” can't be spoken: give a name with a letter in it")
-    if normal(name) == normal(NARRATOR):
-        raise ValueError(f"“{name}” is the narrator's own name: choose another")
+        raise ValueError(f"a name can't contain {found.group()!r}. Remove it from “{name}”")
+    if not normalise(name):
+        raise ValueError(f"“{name}” can't be addressed. Use a name with a letter in it")
+    if normalise(name) == normalise(NARRATOR):
+        raise ValueError(f"“{name}” is the narrator's name. Use another one")
     return name
 
 
-def _fit_face(face: str) -> str:
+def _check_face(face: str) -> str:
     path = PurePosixPath(face)
     if _ADDRESS.fullmatch(face) and len(face) <= 2048:
         return face
@@ -61,7 +63,7 @@ def _fit_face(face: str) -> str:
         or re.search(r"[\x00-\x1f\\:]", face)
     ):
         raise ValueError(
-            f"the face “{face[:80]}” must be a file beside the scenario, or an https:// address"
+            f"the face “{face[:80]}” must be a file next to the scenario, or an https:// address"
         )
     return face
 
@@ -79,42 +81,45 @@ Note = Annotated[
 Name = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=80),
-    AfterValidator(_fit_name),
+    AfterValidator(_check_name),
 ]
 Face = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_fit_face)
+    str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_check_face)
 ]
 
 
 class Document(BaseModel):
-    """Base of what is read from YAML: immutable, unknown keys refused."""
+    """Base of the models read from YAML: immutable, and unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Example(Document):
-    """A worked exchange in the character's voice: stand-in models get two of them as earlier turns."""
+    """A sample exchange in the character's voice.
 
-    cue: Prose = Field(description="what another says, as `Name: words`")
+    Stand-in models get two of them as earlier turns.
+    """
+
+    cue: Prose = Field(description="a line of another character, as `Name: words`")
     planning: Prose = Field(description="one sentence of planning, third person")
-    thought: Prose = Field(description="what the character thinks")
-    action: Prose = Field(description="what it does, for all to see")
-    speech: Prose = Field(description="what it says")
+    thought: Prose = Field(description="the character's thought")
+    action: Prose = Field(description="the character's action, visible to all")
+    speech: Prose = Field(description="the character's words")
 
     @field_validator("cue")
     @classmethod
     def _has_speaker(cls, cue: str) -> str:
         speaker, colon, words = cue.partition(":")
         if not (colon and speaker.strip() and words.strip()):
-            raise ValueError("a cue is what another says: write `Name: words`, in quotes")
+            raise ValueError("a cue is a line of another character. Write `Name: words`, in quotes")
         return cue
 
 
 class Character(Document):
     """One character of a scenario."""
 
-    name: Name = Field(description="as it stands over what the character says")
-    profile: Prose = Field(default="", description="who this is, as the one who plays it must know")
+    name: Name = Field(description="shown above the character's lines")
+    profile: Prose = Field(default="", description="description of the character, for its own mind")
     description: Note = Field(
         default="",
         description="one line before the profile; only the character's own mind reads it",
@@ -123,48 +128,47 @@ class Character(Document):
         default="", description="one line after the profile; only the character's own mind reads it"
     )
     known_as: Prose = Field(
-        default="", description="what the others know of it; empty: they get the profile"
+        default="", description="description for the other characters. Default: the profile"
     )
     motivation: Prose = Field(
-        default="", description="what it wants in this scene; only its own mind reads this"
+        default="", description="the character's goal in this scene, for its own mind only"
     )
     aliases: tuple[Name, ...] = Field(
-        default=(), max_length=20, description="what else it may be called after `@`"
+        default=(), max_length=20, description="other names that address it after `@`"
     )
     face: Face | None = Field(
-        default=None, description="picture: a file beside the scenario, or an https address"
+        default=None, description="picture: a file next to the scenario, or an https address"
     )
-    playable: bool = Field(default=True, description="whether players may take this part")
+    playable: bool = Field(default=True, description="whether players may take the part")
     talkativeness: float = Field(
         default=0.5,
         ge=0,
         le=1,
-        description="how readily it speaks unasked where a scene is in `auto`: 0 never, 1 gladly",
+        description="how readily it speaks without being addressed in `auto` scenes, from 0 (never) to 1 "
+        "(often)",
     )
     examples: tuple[Example, ...] = Field(default=(), max_length=8)
 
 
 class Scenario(Document):
-    """A book's scene, ready to be played. Immutable: a scene keeps its own copy from its start."""
+    """A playable scene of a book. Immutable: a running scene keeps the copy it started with."""
 
     id: str = Field(
         min_length=1,
         max_length=64,
-        description="the folder's name, which it is taken from where left out",
+        description="id of the scenario. Default: the folder's name",
     )
-    title: Line = Field(description="what people call the scenario")
-    book: Line = Field(description="the book it is from")
+    title: Line = Field(description="title in lists")
+    book: Line = Field(description="title of the book")
     author: str = Field(default="", max_length=200)
     language: str = Field(
         default="en", max_length=35, description="a language tag such as en or zh"
     )
     summary: Line = Field(description="one line for lists and autocomplete")
-    background: Prose = Field(default="", description="what happened before")
-    setting: Prose = Field(
-        min_length=1, description="the current scene: where, when, what is going on"
-    )
+    background: Prose = Field(default="", description="events before the scene")
+    setting: Prose = Field(min_length=1, description="the current scene: place, time and situation")
     opening: Prose = Field(
-        default="", description="what is posted when the scene starts; empty: the setting"
+        default="", description="the first post of a scene. Default: the setting"
     )
     characters: tuple[Character, ...] = Field(min_length=1, max_length=40)
 
@@ -173,14 +177,15 @@ class Scenario(Document):
     def _plain_id(cls, text: str) -> str:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text):
             raise ValueError(
-                f"“{text}” is no id: use small letters a to z and digits, with single hyphens between"
+                f"“{text}” is not an id. Use lower-case letters a to z and digits, separated "
+                "by single hyphens"
             )
         return text
 
     @field_validator("characters")
     @classmethod
     def _names_differ(cls, characters: tuple[Character, ...]) -> tuple[Character, ...]:
-        names = [normal(character.name) for character in characters]
+        names = [normalise(character.name) for character in characters]
         for index, character in enumerate(characters):
             if names.index(names[index]) != index:
                 raise NestedFault(
@@ -188,7 +193,7 @@ class Scenario(Document):
                     f"two characters are called {character.name}. Give each its own name",
                 )
             for alias in character.aliases:
-                if normal(alias) in names and normal(alias) != names[index]:
+                if normalise(alias) in names and normalise(alias) != names[index]:
                     raise NestedFault(
                         (index, "aliases"),
                         f"{alias} is another character's name. Remove it from {character.name}'s "
@@ -197,7 +202,7 @@ class Scenario(Document):
         return characters
 
     def character(self, name: str) -> Character:
-        """Return the character of exactly that name. Raises KeyError."""
+        """Return the character with exactly that name. Raise KeyError if it is missing."""
         for character in self.characters:
             if character.name == name:
                 return character

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from bot.errors import NameNotFound, Refused, Remedy
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import nearest, normal, spoken_names
+from bot.library.name_matching import find_nearest, spoken_names
+from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +24,10 @@ def find_part(scene: Scene, name: str) -> Part:
     Raises NameNotFound, which suggests the nearest names.
     """
     spoken = spoken_names(scene.scenario.characters)
-    if character := spoken.get(normal(name)):
+    if character := spoken.get(normalise(name)):
         return scene.part(character)
     names = [part.character for part in scene.parts]
-    listed = ", ".join(nearest(name, names) or names)
+    listed = ", ".join(find_nearest(name, names) or names)
     raise NameNotFound(
         f"No character of this scene is called “{name[:80]}”. Choose one of {listed}."
     )
@@ -173,7 +174,7 @@ def speaker_name(scene: Scene, user_id: int, display_name: str) -> str:
         return part.character
     name = sanitise_name(display_name)
     reserved = _NARRATORS | spoken_names(scene.scenario.characters).keys()
-    return f"{name} (player)" if normal(name) in reserved else name
+    return f"{name} (player)" if normalise(name) in reserved else name
 
 
 def assign_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:

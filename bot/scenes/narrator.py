@@ -13,7 +13,8 @@ from bot.errors import EmptyReply
 from bot.her.beats import select_public, speech
 from bot.her.reply_parser import ReplyParser
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import mentioned, normal, spoken_names
+from bot.library.name_matching import find_mentioned, spoken_names
+from bot.library.normalise import normalise
 from bot.library.scenario import NARRATOR
 from bot.scenes import mind
 from bot.scenes.questions import Question, ask_engine, describe_latest
@@ -80,9 +81,9 @@ def filter_narration(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
 
 def _is_about_people(scene: Scene, people: Sequence[str], sentence: str) -> bool:
     names = spoken_names(scene.scenario.characters) | {
-        normal(name): name for name in people if normal(name)
+        normalise(name): name for name in people if normalise(name)
     }
-    return bool(mentioned(sentence, names)) or bool(_SPOKEN.search(sentence))
+    return bool(find_mentioned(sentence, names)) or bool(_SPOKEN.search(sentence))
 
 
 def _build_question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:

@@ -13,7 +13,7 @@ from bot.errors import UserInputError
 from bot.her.player_text import parse_player_text
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import spoken_names
-from bot.library.normalise import normal
+from bot.library.normalise import normalise
 from bot.scenes import cast
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import AT_TERMINAL, Part, Place, Scene
@@ -71,7 +71,7 @@ class Rehearsal:
         Text between asterisks is an action. Raises UserInputError if the line is empty.
         """
         names = spoken_names(self._scene.scenario.characters)
-        name = names.get(normal(speaker)) or sanitise_name(speaker)
+        name = names.get(normalise(speaker)) or sanitise_name(speaker)
         beats: Sequence[PublicBeat] = parse_player_text(text)
         if not beats:
             raise UserInputError(f"The line of {name} is empty. Enter some words.")

@@ -15,7 +15,8 @@ from bot.engine.protocol import Sampling
 from bot.errors import EngineError
 from bot.her.beats import select_public
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import mentioned, normal, spoken_names
+from bot.library.name_matching import find_mentioned, spoken_names
+from bot.library.normalise import normalise
 from bot.scenes.questions import Question, ask_engine, describe_latest
 from bot.scenes.turn import TurnKind
 
@@ -127,11 +128,11 @@ def parse_speaker(answer: str, moment: Moment) -> str | None:
     """
     on_stage = [part.character for part in moment.on_stage]
     spoken = spoken_names([moment.scene.character(name) for name in on_stage])
-    spoken |= {normal(sanitise_name(name)): name for name in on_stage}
-    spoken.setdefault(normal(NOBODY), NOBODY)
-    if whole := spoken.get(normal(answer.strip(" \n.:*\"'-"))):
+    spoken |= {normalise(sanitise_name(name)): name for name in on_stage}
+    spoken.setdefault(normalise(NOBODY), NOBODY)
+    if whole := spoken.get(normalise(answer.strip(" \n.:*\"'-"))):
         return whole
-    words = f" {normal(answer)} "
+    words = f" {normalise(answer)} "
     found = [
         (words.index(f" {name} "), -len(name), meant)
         for name, meant in spoken.items()
@@ -167,7 +168,7 @@ def _list_mentioned(moment: Moment) -> tuple[str, ...]:
     if last is None or last.take is None:
         return ()
     words = " ".join(beat.text for beat in select_public(last.take.beats))
-    return mentioned(words, spoken_names(moment.scene.scenario.characters))
+    return find_mentioned(words, spoken_names(moment.scene.scenario.characters))
 
 
 def _count_silent_turns(moment: Moment, name: str) -> int:

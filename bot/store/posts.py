@@ -70,7 +70,7 @@ class PostRepository(Repository):
         return {row["message_id"] for row in rows}
 
     async def last_message_before(self, turn_id: int) -> int:
-        """Return the highest id of a player's message that the scene stored before this turn, or 0."""
+        """Return the highest message id stored for the scene before this turn, or 0."""
         async with self._database.reading() as reading:
             found: int | None = await reading.value(
                 "SELECT max(earlier.message_id) FROM turns AS earlier JOIN turns AS this ON "

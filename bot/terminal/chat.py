@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import AsideError, Refused
 from bot.her.player_text import is_out_of_character
-from bot.library.name_matching import addressed, spoken_names
+from bot.library.name_matching import find_addressed, spoken_names
 from bot.scenes import cast
 from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
@@ -129,7 +129,7 @@ class Chat:
         if is_out_of_character(line):
             self._note("Out of character. No character heard it.")
             return
-        characters = addressed(line, self._names) or (self._seat.partner,)
+        characters = find_addressed(line, self._names) or (self._seat.partner,)
         incoming = IncomingLine(self._seat.user_id, self._seat.name, self._new_id(), line)
         notices = self._services.delivery.notices
         await self._services.lines.hear(self.scene, incoming, Addressee(characters))

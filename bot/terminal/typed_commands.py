@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import NameNotFound
-from bot.library.name_matching import nearest
-from bot.library.normalise import normal
+from bot.library.name_matching import find_nearest
+from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -50,7 +50,7 @@ def parse_command(line: str, names: Collection[str]) -> Command | None:
     if command.word in _WORDS and (slash or _fits(command, names)):
         return command
     if slash:
-        near = nearest(word, HELP) or list(HELP)
+        near = find_nearest(word, HELP) or list(HELP)
         raise NameNotFound(
             f"Unknown command “{word[:40]}”. Try: {', '.join(near)}. Leave out the slash to say it."
         )
@@ -65,7 +65,7 @@ def _fits(command: Command, names: Collection[str]) -> bool:
         case "thoughts":
             return rest.casefold() in THOUGHTS_WORDS
         case "prompt" | "retry":
-            return normal(rest.removeprefix("@")) in names
+            return normalise(rest.removeprefix("@")) in names
         case "save":
             return " " not in rest and any(mark in rest.strip(".!?…") for mark in "./\\~")
         case _:

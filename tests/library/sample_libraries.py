@@ -1,4 +1,4 @@
-"""Libraries to test with: scenario files written into a folder."""
+"""Write sample libraries: scenario files in a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def scenario(**changes: object) -> dict[str, Any]:
-    """A small scenario as plain data; None takes a key out."""
+    """Return a small scenario as plain data. A change to None removes the key."""
     data: dict[str, Any] = {
         "title": "The mad tea party",
         "book": "Alice's Adventures in Wonderland",
@@ -32,6 +32,6 @@ def put(folder: Path, name: str, **changes: object) -> Path:
 
 
 def put_scenes(path: Path, scenes: object) -> Path:
-    """Write a file of CoSER's shape."""
+    """Write a JSON file in CoSER's format."""
     path.write_text(json.dumps(scenes), encoding="utf-8")
     return path

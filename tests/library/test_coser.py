@@ -1,4 +1,4 @@
-"""Files of CoSER's scenes count as scenarios."""
+"""Scenes of CoSER's files can be played as scenarios."""
 
 from __future__ import annotations
 
@@ -115,10 +115,10 @@ def test_a_broken_scene_is_reported_by_number_and_the_others_load(tmp_path: Path
         )
     )
     assert isinstance(found[0], Scenario)
-    told = [str(one) for one in found[1:]]
-    assert "x.json, scene 2: `name` is missing" in told[0]
-    assert "x.json, scene 3: this must be an object with keys, not text" in told[1]
-    assert "x.json, scene 4: `key_characters` has too few entries" in told[2]
+    faults = [str(one) for one in found[1:]]
+    assert "x.json, scene 2: `name` is missing" in faults[0]
+    assert "x.json, scene 3: this must be an object with keys, not text" in faults[1]
+    assert "x.json, scene 4: `key_characters` has too few entries" in faults[2]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Names as people write them: whom `@name` means, and what was meant by a name that nobody has."""
+"""Names as people write them: addressed characters, and the nearest names to a typo."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bot.library.name_matching import addressed, nearest, normal, spoken_names
+from bot.library.name_matching import find_addressed, find_nearest, spoken_names
+from bot.library.normalise import normalise
 from bot.library.scenario import Character
 
 BENNETS = (
@@ -34,7 +35,7 @@ ABROAD = (
 
 
 def heard(text: str, cast: tuple[Character, ...] = BENNETS) -> list[str]:
-    return list(addressed(text, spoken_names(cast)))
+    return list(find_addressed(text, spoken_names(cast)))
 
 
 @pytest.mark.parametrize(
@@ -157,17 +158,17 @@ def test_a_full_name_wins_over_another_characters_short_form() -> None:
 
 def test_the_nearest_names_are_sorted_best_first() -> None:
     names = [character.name for character in BENNETS]
-    assert nearest("mister benet", names)[0] == "Mr Bennet"
-    assert nearest("Colins", names) == ["Mr. Collins"]
-    assert nearest("xyzzy", names) == []
-    assert nearest("", names) == []
+    assert find_nearest("mister benet", names)[0] == "Mr Bennet"
+    assert find_nearest("Colins", names) == ["Mr. Collins"]
+    assert find_nearest("xyzzy", names) == []
+    assert find_nearest("", names) == []
 
 
 words = st.text(
     st.characters(categories=["Lu", "Ll", "Lo", "Nd"], include_characters="'’-é·"),
     min_size=1,
     max_size=12,
-).filter(lambda word: normal(word) and word[0].isalnum() and word[-1].isalnum())
+).filter(lambda word: normalise(word) and word[0].isalnum() and word[-1].isalnum())
 titles = st.sampled_from(["", "Mr ", "Dr. ", "Lady ", "The "])
 names = st.builds(
     lambda title, parts: title + " ".join(parts), titles, st.lists(words, min_size=1, max_size=3)
@@ -175,36 +176,38 @@ names = st.builds(
 prose = st.text(max_size=60).filter(lambda text: "@" not in unicodedata.normalize("NFKC", text))
 
 
-@given(st.lists(names, min_size=1, max_size=6, unique_by=normal), st.data())
+@given(st.lists(names, min_size=1, max_size=6, unique_by=normalise), st.data())
 def test_every_spoken_name_of_a_cast_matches_after_an_at_sign(
     cast: list[str], data: st.DataObject
 ) -> None:
     spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
     for name in cast:
-        assert spoken[normal(name)] == name
+        assert spoken[normalise(name)] == name
         written = data.draw(
-            st.sampled_from([name, name.upper(), unicodedata.normalize("NFD", name), normal(name)])
+            st.sampled_from(
+                [name, name.upper(), unicodedata.normalize("NFD", name), normalise(name)]
+            )
         )
         assume(
-            normal(written) == normal(name)
+            normalise(written) == normalise(name)
         )  # ß and its kind change when they are put in capitals
-        assert addressed(f"So, @{written} — what now?", spoken) == (name,)
+        assert find_addressed(f"So, @{written} — what now?", spoken) == (name,)
     for short, name in spoken.items():
-        assert addressed(f"@{short}", spoken) == (name,)
+        assert find_addressed(f"@{short}", spoken) == (name,)
 
 
-@given(st.lists(names, min_size=1, max_size=6, unique_by=normal), prose)
+@given(st.lists(names, min_size=1, max_size=6, unique_by=normalise), prose)
 def test_a_line_without_an_at_sign_addresses_no_character(cast: list[str], text: str) -> None:
     spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
-    assert addressed(f"{text} {' '.join(cast)}", spoken) == ()
+    assert find_addressed(f"{text} {' '.join(cast)}", spoken) == ()
 
 
 @given(st.text(max_size=60))
 def test_normalising_twice_changes_nothing_more(text: str) -> None:
-    assert normal(normal(text)) == normal(text)
+    assert normalise(normalise(text)) == normalise(text)
 
 
 @given(st.text(max_size=200), st.lists(names, max_size=4))
 def test_any_text_can_be_searched_for_names(text: str, cast: list[str]) -> None:
     spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
-    assert set(addressed(text, spoken)) <= set(cast)
+    assert set(find_addressed(text, spoken)) <= set(cast)

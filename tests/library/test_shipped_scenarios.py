@@ -1,4 +1,4 @@
-"""The scenarios that ship: whole, playable by the stand-in, with secrets worth hiding and faces of their own."""
+"""The shipped scenarios are complete, playable, and have secrets and distinct faces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image, ImageChops, ImageStat
 
 from bot.library.library import Library
 from bot.library.name_matching import spoken_names
-from bot.library.scenario_faults import faults_at
+from bot.library.scenario_faults import find_faults
 from bot.package_data import shipped_folder
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ CHARACTERS = [pytest.param(one, each, id=each.name) for one in SCENARIOS for eac
 
 
 def test_the_shipped_library_has_no_faults() -> None:
-    assert faults_at(FOLDER) == []
+    assert find_faults(FOLDER) == []
     assert {one.id for one in SCENARIOS} >= {
         "pride-and-prejudice",
         "the-great-gatsby",

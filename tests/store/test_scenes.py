@@ -119,8 +119,10 @@ async def test_a_thousand_idle_scenes_share_one_scenario(path: Path) -> None:
         await begin(store, channel=0, scenario=long)
     from_outside(
         path,
-        "WITH RECURSIVE n (channel) AS (SELECT 1 UNION ALL SELECT channel + 1 FROM n WHERE channel < 999)"
-        " INSERT INTO scenes (guild_id, channel_id, scenario, state, thoughts, planning, started_at)"
+        "WITH RECURSIVE n (channel) AS"
+        " (SELECT 1 UNION ALL SELECT channel + 1 FROM n WHERE channel < 999)"
+        " INSERT INTO scenes"
+        " (guild_id, channel_id, scenario, state, thoughts, planning, started_at)"
         " SELECT 1, channel, scenario, state, thoughts, planning, started_at FROM scenes, n",
     )
     async with await Store.open(path) as store:

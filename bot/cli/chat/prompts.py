@@ -10,7 +10,7 @@ from bot.cli.lookup import find_character, find_scenario
 from bot.errors import NameNotFound, UserInputError
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import spoken_names
-from bot.library.normalise import normal
+from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def choose_person(
 
 def _person(scenario: Scenario, others: Sequence[str], name: str) -> str:
     names = spoken_names(scenario.characters)
-    if character := names.get(normal(name)):
+    if character := names.get(normalise(name)):
         if character in others[1:]:
             raise UserInputError(
                 f"{character} is played by a person on Discord. Choose another character."
@@ -97,7 +97,7 @@ def _person(scenario: Scenario, others: Sequence[str], name: str) -> str:
             )
         return character
     for known in names:
-        if fuzz.ratio(normal(name), known) >= _ALIKE:
+        if fuzz.ratio(normalise(name), known) >= _ALIKE:
             raise NameNotFound(
                 f"No character is called “{name[:80]}”. Did you mean {names[known]}?"
             )
