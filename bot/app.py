@@ -81,6 +81,7 @@ class Aside(commands.Bot):
             engine=self.engine,
             store=self._store,
             notify_unreachable=self._notify_unreachable,
+            notify_departed=self._release_departed,
         )
         await self._services.theatre.open()
         for cog in create_cogs(self, self._services, self._owner_settings()):
@@ -115,6 +116,10 @@ class Aside(commands.Bot):
         undelivered = self.get_cog(Undelivered.__name__)
         if isinstance(undelivered, Undelivered):
             await undelivered.unreached(scene, gm_id)
+
+    async def _release_departed(self, scene: Scene, user_id: int) -> None:
+        if self._services is not None:
+            await self._services.departures.release(scene, user_id)
 
     async def _sync_commands(self, store: Store) -> None:
         """Sync the commands with Discord if they changed or if Discord has lost them."""

@@ -46,7 +46,7 @@ def create_cogs(
             delivery=delivery,
             settings=owner_settings,
         ),
-        CastCommands(theatre=theatre, actions=services.gm_actions),
+        CastCommands(theatre=theatre, actions=services.gm_actions, departures=services.departures),
         GmCommands(
             theatre=theatre,
             actions=services.gm_actions,
@@ -65,5 +65,10 @@ def create_cogs(
         ReplyActions(bot=bot, theatre=theatre, takes=services.takes, posts=store),
         story_actions,
         Undelivered(theatre=theatre, delivery=delivery),
-        Listener(bot=bot, theatre=theatre, lines=services.player_lines),
+        Listener(
+            bot=bot,
+            theatre=theatre,
+            lines=services.player_lines,
+            departures=services.departures,
+        ),
     )

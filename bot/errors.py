@@ -83,6 +83,7 @@ class Remedy(Enum):
     UNMUTE = auto()
     HAND_OVER = auto()
     REMOVE_GM = auto()
+    ADD_GM = auto()
     LIST_NOTES = auto()
     READ_HISTORY = auto()
     MAKE_TAKE = auto()

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from bot.library.library import Library
 from bot.package_data import shipped_folder
+from bot.posting.channel_access import ChannelAccess
 from bot.posting.delivery import DiscordDelivery
 from bot.scenes.branching import Branching
 from bot.scenes.data_deletion import DataDeletion
+from bot.scenes.departures import Departures
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
 from bot.scenes.player_lines import PlayerLines
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     import discord
 
     from bot.engine.protocol import Engine
-    from bot.posting.direct_messages import NotifyUnreachable
+    from bot.posting.direct_messages import NotifyAbout
     from bot.settings import Settings
     from bot.store.store import Store
 
@@ -53,6 +55,7 @@ class Services:
     undo: Undo
     branching: Branching
     data_deletion: DataDeletion
+    departures: Departures
 
     async def close(self) -> None:
         """Stop all scenes and end the requests in progress."""
@@ -66,11 +69,13 @@ async def create_services(
     client: discord.Client,
     engine: Engine,
     store: Store,
-    notify_unreachable: NotifyUnreachable,
+    notify_unreachable: NotifyAbout,
+    notify_departed: NotifyAbout,
 ) -> Services:
     """Return the services for a client, an engine and an open store.
 
-    `notify_unreachable` is called if a game master can't be reached by direct message.
+    `notify_unreachable` is called if a game master can't be reached by direct message, and
+    `notify_departed` if a person can no longer read the place of their scene.
     """
     folders = [*settings.library.folders, shipped_folder("personas")]
     library = await asyncio.to_thread(Library, folders)
@@ -82,6 +87,7 @@ async def create_services(
         private_answers=ephemeral_answers,
         describe_notice=remedy_texts.describe_notice,
         notify_unreachable=notify_unreachable,
+        notify_departed=notify_departed,
         streaming=settings.play.streaming,
         last_earlier_turn=await store.newest_turn(),
     )
@@ -105,6 +111,7 @@ async def create_services(
         takes=takes,
         undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=_now),
         branching=Branching(theatre=theatre, store=store, now=_now),
+        departures=Departures(theatre=theatre, access=ChannelAccess(client)),
         data_deletion=DataDeletion(store=store, eraser=delivery, takes=takes),
     )
 

@@ -14,6 +14,7 @@ from bot.scenes import cast
 from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
+    from bot.scenes.departures import Departures
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.theatre import Theatre
 
@@ -24,8 +25,9 @@ class CastCommands(
 ):
     """The commands under `/cast`."""
 
-    def __init__(self, theatre: Theatre, actions: GmActions) -> None:
+    def __init__(self, theatre: Theatre, actions: GmActions, departures: Departures) -> None:
         super().__init__()
+        self._departures = departures
         self._theatre = theatre
         self._actions = actions
 
@@ -36,6 +38,8 @@ class CastCommands(
     async def join(self, interaction: discord.Interaction, character: str) -> None:
         """Give the user a part."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
+        wanted = cast.find_part(scene, character).character
+        scene = await self._departures.check_players(scene, wanted)
         joined = await self._theatre.controls.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
         name = escape_name(part.character if part else character)

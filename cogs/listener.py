@@ -23,6 +23,7 @@ from bot.scenes.scene import SceneState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bot.scenes.departures import Departures
     from bot.scenes.player_lines import PlayerLines
     from bot.scenes.scene import Place, Scene
     from bot.scenes.theatre import Theatre
@@ -41,8 +42,11 @@ _NUDGE = "…"  # the text of a line that only mentions a character
 class Listener(commands.Cog):
     """Passes every line in a scene's channel to `PlayerLines`, with its edits and deletions."""
 
-    def __init__(self, bot: commands.Bot, theatre: Theatre, lines: PlayerLines) -> None:
+    def __init__(
+        self, bot: commands.Bot, theatre: Theatre, lines: PlayerLines, departures: Departures
+    ) -> None:
         self._bot = bot
+        self._departures = departures
         self._theatre = theatre
         self._lines = lines
         self._caught_up = {scene.id: asyncio.Event() for scene in theatre.scenes()}
@@ -78,6 +82,7 @@ class Listener(commands.Cog):
                 await self._hear(scene, message, self._address(scene, message))
             except Exception as error:  # no line is lost: it is heard together with the next one
                 await self._announce_unheard(scene, error)
+            await self._departures.check_players(self._theatre.at(message.channel.id) or scene)
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:

@@ -22,6 +22,7 @@ TEXTS: Final = {
     Remedy.UNMUTE: "Use `/gm unmute` to let them speak again.",
     Remedy.HAND_OVER: "Use `/gm handover` to make somebody else the game master.",
     Remedy.REMOVE_GM: "Use `/gm remove` first.",
+    Remedy.ADD_GM: "A moderator of the channel can add one with `/gm add`.",
     Remedy.LIST_NOTES: "`/gm notes` lists and removes notes.",
     Remedy.READ_HISTORY: "`/scene history` still shows them.",
     Remedy.MAKE_TAKE: "Press *Retry* to make another one.",

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import discord
 
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
+
 if TYPE_CHECKING:
     from bot.scenes.scene import Place
+
+
+_NOT_THERE: Final = (Code.UNKNOWN_MEMBER, Code.UNKNOWN_USER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +29,8 @@ class ChannelAccess:
     async def can_read(self, place: Place, user_id: int) -> bool:
         """Return whether a user is on the server and can read the place.
 
-        A private thread can be read by its members and by people who may manage threads. Return
-        False if the place was deleted. Raises discord.py's errors.
+        A private thread can be read by its members and by people who may manage threads. Raises
+        discord.py's errors, also if the place was deleted.
         """
         guild = self.client.get_guild(place.guild_id)
         if guild is None:
@@ -43,9 +48,18 @@ class ChannelAccess:
             thread = await self.find_channel(place.channel_id)
             if isinstance(thread, discord.Thread) and thread.is_private():
                 await thread.fetch_member(user_id)
-        except discord.NotFound:
+        except discord.NotFound as error:
+            if error.code not in _NOT_THERE:
+                raise
             return False
         return True
+
+    async def is_reader(self, place: Place, user_id: int) -> bool:
+        """Return the same as `can_read`, but raise PostingError instead of discord.py's errors."""
+        try:
+            return await self.can_read(place, user_id)
+        except REQUEST_ERRORS as error:
+            raise posting_error(error, "this channel", ()) from error
 
     async def find_channel(self, channel_id: int) -> object:
         """Return a channel or thread from the cache or from Discord.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import discord
 
     from bot.her.beats import PublicBeat
-    from bot.posting.direct_messages import NotifyUnreachable
+    from bot.posting.direct_messages import NotifyAbout
     from bot.posting.reply_poster import Faces
     from bot.posting.whisper_poster import PrivateAnswers
     from bot.scenes.notices import Notice
@@ -43,10 +43,10 @@ class DiscordDelivery:
     webhooks and one set of direct messages. The owner awaits `close`.
 
     `private_answers` shows messages that one person sees. `describe_notice` words a notice and its
-    remedy. `notify_unreachable` is called if a game
-    master can't be reached. With `streaming`, replies are shown while they are generated.
-    `last_earlier_turn` is the id of the last turn stored before the program started: the posts of
-    such turns may not be stored.
+    remedy. `notify_unreachable` is called if a game master can't be reached, and `notify_departed`
+    if a person can no longer read the scene's place. With `streaming`, replies are shown while they
+    are generated. `last_earlier_turn` is the id of the last turn stored before the program started:
+    the posts of such turns may not be stored.
     """
 
     def __init__(
@@ -57,14 +57,20 @@ class DiscordDelivery:
         faces: Faces,
         private_answers: PrivateAnswers,
         describe_notice: Callable[[Notice], str],
-        notify_unreachable: NotifyUnreachable | None = None,
+        notify_unreachable: NotifyAbout | None = None,
+        notify_departed: NotifyAbout | None = None,
         streaming: bool = True,
         last_earlier_turn: int = 0,
     ) -> None:
         self._describe_notice = describe_notice
         self._channels = Channels(client)
         self._webhooks = Webhooks(client, posts)
-        self._direct_messages = DirectMessages(client, posts, notify_unreachable)
+        self._direct_messages = DirectMessages(
+            client,
+            posts,
+            notify_unreachable=notify_unreachable,
+            notify_departed=notify_departed,
+        )
         self._failure_notices = FailureNotices(self._channels, posts)
         self._messages = PersonaMessages(self._channels, self._webhooks, posts)
         self._replies = ReplyPoster(

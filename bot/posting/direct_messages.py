@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import discord
 
+from bot.errors import PostingError
 from bot.posting.attachments import create_files
+from bot.posting.channel_access import ChannelAccess
 from bot.posting.channels import NO_MENTIONS
 from bot.posting.discord_errors import FILTERED, REQUEST_ERRORS, Code
 from bot.posting.graphemes import shorten
 from bot.scenes.posts import Post, PostPurpose
+from bot.scenes.scene import AT_TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-NotifyUnreachable: TypeAlias = "Callable[[Scene, int], Awaitable[None]]"
-"""Called with a scene and the user id of a game master who could not be reached."""
+NotifyAbout: TypeAlias = "Callable[[Scene, int], Awaitable[None]]"
+"""Called with a scene and the user id of one of its people."""
 
 RETRY_CLOSED_AFTER: Final = 3600.0
 """Seconds before Aside tries again to reach a person whose direct messages are closed."""
@@ -62,16 +65,21 @@ class DirectMessages:
     Private beats that could not be delivered stay stored with their take. A game master is notified
     once for each reason. If their direct messages are closed, Aside does not try again with every
     reply, but after `allow_retry` or an hour. `notify_unreachable` is called while there may still
-    be another way to tell the game master.
+    be another way to tell the game master. `notify_departed` is called for a person who can no
+    longer read the scene's place, and who therefore gets nothing.
     """
 
     def __init__(
         self,
         client: discord.Client,
         posts: Posts,
-        notify_unreachable: NotifyUnreachable | None = None,
+        *,
+        notify_unreachable: NotifyAbout | None = None,
+        notify_departed: NotifyAbout | None = None,
     ) -> None:
         self._client = client
+        self._access = ChannelAccess(client)
+        self._notify_departed = notify_departed
         self._posts = posts
         self._notify_unreachable = notify_unreachable
         self._undelivered: dict[int, str] = {}
@@ -139,14 +147,31 @@ class DirectMessages:
         embeds = [_build_embed(scene, one, link, icon_url) for one in messages]
         for gm_id in scene.gm_ids:
             failure = self._failures.get(gm_id)
-            if gm_id in exclude or (failure and time.monotonic() < failure.retry_at):
+            if not embeds or gm_id in exclude or gm_id == AT_TERMINAL:
+                continue
+            if failure and time.monotonic() < failure.retry_at:
                 continue
             try:
-                await self._send_to_gm(gm_id, scene, turn, take, embeds)
+                if await self._access.can_read(scene.place, gm_id):
+                    await self._send_to_gm(gm_id, scene, turn, take, embeds)
+                else:
+                    await self.report_departed(scene, gm_id)
             except REQUEST_ERRORS as error:
                 is_new = self._remember(gm_id, error)
                 if is_new and self._notify_unreachable is not None:
                     await self._notify_unreachable(scene, gm_id)
+
+    async def report_departed(self, scene: Scene, user_id: int) -> None:
+        """Report a person who can no longer read the scene's place."""
+        _log.info("Scene %d: a person can no longer read its place", scene.id)
+        if self._notify_departed is not None:
+            await self._notify_departed(scene, user_id)
+
+    async def require_reader(self, scene: Scene, user_id: int) -> None:
+        """Raise PostingError if a user can no longer read the scene's place. Report them."""
+        if not await self._access.is_reader(scene.place, user_id):
+            await self.report_departed(scene, user_id)
+            raise PostingError("The person who whispered can't read this channel any more.")
 
     async def _send_to_gm(
         self, gm_id: int, scene: Scene, turn: Turn, take: Take, embeds: Sequence[discord.Embed]

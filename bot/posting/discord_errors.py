@@ -25,7 +25,9 @@ class Code(IntEnum):
     """Discord's error codes that Aside handles."""
 
     UNKNOWN_CHANNEL = 10003
+    UNKNOWN_MEMBER = 10007
     UNKNOWN_MESSAGE = 10008
+    UNKNOWN_USER = 10013
     UNKNOWN_WEBHOOK = 10015
     EXPLICIT_CONTENT = 20009
     TOO_MANY_WEBHOOKS = 30007

@@ -44,7 +44,7 @@ def format_status(scene: Scene, turns: int) -> str:
     return "\n".join(
         (
             f"**{title}** · {_STATES[scene.state]}, {count_turns(turns)}",
-            f"Directed by {join_names([f'<@{gm_id}>' for gm_id in scene.gm_ids])}",
+            f"Directed by {join_names([f'<@{gm_id}>' for gm_id in scene.gm_ids]) or 'no one'}",
             format_mode(scene),
             format_reveal(scene),
             *cast,

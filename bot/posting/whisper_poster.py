@@ -115,6 +115,7 @@ class WhisperPoster:
         messages: Sequence[Outgoing],
         view: discord.ui.View | None,
     ) -> list[int]:
+        await self.direct_messages.require_reader(scene, listener_id)
         shown = await self.private_answers.confide(
             scene.place.channel_id, listener_id, messages, view
         )

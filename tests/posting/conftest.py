@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import discord
 
-    from bot.posting.direct_messages import NotifyUnreachable
+    from bot.posting.direct_messages import NotifyAbout
     from bot.posting.render import Outgoing
     from tests.loopback import Channel, Guild, LoopbackDiscord, Message, Person
 
@@ -144,7 +144,8 @@ class PostingSetup:
         self,
         *,
         streaming: bool = True,
-        notify_unreachable: NotifyUnreachable | None = None,
+        notify_unreachable: NotifyAbout | None = None,
+        notify_departed: NotifyAbout | None = None,
         last_earlier_turn: int = 0,
     ) -> DiscordDelivery:
         """Return another delivery for the same client and store."""
@@ -155,6 +156,7 @@ class PostingSetup:
             private_answers=self.private_answers,
             describe_notice=describe_notice,
             notify_unreachable=notify_unreachable,
+            notify_departed=notify_departed,
             streaming=streaming,
             last_earlier_turn=last_earlier_turn,
         )

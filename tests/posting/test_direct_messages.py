@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from discord import TextChannel
+
 from bot.her.beats import planning, thought
 from tests.posting.conftest import description
 
@@ -69,12 +71,53 @@ async def test_undelivered_thoughts_arrive_with_the_next_delivery_of_the_turn(
     assert len(setup.channel.messages) == 1
 
 
-async def test_a_reply_is_delivered_although_its_game_master_left_the_server(
+async def test_a_game_master_who_left_the_server_gets_no_thoughts_and_is_reported(
     setup: PostingSetup,
 ) -> None:
+    departed: list[int] = []
+
+    async def notify_departed(_scene: Scene, user_id: int) -> None:
+        departed.append(user_id)
+
+    delivery = setup.create_delivery(notify_departed=notify_departed)
     setup.discord.world.leave(setup.guild, setup.gm.user)
-    await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(thought("Hm."), "Sit."))
+    await delivery.deliver(setup.scene(), setup.turn(), setup.take(thought("Hm."), "Sit."))
     assert setup.read() == [("Mr Bennet", "Sit.")]
+    assert departed == [setup.gm.id]
+    assert not setup.discord.requests_to("open_dm")
+
+
+async def test_a_game_master_who_lost_the_channel_gets_no_thoughts(setup: PostingSetup) -> None:
+    setup.discord.world.overwrite(setup.channel, setup.gm.user, deny="view_channel")
+    channel = setup.client.get_channel(setup.channel.id)
+    assert isinstance(channel, TextChannel)
+    await setup.discord.until(lambda: len(channel.overwrites) == 1)
+    await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(thought("Hm."), "Sit."))
+    assert setup.thoughts == []
+
+
+async def test_a_game_master_who_left_a_private_thread_gets_no_thoughts(
+    setup: PostingSetup,
+) -> None:
+    thread = setup.gm.start_thread(setup.channel, "Behind closed doors", private=True)
+    assert thread.thread
+    thread.thread.members.add(setup.discord.bot.id)
+    setup.discord.world.thread_members_changed(thread, added=setup.discord.bot)
+    take = setup.take(thought("Hm."), "Sit.")
+    await setup.delivery.deliver(setup.scene(thread), setup.turn(), take)
+    assert len(setup.thoughts) == 1
+    thread.thread.members.discard(setup.gm.id)
+    take = setup.take(thought("Ha."), "Stand.")
+    await setup.delivery.deliver(setup.scene(thread), setup.turn(), take)
+    assert len(setup.thoughts) == 1
+
+
+async def test_thoughts_are_kept_back_if_membership_cannot_be_checked(
+    setup: PostingSetup,
+) -> None:
+    setup.discord.faults.fail("get_member", 503)
+    await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take(thought("Hm."), "Sit."))
+    assert setup.thoughts == []
     assert setup.delivery.pop_undelivered(setup.gm.id)
 
 

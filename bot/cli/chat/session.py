@@ -163,10 +163,10 @@ def _choose_seat(
         free, taken = [character.name for character in scenario.characters], []
     else:
         scene = loop.run(theatre.open_at_terminal(options.scene_id, terminal))
-        scenario, own = scene.scenario, scene.part_of(scene.gm_ids[0])
+        scenario, own = scene.scenario, scene.part_of(_director(scene))
         free = [part.character for part in scene.parts if part.answers]
         taken = [
-            part.character for part in scene.parts if part.player_id not in (None, scene.gm_ids[0])
+            part.character for part in scene.parts if part.player_id not in (None, _director(scene))
         ]
     partner = prompts.choose_partner(chooser, scenario, free, options.partner)
     kept = own.character if own and options.person is None else None
@@ -177,7 +177,12 @@ def _choose_seat(
         scene = loop.run(theatre.start(terminal, scenario, AT_TERMINAL))
     if loop.run(_take_part(theatre, scene, person)):
         services.screen.line(f"{person} enters the scene.", QUIET)
-    return ChatSeat(scene.id, scene.gm_ids[0], person, partner)
+    return ChatSeat(scene.id, _director(scene), person, partner)
+
+
+def _director(scene: Scene) -> int:
+    """Return the user id of the first game master, or of the person at the terminal."""
+    return next(iter(scene.gm_ids), AT_TERMINAL)
 
 
 async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
@@ -185,7 +190,7 @@ async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
 
     Return whether the character was off stage, where its lines would not be heard.
     """
-    user_id = scene.gm_ids[0]
+    user_id = _director(scene)
     own = scene.part_of(user_id)
     if own is not None and own.character != person:
         await theatre.controls.leave(scene, user_id)

@@ -1,0 +1,125 @@
+"""Takes away what a scene gave to people who can no longer read its place."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+from bot.errors import AsideError, PostingError, Refused, Remedy
+from bot.scenes import cast
+from bot.scenes.notices import Notice
+
+if TYPE_CHECKING:
+    from bot.scenes.scene import Place, Scene
+    from bot.scenes.theatre import Theatre
+
+_log = logging.getLogger(__name__)
+
+CHECK_INTERVAL: Final = 60.0
+"""Seconds between two checks of the same player in the same place."""
+
+_MAX_CHECKS = 10_000  # remembered checks; all are dropped when there are more
+
+
+class PlaceAccess(Protocol):
+    """Knows who can read the places of scenes."""
+
+    async def is_reader(self, place: Place, user_id: int) -> bool:
+        """Return whether a user can read a place now. Raises PostingError."""
+        ...
+
+
+class Departures:
+    """Removes people from scenes whose place they can no longer read.
+
+    A game master stops being one, and a player's character goes back to the model. The channel is
+    told.
+    """
+
+    def __init__(self, theatre: Theatre, access: PlaceAccess) -> None:
+        self._theatre = theatre
+        self._access = access
+        self._checked: dict[tuple[int, int], float] = {}  # by channel and user, when
+
+    async def check_players(self, scene: Scene, *characters: str) -> Scene:
+        """Release the players of these characters, by default of all, who can't read the scene.
+
+        Each player is checked at most once in CHECK_INTERVAL. Return the scene as it is then. If
+        a check fails, the player stays.
+        """
+        players = [
+            part.player_id
+            for part in scene.parts
+            if part.player_id is not None and (not characters or part.character in characters)
+        ]
+        for player_id in players:
+            if not self._is_due(scene.place, player_id):
+                continue
+            try:
+                if not await self._access.is_reader(scene.place, player_id):
+                    scene = await self.release(scene, player_id)
+            except AsideError as error:
+                _log.warning("Scene %d: a player could not be checked: %s", scene.id, error)
+        return scene
+
+    async def release(self, scene: Scene, user_id: int) -> Scene:
+        """Take the direction and the part from a user who can't read the scene. Tell the channel.
+
+        Return the scene as it is then.
+        """
+        notices: list[Notice] = []
+
+        def release(now: Scene) -> Scene:
+            notices[:] = _describe_departure(now, user_id)
+            return _remove(now, user_id)
+
+        try:
+            changed = await self._theatre.change(scene, release)
+        except Refused:  # the scene has ended
+            return scene
+        for notice in notices:
+            try:
+                await self._theatre.announce(changed, notice)
+            except PostingError as error:
+                _log.warning("Scene %d: a departure can't be announced: %s", scene.id, error)
+        return changed
+
+    def _is_due(self, place: Place, user_id: int) -> bool:
+        key = (place.channel_id, user_id)
+        now = time.monotonic()
+        if key in self._checked and now - self._checked[key] < CHECK_INTERVAL:
+            return False
+        if len(self._checked) >= _MAX_CHECKS:
+            self._checked.clear()
+        self._checked[key] = now
+        return True
+
+
+def _remove(scene: Scene, user_id: int) -> Scene:
+    if scene.part_of(user_id) is not None:
+        scene, _ = cast.leave(scene, user_id)
+    return replace(scene, gm_ids=tuple(one for one in scene.gm_ids if one != user_id))
+
+
+def _describe_departure(scene: Scene, user_id: int) -> list[Notice]:
+    notices = []
+    if part := scene.part_of(user_id):
+        notices.append(
+            Notice(
+                f"The player of {part.character} can't read this channel any more. The model plays"
+                f" {part.character} now."
+            )
+        )
+    if scene.is_gm(user_id):
+        notices.append(
+            Notice("A game master can't read this channel any more and does not direct it now.")
+            if len(scene.gm_ids) > 1
+            else Notice(
+                "The game master can't read this channel any more. The scene has no game master"
+                " now, and the characters' thoughts are only stored.",
+                Remedy.ADD_GM,
+            )
+        )
+    return notices
