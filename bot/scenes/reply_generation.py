@@ -10,10 +10,11 @@ from bot.engine.protocol import Dialect, FinishReason, Request
 from bot.errors import EmptyReply, EngineDied
 from bot.her import layout
 from bot.her.beats import BeatKind, PrivateBeat, select_public
-from bot.her.chatml import PREFILL, STOPS
+from bot.her.chatml import STOPS
 from bot.her.reply_parser import ReplyParser
 from bot.her.sanitise import sanitise_name
 from bot.scenes import prompt_builder
+from bot.scenes.continuation import ContinuationParser
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -117,9 +118,11 @@ class ReplyGenerator:
         others = _list_others(scene, character, turns)
         before = select_public(beats)
         for _ in range(2):
-            now, raw = await self._attempt(scene, character, others, request, progress, before)
-            if _is_longer(now, before):
-                return GeneratedReply(now, raw, request.seed, len(fitted.left_out))
+            extended, raw = await self._attempt(
+                scene, character, others, request, progress, continued=beats
+            )
+            if _is_longer(extended, before):
+                return GeneratedReply(extended, raw, request.seed, len(fitted.left_out))
             request = replace(request, seed=self.new_seed())
         raise EmptyReply(f"{character} added no words. Try again, or let another character speak.")
 
@@ -206,32 +209,31 @@ class ReplyGenerator:
         others: tuple[str, ...],
         request: Request,
         progress: Progress,
-        before: tuple[PublicBeat, ...] = (),
+        continued: tuple[Beat, ...] = (),
     ) -> tuple[tuple[Beat, ...], str]:
-        """Generate once, and again if the engine dies. `before` is public and continued."""
+        """Generate once, and again if the engine dies. `continued` are the beats to continue."""
 
-        def parser() -> ReplyParser:
-            planned = request.prompt.prefill == PREFILL
-            parser = ReplyParser(
-                character,
-                others,
-                prefilled=planned,
-                well_formed=request.grammar is not None,
-                aliases=scene.character(character).aliases,
+        def start_parser() -> ReplyParser | ContinuationParser:
+            well_formed = request.grammar is not None
+            aliases = scene.character(character).aliases
+            if continued:
+                return ContinuationParser(
+                    continued, character, others, well_formed=well_formed, aliases=aliases
+                )
+            return ReplyParser(
+                character, others, prefilled=True, well_formed=well_formed, aliases=aliases
             )
-            if not planned:
-                parser.feed(request.prompt.prefill)
-            return parser
 
+        before = select_public(continued)
         try:
-            return await self._stream(request, parser(), progress, before)
+            return await self._stream(request, start_parser(), progress, before)
         except EngineDied:
-            return await self._stream(request, parser(), progress, before)
+            return await self._stream(request, start_parser(), progress, before)
 
     async def _stream(
         self,
         request: Request,
-        parser: ReplyParser,
+        parser: ReplyParser | ContinuationParser,
         progress: Progress,
         before: tuple[PublicBeat, ...],
     ) -> tuple[tuple[Beat, ...], str]:
@@ -249,7 +251,8 @@ class ReplyGenerator:
                         await progress(shown)
                 if parser.stopped:
                     break
-        return parser.close(truncated=cut).beats, "".join(raw)
+        closed = parser.close(truncated=cut)
+        return closed if isinstance(closed, tuple) else closed.beats, "".join(raw)
 
 
 def mind_key(scene: Scene, character: str) -> str:
