@@ -112,7 +112,7 @@ async def create_services(
         undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=_now),
         branching=Branching(theatre=theatre, store=store, now=_now),
         departures=Departures(theatre=theatre, access=ChannelAccess(client)),
-        data_deletion=DataDeletion(store=store, eraser=delivery, takes=takes),
+        data_deletion=DataDeletion(scenes=theatre, store=store, eraser=delivery, takes=takes),
     )
 
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.scenes.posts import Post
+    from bot.scenes.running_scenes import RunningScenes
     from bot.scenes.scene import Place
     from bot.scenes.takes import Takes
 
@@ -35,7 +36,10 @@ class Eraser(Protocol):
 class DataDeletion:
     """Deletes people's data. Messages that people posted themselves stay on Discord."""
 
-    def __init__(self, store: PeopleStore, eraser: Eraser, takes: Takes) -> None:
+    def __init__(
+        self, scenes: RunningScenes, store: PeopleStore, eraser: Eraser, takes: Takes
+    ) -> None:
+        self._scenes = scenes
         self._store = store
         self._eraser = eraser
         self._takes = takes
@@ -44,10 +48,12 @@ class DataDeletion:
         """Delete everything this person said. Return the number of lines.
 
         Posts of their words under a character's name or in a direct message go too. A reply that
-        they had edited shows its earlier take again.
+        they had edited shows its earlier take again. Replies that answer only their lines are
+        cancelled.
         """
         posts = await self._store.posts_of(user_id)
         lines = await self._store.forget_person(user_id)
+        await self._scenes.drop_not_owed()
         for place, post in posts:
             await self._eraser.erase(place, post)
         await self._takes.align_all()

@@ -120,7 +120,12 @@ class GmActions:
             return changed
 
         moved = await self._theatre.change(scene, move)
-        owed = [turn.id for turn in await self._store.owed_turns(scene.id) if turn.public]
+        # A turn that had a take was heard already. Its audience stays, whatever take comes next.
+        owed = [
+            turn.id
+            for turn in await self._store.owed_turns(scene.id)
+            if turn.public and not turn.takes
+        ]
         await self._store.set_audience(owed, moved.audience)
         self._wake(moved)
         return character

@@ -15,6 +15,7 @@ from bot.scenes import cast, director
 from bot.scenes.director import Addressee
 from bot.scenes.interfaces import NewLine
 from bot.scenes.notices import Notice
+from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.posts import PostPurpose
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.turn import TurnKind
@@ -93,22 +94,31 @@ class PlayerLines:
                 turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)
             ):
                 return
-            await self._store.hide_turns(scene.id, [turn.id])
-            for answer in await self._store.owed_turns(scene.id):
-                if turn.id in answer.answered and not await self._store.drop_answered_line(
-                    answer.id, turn.id
-                ):
-                    await self._store.give_up([answer.id])
+            await self._remove(scene, turn)
 
     async def reword(self, scene: Scene, message_id: int, text: str) -> None:
-        """Replace the text of a line that its author edited. It is not answered again."""
+        """Replace the text of a line that its author edited. It is not answered again.
+
+        A line that became empty, or out of character, leaves the story like a deleted one.
+        """
         async with self._lock_turn(scene, message_id) as turn:
-            if turn is not None and turn.kind is TurnKind.LINE and not is_blank(text):
-                await self._store.reword_line(turn.id, text, parse_player_text(text))
+            if turn is None or turn.kind is not TurnKind.LINE:
+                return
+            beats = () if is_out_of_character(text) else parse_player_text(text)
+            if is_blank(text) or not beats:
+                await self._remove(scene, turn)
+            else:
+                await self._store.reword_line(turn.id, text, beats)
 
     async def last_heard(self, scene: Scene) -> int | None:
         """Return the id of the latest message that this scene has stored, if any."""
         return await self._store.last_message_id(scene.id)
+
+    async def _remove(self, scene: Scene, turn: Turn) -> None:
+        await self._store.hide_turns(scene.id, [turn.id])
+        await give_up_answers(self._store, turn)
+        if running := self._theatre.running(scene.id):
+            await running.runner.drop_if_not_owed()
 
     async def _store_line(
         self,

@@ -5,11 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import AsideError, ContentRejected, PostingError
+from bot.errors import (
+    AsideError,
+    ContentRejected,
+    PostingError,
+    StoreError,
+    StoreUnavailable,
+)
 from bot.scenes import narrator
 from bot.scenes.auto_mode import AutoMode
 from bot.scenes.notices import Notice
@@ -51,14 +57,19 @@ _NOT_STORED = (
 class _Generation:
     """The task that generates a take for a turn.
 
-    `shown` is True once part of the reply may be visible, `superseded` once the task was cancelled
-    because another turn will answer instead.
+    `shown` is True once part of the reply may be visible, `dropped` once the task was cancelled
+    because the turn is no longer owed, or because another turn will answer instead.
     """
 
     turn: Turn
     task: asyncio.Task[Turn | None]
     shown: bool = False
-    superseded: bool = False
+    dropped: bool = False
+
+    def drop(self) -> None:
+        """Cancel the generation. The engine frees its slot at once."""
+        self.dropped = True
+        self.task.cancel()
 
 
 class Runner:
@@ -137,9 +148,17 @@ class Runner:
         age = self._dependencies.now() - generation.turn.created_at
         if generation.shown or not timedelta() <= age <= RESTART_WINDOW:
             return generation.turn.id
-        generation.superseded = True
-        generation.task.cancel()
+        generation.drop()
         return None
+
+    async def drop_if_not_owed(self) -> None:
+        """Cancel the generation if its turn left the story, or if the model may not speak for it.
+
+        Call this after every change that may remove an owed turn or give a part to a player.
+        """
+        generation = self._generation
+        if generation is not None and not await self._claim(generation.turn):
+            generation.drop()
 
     async def _prefetch(self) -> None:
         await prefetch_minds(self._dependencies, self._scene())
@@ -211,9 +230,9 @@ class Runner:
         try:
             saved = await task
         except asyncio.CancelledError:
-            if _is_cancelled() or not generation.superseded:
+            if _is_cancelled() or not generation.dropped:
                 raise
-            return None
+            saved = None
         finally:
             self._partly_shown = generation.shown
             self._generation = None
@@ -297,22 +316,37 @@ class Runner:
         self._delivering = (turn.id, delivered)
         try:
             current = await self._store.turn(turn.id)
-            if current is not None and current.state is TurnState.THINKING:
-                await self._delivery.deliver(self._scene(), turn, take)
-                await self._store.settle(turn.id)
+            if current is None or current.state is not TurnState.THINKING:
+                return
+            await self._delivery.deliver(self._scene(), turn, take)
+            settled = await self._settle(turn)
+            if settled is None or (settled.state is TurnState.HIDDEN and not settled.undone_at):
+                await self._withdraw_posts(replace(settled or turn, take=None))
         finally:
             self._delivering = None
             delivered.set()
 
+    async def _settle(self, turn: Turn) -> Turn | None:
+        """Mark a delivered turn done. Return its state, if it is still stored."""
+        try:
+            return await self._store.settle(turn.id)
+        except StoreUnavailable:
+            raise
+        except StoreError:
+            return await self._store.turn(turn.id)
+
     async def _withdraw(self, turn: Turn) -> None:
         """Remove the visible part of a reply that is not owed any more."""
-        if current := await self._store.turn(turn.id):
-            try:
-                await self._delivery.withdraw(self._scene(), current)
-            except PostingError as error:
-                _log.error(
-                    "Turn %d is no longer owed, but its posts can't be removed: %s", turn.id, error
-                )
+        current = await self._store.turn(turn.id)
+        await self._withdraw_posts(current or replace(turn, take=None))
+
+    async def _withdraw_posts(self, turn: Turn) -> None:
+        try:
+            await self._delivery.withdraw(self._scene(), turn)
+        except PostingError as error:
+            _log.error(
+                "Turn %d is no longer owed, but its posts can't be removed: %s", turn.id, error
+            )
 
     async def _fail(self, turn: Turn, sentence: str, *, discard_take: bool = False) -> None:
         """Store the failure and report it in the channel.

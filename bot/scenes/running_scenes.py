@@ -89,6 +89,11 @@ class RunningScenes:
         self._by_id.clear()
         self._id_by_channel.clear()
 
+    async def drop_not_owed(self) -> None:
+        """Cancel every generation whose turn is no longer owed."""
+        for running in tuple(self._by_id.values()):
+            await running.runner.drop_if_not_owed()
+
     async def change(self, scene: Scene, change: Callable[[Scene], Scene]) -> Scene:
         """Replace a scene under way by `change(scene)` and store it. Return the new scene.
 
@@ -102,4 +107,5 @@ class RunningScenes:
             changed = change(running.scene)
             await self._dependencies.store.save_scene(changed)
             running.scene = changed
+        await running.runner.drop_if_not_owed()
         return changed

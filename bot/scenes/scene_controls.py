@@ -50,9 +50,18 @@ class SceneControls:
         return unpaused
 
     async def clear(self, scene: Scene, by: int) -> int:
-        """Remove every turn from the story. Return their number. For game masters."""
+        """Remove every turn from the story for good. Return their number. For game masters.
+
+        Undone turns can't be restored afterwards, and a reply that is being generated is cancelled.
+        """
         require_gm(scene, by)
-        return await self._store.hide_turns(scene.id)
+        running = self._scenes.running(scene.id)
+        if running is None:
+            raise Refused("That scene has ended.")
+        async with running.lock:
+            hidden = await self._store.hide_turns(scene.id)
+        await running.runner.drop_if_not_owed()
+        return hidden
 
     async def reveal(
         self, scene: Scene, kind: BeatKind, destination: Destination | None, by: int

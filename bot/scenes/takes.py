@@ -41,7 +41,10 @@ class Takes:
         turn, running = await require_turn(self._theatre, self._store, turn_id, by, answered=True)
         if turn.state is not TurnState.FAILED:
             raise Refused("That reply has not failed, so it can't be tried again.")
-        await self._store.rethink(turn_id)
+        async with running.lock:
+            if turn.public:  # it was never heard, so the characters on stage now hear it
+                await self._store.set_audience([turn_id], running.scene.audience)
+            await self._store.rethink(turn_id)
         running.runner.wake()
 
     async def retake(self, turn_id: int, by: int, *, lengthen: bool = False) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Refused
 from bot.scenes.cast import require_gm
+from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.turn import TurnKind, TurnState
 from bot.scenes.turn_rights import SCENE_GONE, require_turn
 
@@ -70,7 +71,9 @@ class Undo:
         """Undo every turn after this one."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         async with running.lock:
-            return await self._undo(running.scene, await self._require_later(turn))
+            undone = await self._undo(running.scene, await self._require_later(turn))
+        await running.runner.drop_if_not_owed()
+        return undone
 
     async def hide(self, turn_id: int, by: int) -> Undone:
         """Remove one turn from the story, and the answers that it is owed.
@@ -81,12 +84,10 @@ class Undo:
         if turn.state is not TurnState.DONE:
             raise Refused("That message is not part of the story, so it can't be hidden.")
         async with running.lock:
-            for answer in await self._store.owed_turns(turn.scene_id):
-                if turn.id in answer.answered and not await self._store.drop_answered_line(
-                    answer.id, turn.id
-                ):
-                    await self._store.give_up([answer.id])
-            return await self._undo(running.scene, [turn])
+            await give_up_answers(self._store, turn)
+            undone = await self._undo(running.scene, [turn])
+        await running.runner.drop_if_not_owed()
+        return undone
 
     async def unhide(self, scene_id: int, moment: int | None, by: int) -> Undone:
         """Restore the turns that were undone at that moment, by default the latest ones."""

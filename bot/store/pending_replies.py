@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnKind, TurnState
 from bot.store.column_values import dump_audience, to_microseconds
+from bot.store.repository import id_list
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from bot.store.transaction import Row, Transaction
@@ -99,3 +101,34 @@ async def drop_answered_line(transaction: Transaction, turn_id: int, line_id: in
             *(left[0], json.dumps(left[1:]) if left[1:] else None, turn_id),
         )
     return bool(left)
+
+
+async def give_up_answers_to(transaction: Transaction, author_id: int) -> None:
+    """Give up the replies that are owed only to this person's lines."""
+    lines = set(await transaction.ids("SELECT id FROM turns WHERE author_id = ?", author_id))
+    for row in await transaction.rows("SELECT * FROM turns WHERE state = 'thinking'"):
+        theirs = [line for line in _answered(row) if line in lines]
+        if theirs and not all(
+            [await drop_answered_line(transaction, row["id"], one) for one in theirs]
+        ):
+            await give_up(transaction, [row["id"]])
+
+
+async def give_up(transaction: Transaction, turn_ids: Sequence[int]) -> None:
+    """Mark turns no longer owed. They leave the story, or are done with their earlier take."""
+    await put_back(transaction, turn_ids)
+    await transaction.execute(
+        "UPDATE turns SET state = 'hidden'"
+        " WHERE state = 'thinking' AND id IN (SELECT value FROM json_each(?))",
+        id_list(turn_ids),
+    )
+
+
+async def put_back(transaction: Transaction, turn_ids: Sequence[int]) -> int:
+    """Make the earlier take of retried turns the current one again. Return their number."""
+    return await transaction.execute(
+        "UPDATE turns SET state = 'done', fault = NULL, take_id = former_id, former_id = NULL,"
+        " lengthens = 0 WHERE state = 'thinking' AND former_id IS NOT NULL"
+        " AND id IN (SELECT value FROM json_each(?))",
+        id_list(turn_ids),
+    )

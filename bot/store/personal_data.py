@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.store.column_values import from_microseconds
+from bot.store.pending_replies import give_up_answers_to
 from bot.store.repository import Repository
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class PersonalDataRepository(Repository):
         they give it up.
         """
         async with self._database.transaction() as transaction:
+            await give_up_answers_to(transaction, user_id)
             lines = await transaction.execute("DELETE FROM turns WHERE author_id = ?", user_id)
             lines += await transaction.execute("DELETE FROM takes WHERE author_id = ?", user_id)
             await transaction.execute(

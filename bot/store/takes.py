@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.scenes.turn import TurnState
 from bot.store.column_values import to_microseconds
+from bot.store.pending_replies import give_up, put_back
 from bot.store.repository import Repository, id_list
 from bot.store.rows import add_take, read_turn, read_turns
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from bot.her.beats import Beat
     from bot.scenes.turn import Turn
-    from bot.store.transaction import Transaction
 
 
 class TakeRepository(Repository):
@@ -47,7 +47,7 @@ class TakeRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             before = await read_turn(transaction, turn_id)
-            if not await _put_back(transaction, [turn_id]):
+            if not await put_back(transaction, [turn_id]):
                 await transaction.execute(
                     "UPDATE turns SET state = ?, fault = ? WHERE id = ? AND state <> 'hidden'",
                     *(TurnState.FAILED, fault, turn_id),
@@ -89,12 +89,7 @@ class TakeRepository(Repository):
         Retried turns get their former take back. The others leave the story.
         """
         async with self._database.transaction() as transaction:
-            await _put_back(transaction, turn_ids)
-            await transaction.execute(
-                "UPDATE turns SET state = 'hidden' WHERE state = 'thinking' AND id IN "
-                "(SELECT value FROM json_each(?))",
-                id_list(turn_ids),
-            )
+            await give_up(transaction, turn_ids)
 
     async def choose_take(self, turn_id: int, take_id: int) -> Turn:
         """Make `take_id` the current take of a finished turn."""
@@ -119,7 +114,7 @@ class TakeRepository(Repository):
         Turns that are done or being delivered can be brought back. The others leave for good.
         """
         async with self._database.transaction() as transaction:
-            await _put_back(transaction, turn_ids)
+            await put_back(transaction, turn_ids)
             # Keep the times increasing, even if the clock was set back.
             last = await transaction.value(
                 "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
@@ -184,13 +179,3 @@ class TakeRepository(Repository):
                 *(state, turn_id),
             )
             return await read_turn(transaction, turn_id)
-
-
-async def _put_back(transaction: Transaction, turn_ids: Sequence[int]) -> int:
-    """Make the former takes of retried turns current again, and return the number of turns."""
-    return await transaction.execute(
-        "UPDATE turns SET state = 'done', fault = NULL, take_id = former_id, former_id = "
-        "NULL, lengthens = 0 WHERE state = 'thinking' AND former_id IS NOT NULL AND id IN "
-        "(SELECT value FROM json_each(?))",
-        id_list(turn_ids),
-    )

@@ -138,8 +138,9 @@ class TurnRepository(Repository):
         these = None if turn_ids is None else id_list(turn_ids)
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "UPDATE turns SET undone_at = NULL WHERE id IN (SELECT value FROM json_each(?))",
-                these,
+                "UPDATE turns SET undone_at = NULL WHERE scene_id = ?"
+                " AND (? IS NULL OR id IN (SELECT value FROM json_each(?)))",
+                *(scene_id, these, these),
             )
             return await transaction.execute(
                 "UPDATE turns SET state = 'hidden' WHERE scene_id = ? AND state <> 'hidden'"

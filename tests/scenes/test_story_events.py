@@ -65,7 +65,7 @@ async def test_a_narration_about_characters_is_retried_and_then_fails(
         await gm.harness.wait_until_idle(scene)
         assert gm.harness.delivery.shown == []
         assert len({request.seed for request in gm.harness.engine.requests}) == 3
-        assert "write the narration yourself" in gm.harness.delivery.faults[0]
+        assert "Write the narration yourself" in gm.harness.delivery.faults[0]
 
 
 async def test_planning_is_never_narrated(tmp_path: Path) -> None:
