@@ -89,9 +89,11 @@ class NullDelivery:
 
     async def deliver(self, scene: Scene, turn: Turn, take: Take) -> None:
         """Render a finished reply."""
-        render_public_messages(scene.reveal.select_for_channel(take.beats))
+        render_public_messages(scene.reveal.select_for_channel(take.beats, take.destinations))
         self.delivered += 1
-        render_gm_messages(turn.speaker, scene.reveal.release(take.beats, Audience.GM))
+        render_gm_messages(
+            turn.speaker, scene.reveal.release(take.beats, Audience.GM, take.destinations)
+        )
 
     async def withdraw(self, _scene: Scene, _turn: Turn) -> None:
         """Show no change."""

@@ -125,10 +125,9 @@ class PersonaPosts:
                 await self._posts.add_post(replace(row, controls=False))
 
     async def withdraw(self, scene: Scene, turn: Turn, persona: Persona) -> None:
-        """Delete the posts of a reply that was never finished. Raises PostingError."""
+        """Delete the posts of a reply that no longer counts. Raises PostingError."""
         for row in await self._rows(turn):
-            if row.take_id is None:
-                await self._delete(scene.place, row)
+            await self._delete(scene.place, row)
         for message in await self._find_lost(scene, turn, persona):
             if message.content.endswith(CURSOR):
                 sent = SentMessage(message.id, message.webhook_id)
@@ -164,7 +163,9 @@ class PersonaPosts:
     async def _prepare(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> _Update:
         hook = await self.get_hook(scene.place, persona)
         head = "" if hook else format_head(turn)
-        messages = render_public_messages(scene.reveal.select_for_channel(take.beats), head=head)
+        messages = render_public_messages(
+            scene.reveal.select_for_channel(take.beats, take.destinations), head=head
+        )
         if not messages:
             raise PostingError(f"{turn.speaker}'s reply has no visible text. Try again.")
         lost = await self._find_lost(scene, turn, persona)

@@ -14,7 +14,7 @@ from bot.posting.render import render_gm_messages
 from bot.posting.streaming import RenderQueue, ReplyStream
 from bot.posting.webhook_names import assign_webhook_names, format_webhook_name
 from bot.posting.webhooks import Persona
-from bot.scenes.reveal import Audience, drop_known_private
+from bot.scenes.reveal import Audience
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
@@ -161,8 +161,9 @@ class ReplyPoster:
     async def _send_to_gms(
         self, scene: Scene, turn: Turn, take: Take, persona: Persona, message_id: int
     ) -> None:
-        new = drop_known_private(take.beats, turn.lengthens.beats) if turn.lengthens else take.beats
-        messages = render_gm_messages(turn.speaker, scene.reveal.release(new, Audience.GM))
+        known = len(turn.lengthens.beats) if turn.lengthens else 0
+        released = scene.reveal.release(take.beats[known:], Audience.GM, take.destinations[known:])
+        messages = render_gm_messages(turn.speaker, released)
         if messages:
             channel = self._channels.messageable(scene.place)
             await self._direct_messages.send_to_gms(

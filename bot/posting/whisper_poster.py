@@ -93,7 +93,9 @@ class WhisperPoster:
 
     async def _answer(self, scene: Scene, turn: Turn, take: Take, listener_id: int) -> None:
         head = f"🤫 **{escape_name(turn.speaker)}** "
-        messages = render_public_messages(scene.reveal.select_for_channel(take.beats), head=head)
+        messages = render_public_messages(
+            scene.reveal.select_for_channel(take.beats, take.destinations), head=head
+        )
         ids = await self._send(scene, turn, listener_id, messages, None)
         for part, message_id in enumerate(ids):
             await self.posts.add_post(
@@ -140,7 +142,9 @@ class WhisperPoster:
         heading = _format_heading(turn)
         messages = [
             *(Outgoing(one.text, author=heading) for one in render_public_messages(words)),
-            *render_gm_messages(turn.speaker, scene.reveal.release(take.beats, Audience.GM)),
+            *render_gm_messages(
+                turn.speaker, scene.reveal.release(take.beats, Audience.GM, take.destinations)
+            ),
         ]
         await self.direct_messages.send_to_gms(
             scene,

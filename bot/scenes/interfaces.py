@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.her.beats import Beat, PublicBeat
     from bot.library.scenario import Scenario
     from bot.scenes.notices import Notice
+    from bot.scenes.reveal import Destination
     from bot.scenes.scene import Part, Place, Scene
     from bot.scenes.turn import Take, Turn
 
@@ -232,8 +233,25 @@ class SceneStore(Protocol):
         """Make this take of a done turn the current one."""
         ...
 
-    async def rewrite(self, turn_id: int, beats: Sequence[Beat], text: str, author_id: int) -> Turn:
+    async def rewrite(
+        self,
+        turn_id: int,
+        beats: Sequence[Beat],
+        text: str,
+        author_id: int,
+        destinations: Sequence[Destination | None] = (),
+    ) -> Turn:
         """Store a take that a person wrote and make it the current one."""
+        ...
+
+    async def save_destinations(
+        self, take_id: int, destinations: Sequence[Destination | None]
+    ) -> None:
+        """Store the destinations of a take's private beats, one entry for each beat."""
+        ...
+
+    async def mark_posts_outdated(self, turn_id: int) -> None:
+        """Store that a turn's posts do not show its take, so that it is posted again."""
         ...
 
     async def undo(self, scene_id: int, turn_ids: Sequence[int], now: datetime) -> list[Turn]:

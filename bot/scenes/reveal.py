@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from bot.her.beats import Beat, BeatKind, PrivateBeat, PublicBeat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 class Destination(StrEnum):
@@ -62,23 +66,36 @@ class RevealPolicy:
             return replace(self, planning=destination)
         return replace(self, thoughts=destination)
 
-    def release(self, beats: tuple[Beat, ...], audience: Audience) -> tuple[Revealed, ...]:
-        """Return the private beats that this policy shows to that audience, in order."""
+    def release(
+        self,
+        beats: tuple[Beat, ...],
+        audience: Audience,
+        decided: Sequence[Destination | None] = (),
+    ) -> tuple[Revealed, ...]:
+        """Return the private beats that go to that audience, in order.
+
+        `decided` are the destinations that were stored with the beats' take. The policy decides
+        for the other beats.
+        """
         wanted = Destination.SPOILER if audience is Audience.CHANNEL else Destination.GM
         return tuple(
             Revealed(beat, audience)
-            for beat in beats
-            if isinstance(beat, PrivateBeat) and self.destination(beat.kind) is wanted
+            for beat, destination in pair_destinations(beats, decided)
+            if isinstance(beat, PrivateBeat)
+            and (destination or self.destination(beat.kind)) is wanted
         )
 
-    def select_for_channel(self, beats: tuple[Beat, ...]) -> tuple[PublicBeat | Revealed, ...]:
-        """Return the public beats and the private ones that this policy releases, in order."""
-        return tuple(
-            Revealed(beat, Audience.CHANNEL) if isinstance(beat, PrivateBeat) else beat
-            for beat in beats
-            if not isinstance(beat, PrivateBeat)
-            or self.destination(beat.kind) is Destination.SPOILER
-        )
+    def select_for_channel(
+        self, beats: tuple[Beat, ...], decided: Sequence[Destination | None] = ()
+    ) -> tuple[PublicBeat | Revealed, ...]:
+        """Return the public beats and the released private ones, in order. See `release`."""
+        selected: list[PublicBeat | Revealed] = []
+        for beat, destination in pair_destinations(beats, decided):
+            if not isinstance(beat, PrivateBeat):
+                selected.append(beat)
+            elif (destination or self.destination(beat.kind)) is Destination.SPOILER:
+                selected.append(Revealed(beat, Audience.CHANNEL))
+        return tuple(selected)
 
 
 def release_to_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
@@ -86,34 +103,8 @@ def release_to_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
     return tuple(Revealed(beat, Audience.GM) for beat in beats if isinstance(beat, PrivateBeat))
 
 
-def drop_known_private(beats: tuple[Beat, ...], before: tuple[Beat, ...]) -> tuple[Beat, ...]:
-    """Return the beats of a continued reply without the private ones of the reply `before`.
-
-    Two neighbouring thoughts of `before` may have been merged into one. Whitespace is ignored.
-    """
-    known = {
-        kind: "".join(_squeeze(beat) for beat in before if beat.kind is kind) for kind in BeatKind
-    }
-    kept: list[Beat] = []
-    for beat in beats:
-        if not isinstance(beat, PrivateBeat):
-            kept.append(beat)
-            continue
-        old, text = known[beat.kind], _squeeze(beat)
-        known[beat.kind] = old.removeprefix(text) if old.startswith(text) else ""
-        if old.startswith(text):
-            continue
-        if text.startswith(old):
-            beat = PrivateBeat(beat.kind, _skip_characters(beat.text, len(old)))
-        kept.append(beat)
-    return tuple(kept)
-
-
-def _squeeze(beat: Beat) -> str:
-    return "".join(beat.text.split())
-
-
-def _skip_characters(text: str, number: int) -> str:
-    """Return the text after its first `number` characters that are not whitespace."""
-    places = [place for place, character in enumerate(text) if not character.isspace()]
-    return text[places[number] :] if number < len(places) else ""
+def pair_destinations(
+    beats: Sequence[Beat], decided: Sequence[Destination | None]
+) -> Iterator[tuple[Beat, Destination | None]]:
+    """Return each beat with its stored destination, if it has one."""
+    return zip(beats, (*decided, *[None] * (len(beats) - len(decided))), strict=False)

@@ -22,6 +22,7 @@ from bot.scenes.notices import Notice
 from bot.scenes.prefetch import prefetch_minds
 from bot.scenes.retrying import retry_until_done
 from bot.scenes.scene import SceneState
+from bot.scenes.take_delivery import deliver_take
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ class Runner:
             current = await self._store.turn(turn.id)
             if current is None or current.state is not TurnState.THINKING:
                 return
-            await self._delivery.deliver(self._scene(), turn, take)
+            await deliver_take(self._delivery, self._store, self._scene(), turn, take)
             settled = await self._settle(turn)
             if settled is None or (settled.state is TurnState.HIDDEN and not settled.undone_at):
                 await self._withdraw_posts(replace(settled or turn, take=None))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
 from bot.scenes.cast import find_part, require_gm
-from bot.scenes.reveal import Audience, release_to_gm
+from bot.scenes.reveal import Audience, Destination, RevealPolicy, release_to_gm
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bot.scenes.reveal import Revealed
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
+
+_PRIVATE: Final = RevealPolicy(Destination.OFF, Destination.OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class SceneQueries:
     async def read_thoughts(self, message_id: int, by: int) -> HiddenThoughts:
         """Return the private beats of the reply that a post shows.
 
-        A game master gets all of them, other people those that the scene reveals to everyone.
+        A game master gets all of them, other people those that were revealed to everyone when the
+        reply was posted.
         Raises Refused if no beat is left.
         """
         turn = await self._store.turn_by_message(message_id)
@@ -80,7 +83,7 @@ class SceneQueries:
         if scene.is_gm(by):
             thoughts = HiddenThoughts(turn.speaker, Audience.GM, release_to_gm(beats))
         else:
-            released = scene.reveal.release(beats, Audience.CHANNEL)
+            released = _PRIVATE.release(beats, Audience.CHANNEL, turn.take.destinations)
             thoughts = HiddenThoughts(turn.speaker, Audience.CHANNEL, released)
             if not released:
                 raise Refused("Only the game master can see the thoughts of this reply.")

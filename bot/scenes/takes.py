@@ -10,13 +10,16 @@ from bot.errors import ContentRejected, PostingError, Refused, Remedy
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, select_public
 from bot.her.player_text import parse_player_text
 from bot.library.normalise import is_blank
+from bot.scenes.reveal_decisions import carry_destinations, redirect
 from bot.scenes.scene import SceneState
+from bot.scenes.take_delivery import deliver_take
 from bot.scenes.turn import TurnKind, TurnState
 from bot.scenes.turn_rights import require_current_button, require_turn
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat
     from bot.scenes.interfaces import Delivery, SceneStore
+    from bot.scenes.reveal import Destination
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Take, Turn
@@ -116,8 +119,9 @@ class Takes:
             before = turn.take.beats
             if beats == parse_player_text(format_public_text(select_public(before))):
                 return False
+            edited = replace_public_beats(before, beats)
             rewritten = await self._store.rewrite(
-                turn_id, replace_public_beats(before, beats), text, by
+                turn_id, edited, text, by, carry_destinations(turn.take, edited)
             )
         try:
             await self._show_change(running.scene, turn)
@@ -126,6 +130,22 @@ class Takes:
                 await self._store.discard_take(turn_id, rewritten.take.id)
             raise
         return True
+
+    async def redirect(
+        self, turn_id: int, kind: BeatKind, destination: Destination, by: int
+    ) -> None:
+        """Change the destination of private beats of an earlier reply. For game masters.
+
+        Only the reply's current take changes. Raises PostingError.
+        """
+        turn, running = await require_turn(self._theatre, self._store, turn_id, by)
+        turn = await self._require_finished(turn)
+        if turn.take is None or not any(beat.kind is kind for beat in turn.take.beats):
+            raise Refused("This reply has no thoughts.")
+        take = redirect(turn.take, kind, destination)
+        await self._store.save_destinations(take.id, take.destinations)
+        await self._store.mark_posts_outdated(turn.id)
+        await self.align(running.scene, turn.id)
 
     async def align(self, scene: Scene, turn_id: int) -> None:
         """Make the channel show a turn's current state: its take, or that it left the story.
@@ -136,7 +156,7 @@ class Takes:
         if turn is None or turn.take is None or turn.kind is TurnKind.LINE:
             return
         if turn.state is TurnState.DONE:
-            await self._delivery.deliver(scene, turn, turn.take)
+            await deliver_take(self._delivery, self._store, scene, turn, turn.take)
         elif turn.state is TurnState.HIDDEN:
             await self._delivery.cover(scene, turn)
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.her.beats import Beat
+    from bot.scenes.reveal import Destination
 
 
 class TurnKind(StrEnum):
@@ -44,6 +45,7 @@ class Take:
     beats: tuple[Beat, ...]
     raw: str  # the model's text with its prefill, or the person's text
     seed: int | None = None  # only of a generated take
+    destinations: tuple[Destination | None, ...] = ()  # of its private beats, by beat
 
     def __repr__(self) -> str:
         return f"Take(id={self.id}, number={self.number}, {len(self.beats)} beats)"

@@ -155,7 +155,21 @@ _POSTS = (
     f"CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) {STRICT}",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts,)
+
+async def destinations_of_beats(transaction: Transaction) -> None:
+    """2: the destination of each private beat, decided when its take was posted."""
+    await transaction.execute("ALTER TABLE beats ADD COLUMN destination TEXT")
+    # Takes that were posted show what their scene's policy releases.
+    await transaction.execute(
+        "UPDATE beats SET destination ="
+        " (SELECT iif(beats.kind = 'planning', scenes.planning, scenes.thoughts) FROM takes"
+        " JOIN turns ON turns.id = takes.turn_id JOIN scenes ON scenes.id = turns.scene_id"
+        " WHERE takes.id = beats.take_id AND turns.state <> 'thinking')"
+        " WHERE kind IN ('thought', 'planning')"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts, destinations_of_beats)
 
 
 async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import StoreError
 from bot.her.beats import Beat, BeatKind, action, planning, speech, thought
+from bot.scenes.reveal import Destination
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.store.column_values import from_microseconds, load_audience
 from bot.store.repository import id_list
@@ -32,6 +33,7 @@ async def add_take(
     raw: str,
     seed: int | None = None,
     author_id: int | None = None,
+    destinations: Sequence[Destination | None] = (),
 ) -> None:
     """Add a take to a turn and make it the current one.
 
@@ -45,6 +47,7 @@ async def add_take(
         *(turn_id, number, raw, seed, author_id),
     )
     await add_beats(transaction, take_id, beats)
+    await write_destinations(transaction, take_id, destinations)
     await transaction.execute("UPDATE turns SET take_id = ? WHERE id = ?", take_id, turn_id)
 
 
@@ -54,6 +57,18 @@ async def add_beats(transaction: Transaction, take_id: int, beats: Sequence[Beat
         "INSERT INTO beats (take_id, position, kind, text) VALUES (?, ?, ?, ?)",
         [(take_id, position, beat.kind, beat.text) for position, beat in enumerate(beats)],
     )
+
+
+async def write_destinations(
+    transaction: Transaction, take_id: int, destinations: Sequence[Destination | None]
+) -> None:
+    """Store the destinations of a take's beats, by position."""
+    for position, destination in enumerate(destinations):
+        if destination is not None:
+            await transaction.execute(
+                "UPDATE beats SET destination = ? WHERE take_id = ? AND position = ?",
+                *(destination, take_id, position),
+            )
 
 
 async def read_turn(reading: Transaction, turn_id: int) -> Turn:
@@ -72,12 +87,15 @@ async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
     """Return the turns with these ids, in order. Takes three queries for any number of turns."""
     wanted = id_list(ids)
     beats: dict[int, list[Beat]] = defaultdict(list)
+    destinations: dict[int, list[Destination | None]] = defaultdict(list)
     for row in await reading.rows(
         f"SELECT beats.* FROM turns JOIN beats ON beats.take_id = {_TAKE}"  # noqa: S608 - our own names
         " WHERE turns.id IN (SELECT value FROM json_each(?)) ORDER BY beats.take_id, beats.position",
         wanted,
     ):
         beats[row["take_id"]].append(_BEATS[BeatKind(row["kind"])](row["text"]))
+        destination = row["destination"]
+        destinations[row["take_id"]].append(Destination(destination) if destination else None)
     takes: dict[int, list[int]] = defaultdict(list)
     for row in await reading.rows(
         "SELECT turn_id, id FROM takes WHERE turn_id IN (SELECT value FROM json_each(?))"
@@ -91,19 +109,26 @@ async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
         "json_each(?)) ORDER BY turns.id",
         wanted,
     )
-    return [_turn(row, beats[row["read_id"]], takes[row["id"]]) for row in rows]
+    return [
+        _turn(row, beats[row["read_id"]], destinations[row["read_id"]], takes[row["id"]])
+        for row in rows
+    ]
 
 
 _TAKE = "ifnull(turns.take_id, CASE WHEN turns.lengthens THEN turns.former_id END)"
 """The take that a turn is read with: the current one, or the one that is being continued."""
 
 
-def _turn(row: Row, beats: Sequence[Beat], takes: Sequence[int]) -> Turn:
-    take = (
-        Take(row["read_id"], row["number"], tuple(beats), row["raw"], row["seed"])
-        if row["read_id"]
-        else None
-    )
+def _turn(
+    row: Row,
+    beats: Sequence[Beat],
+    destinations: Sequence[Destination | None],
+    takes: Sequence[int],
+) -> Turn:
+    take = None
+    if row["read_id"]:
+        decided = tuple(destinations) if any(destinations) else ()
+        take = Take(row["read_id"], row["number"], tuple(beats), row["raw"], row["seed"], decided)
     return Turn(
         id=row["id"],
         scene_id=row["scene_id"],

@@ -9,13 +9,14 @@ from bot.scenes.turn import TurnState
 from bot.store.column_values import to_microseconds
 from bot.store.pending_replies import give_up, put_back
 from bot.store.repository import Repository, id_list
-from bot.store.rows import add_take, read_turn, read_turns
+from bot.store.rows import add_take, read_turn, read_turns, write_destinations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from bot.her.beats import Beat
+    from bot.scenes.reveal import Destination
     from bot.scenes.turn import Turn
 
 
@@ -29,7 +30,9 @@ class TakeRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             before = await read_turn(transaction, turn_id)
-            await add_take(transaction, before.id, beats, raw, seed)
+            # The beats that a continuation begins with keep their destinations.
+            known = before.lengthens.destinations if before.lengthens else ()
+            await add_take(transaction, before.id, beats, raw, seed, destinations=known)
             return replace(await read_turn(transaction, turn_id), lengthens=before.lengthens)
 
     async def settle(self, turn_id: int) -> Turn:
@@ -101,11 +104,39 @@ class TakeRepository(Repository):
             )
             return await read_turn(transaction, turn_id)
 
-    async def rewrite(self, turn_id: int, beats: Sequence[Beat], text: str, author_id: int) -> Turn:
+    async def rewrite(
+        self,
+        turn_id: int,
+        beats: Sequence[Beat],
+        text: str,
+        author_id: int,
+        destinations: Sequence[Destination | None] = (),
+    ) -> Turn:
         """Add a take that a person wrote, and make it the current one."""
         async with self._database.transaction() as transaction:
-            await add_take(transaction, turn_id, beats, text, author_id=author_id)
+            await add_take(
+                transaction,
+                turn_id,
+                beats,
+                text,
+                author_id=author_id,
+                destinations=destinations,
+            )
             return await read_turn(transaction, turn_id)
+
+    async def save_destinations(
+        self, take_id: int, destinations: Sequence[Destination | None]
+    ) -> None:
+        """Store the destinations of a take's private beats, one entry for each beat."""
+        async with self._database.transaction() as transaction:
+            await write_destinations(transaction, take_id, destinations)
+
+    async def mark_posts_outdated(self, turn_id: int) -> None:
+        """Store that a turn's posts do not show its take, so that it is posted again."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE posts SET take_id = NULL WHERE turn_id = ? AND purpose = 'persona'", turn_id
+            )
 
     async def undo(self, scene_id: int, turn_ids: Sequence[int], now: datetime) -> list[Turn]:
         """Take these turns out of the story in one step, and return those that `restore` can bring

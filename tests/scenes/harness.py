@@ -78,6 +78,7 @@ class RecordingDelivery:
     covered: list[int] = field(default_factory=list)  # ids of turns
     progressed: list[tuple[PublicBeat, ...]] = field(default_factory=list)
     refusal: PostingError | None = None
+    refused: int = 0  # how often `refusal` was raised
 
     @asynccontextmanager
     async def thinking(self, _scene: Scene, _turn: Turn) -> AsyncIterator[None]:
@@ -88,6 +89,7 @@ class RecordingDelivery:
 
     async def deliver(self, _scene: Scene, turn: Turn, take: Take) -> None:
         if self.refusal:
+            self.refused += 1
             raise self.refusal
         self.shown.append((turn.speaker, " ".join(beat.text for beat in select_public(take.beats))))
 

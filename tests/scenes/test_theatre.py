@@ -425,6 +425,10 @@ async def test_thoughts_are_the_gms_unless_the_scene_reveals_them(
         with pytest.raises(Refused):
             await harness.theatre.queries.read_thoughts(77, ALICE)
         await harness.theatre.controls.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
+        with pytest.raises(Refused):  # the decision applies to later replies
+            await harness.theatre.queries.read_thoughts(77, ALICE)
+        await harness.takes.retake(turn.id, GM)
+        await harness.wait_until_idle(scene)
         assert [
             freed.beat.kind
             for freed in (await harness.theatre.queries.read_thoughts(77, ALICE)).released

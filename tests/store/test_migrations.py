@@ -79,7 +79,7 @@ async def test_opening_again_changes_nothing(played: Path) -> None:
 async def test_an_older_database_is_copied_before_its_migration(played: Path) -> None:
     await upgrade(played, moods)
     assert "mood" in columns(played, "turns")
-    copy = played.with_name("aside.db.schema-1")
+    copy = played.with_name(f"aside.db.schema-{len(MIGRATIONS)}")
     assert "mood" not in columns(copy, "turns")
     assert from_outside(copy, "SELECT count(*) FROM turns") == [(1,)]
     assert copy.stat().st_mode & 0o077 == 0
@@ -94,7 +94,7 @@ async def test_rebuilding_a_table_keeps_the_rows_that_refer_to_it(played: Path) 
 async def test_a_failed_migration_leaves_the_database_unchanged(played: Path, step: object) -> None:
     with pytest.raises(StoreError):
         await upgrade(played, moods, step)
-    assert from_outside(played, "PRAGMA user_version") == [(2,)]
+    assert from_outside(played, "PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
     assert "mood" in columns(played, "turns")
     assert "half" not in columns(played, "turns")
     assert from_outside(played, "SELECT count(*) FROM scenes") == [(1,)]
@@ -109,8 +109,8 @@ async def test_a_failed_migration_can_be_retried(played: Path) -> None:
 
 
 async def test_a_failed_copy_stops_the_migration(played: Path) -> None:
-    played.with_name("aside.db.schema-1").mkdir()
-    with pytest.raises(StoreError, match=r"schema-1 is a folder"):
+    played.with_name(f"aside.db.schema-{len(MIGRATIONS)}").mkdir()
+    with pytest.raises(StoreError, match=r"schema-\d is a folder"):
         await upgrade(played, moods)
     assert "mood" not in columns(played, "turns")
 
@@ -133,3 +133,32 @@ async def test_foreign_keys_are_enforced_after_a_migration(played: Path) -> None
         assert isinstance(caught.value.__cause__, sqlite3.IntegrityError)
     finally:
         await database.close()
+
+
+async def test_posted_thoughts_keep_the_decision_of_their_scene(path: Path) -> None:
+    database = await Database.open(path)
+    try:
+        await migrate(database, MIGRATIONS[:1])
+        async with database.transaction() as transaction:
+            for statement in (
+                "INSERT INTO scenarios VALUES ('hash', '{}')",
+                """INSERT INTO scenes
+                    (id, guild_id, channel_id, scenario, state, thoughts, planning, started_at)
+                    VALUES (1, 1, 10, 'hash', 'playing', 'spoiler', 'off', 0)""",
+                """INSERT INTO turns (id, scene_id, kind, speaker, state, created_at) VALUES
+                    (1, 1, 'reply', 'Mr Bennet', 'done', 0),
+                    (2, 1, 'reply', 'Mr Bennet', 'thinking', 0)""",
+                "INSERT INTO takes (id, turn_id, number, raw) VALUES (1, 1, 1, ''), (2, 2, 1, '')",
+                """INSERT INTO beats VALUES (1, 0, 'planning', 'a'), (1, 1, 'thought', 'b'),
+                    (1, 2, 'speech', 'c'), (2, 0, 'thought', 'd')""",
+            ):
+                await transaction.execute(statement)
+        await migrate(database)
+    finally:
+        await database.close()
+    assert from_outside(path, "SELECT text, destination FROM beats ORDER BY text") == [
+        ("a", "off"),
+        ("b", "spoiler"),
+        ("c", None),
+        ("d", None),
+    ]

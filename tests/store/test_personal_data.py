@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from bot.her.beats import speech
 from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.scene import SceneState
+from bot.scenes.turn import TurnState
 from tests.store.conftest import ELIZA, GM, NOON, a_line, begin, narrate, say
 
 if TYPE_CHECKING:
@@ -62,7 +63,10 @@ async def test_deleted_lines_are_gone_from_the_story_and_the_disk(
     assert WORDS.encode() not in on_disk(path)
     assert await store.lines_of(ELIZA) == []
     assert await store.turn_by_message(900) is None
-    assert await store.turns(scene.id) == [replace(reply, answers_id=None)]
+    assert await store.turns(scene.id) == []
+    answer = await store.turn(reply.id)
+    assert answer
+    assert answer.state is TurnState.HIDDEN
 
 
 async def test_other_peoples_lines_and_posts_stay(store: Store, scene: Scene) -> None:
