@@ -31,7 +31,8 @@ IDIOMS: Final = {
     "what": r"what",
     "nobody": r"nobody|none|nothing|is no|are no",
     "idiom": (
-        r"anew|afresh|told|stands?(?! for\b|-in|alone)|taken up|takes up|(?:is|are|was) at it|so it is"
+        r"anew|afresh|told|stands?(?! for\b|-in|alone)|taken up|takes up|(?:is|are|was) at it"
+        r"|so it is"
         r"|there (?:is|are) none|where there (?:is|are)|comes? to be|in the making|makes? ready"
         r"|in good order|brought back|at (?:their|his|her|its) word|of its own accord|has it that"
     ),

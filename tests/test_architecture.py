@@ -1,4 +1,4 @@
-"""docs/architecture.md: every path and name in it exists, and its import table is the one enforced."""
+"""docs/architecture.md: each path and name in it exists, and its import table is the real one."""
 
 from __future__ import annotations
 

@@ -67,7 +67,10 @@ class EngineChat:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Endpoint:
-    """An OpenAI-compatible chat endpoint. `base_url` ends in `/v1`. The key never shows in a repr."""
+    """An OpenAI-compatible chat endpoint. `base_url` ends in `/v1`.
+
+    The key never shows in a repr.
+    """
 
     base_url: str
     model: str

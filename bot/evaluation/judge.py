@@ -44,8 +44,8 @@ _CRITERIA: Final = {
     Dimension.ANTHROPOMORPHISM: (
         "how human the characters are",
         (
-            "Each character pursues its own goals and shows initiative. It has feelings and an inner "
-            "life, remembers the conversation, reacts to people as people do, and speaks like a "
+            "Each character pursues its own goals and shows initiative. It has feelings and an "
+            "inner life, remembers the conversation, reacts to people as people do, and speaks like a "
             "person. Lecturing, stiff or interchangeable speech and empty agreement are flaws."
         ),
     ),
@@ -129,7 +129,10 @@ async def find_flaws(
     dimension: Dimension,
     seed: int,
 ) -> Verdict:
-    """Return the judge's verdict. A judge that fails is asked three times; then the verdict says so."""
+    """Return the judge's verdict.
+
+    A judge that fails is asked three times. Then the verdict has the failure.
+    """
     messages = (
         Message(Role.SYSTEM, judge_prompt(scene, dimension)),
         Message(Role.USER, conversation.text()),

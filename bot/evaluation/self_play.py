@@ -43,8 +43,8 @@ The scene:
 {setting}
 
 Choose the speaker who would most naturally act or speak next, never the one who has just spoken. \
-If the conversation has reached its end, choose {end}. Answer with one name from the list or {end}, \
-and nothing else."""
+If the conversation has reached its end, choose {end}. Answer with one name from the list or \
+{end}, and nothing else."""
 
 _NARRATOR = """\
 You describe the environment of a role-play. Describe how the surroundings change after the latest \
@@ -118,7 +118,10 @@ async def act(
     rounds: int = MAX_ROUNDS,
     limits: ReplyLimits | None = None,
 ) -> Conversation:
-    """Return the conversation of one scene. The same seed gives the same one. Raises EngineError."""
+    """Return the conversation of one scene. The same seed gives the same one.
+
+    Raises EngineError.
+    """
     chance = random.Random(seed)  # noqa: S311 - reproducible choices
     rehearsal = Rehearsal(scene.scenario, company.actors, seed=seed, limits=limits)
     conversation = Conversation()
