@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.loopback import LoopbackDiscord
+from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -69,6 +70,40 @@ async def test_an_invalid_model_file_fails_the_check(tmp_path: Path) -> None:
     assert status == 1
     assert found(output, "Model")[0]["state"] == "bad"
     assert "Traceback" not in complaints
+
+
+async def test_a_model_that_can_not_be_loaded_fails_the_check(tmp_path: Path) -> None:
+    make_gguf(tmp_path / "her.gguf")  # a valid header without any weights
+    (tmp_path / "aside.yaml").write_text("engine: {model: her.gguf}\n")
+    status, output, complaints = await doctor(tmp_path, "--offline", "--json")
+    assert status == 1
+    assert "bad" in {check["state"] for check in json.loads(output)}
+    assert "Traceback" not in complaints
+    status, output, _ = await doctor(tmp_path, "--offline", "--quick", "--json")
+    assert found(output, "Engine")[0]["found"] == "the model was not loaded (--quick)"
+
+
+async def test_the_engine_is_started_as_by_the_bot(tmp_path: Path) -> None:
+    _, output, _ = await doctor(tmp_path, "--offline", "--json")
+    (engine, *_) = found(output, "Engine")
+    assert engine["state"] == "good"
+    assert "tokens of context" in engine["found"]
+
+
+async def test_foreign_variables_are_a_note(tmp_path: Path) -> None:
+    environ = {"ASIDE_SERVICE_HOST": "10.0.0.1"}
+    status, output, complaints = await doctor(
+        tmp_path, "--offline", "--quick", "--json", environ=environ
+    )
+    assert (status, complaints) == (0, "")
+    assert "Kubernetes" in found(output, "Settings")[1]["found"]
+
+
+async def test_a_log_file_that_can_not_be_written_fails_the_check(tmp_path: Path) -> None:
+    environ = {"ASIDE_LOGGING__FILE": "missing/folder/aside.log"}
+    status, output, _ = await doctor(tmp_path, "--offline", "--quick", "--json", environ=environ)
+    assert status == 1
+    assert found(output, "Log file")[0]["state"] == "bad"
 
 
 async def test_a_missing_token_fails_with_the_way_to_get_one(tmp_path: Path) -> None:

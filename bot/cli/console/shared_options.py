@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bot.library.library import Library
     from bot.settings import Settings
 
@@ -25,11 +27,19 @@ Config: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
-def read_settings(config: Path | None) -> Settings:
-    """Return the settings of this folder and environment. Print warnings. Raises SettingsError."""
+def print_warning(text: str) -> None:
+    """Print a warning on standard error."""
+    typer.echo(f"aside: Warning: {text}", err=True)
+
+
+def read_settings(config: Path | None, warn: Callable[[str], None] = print_warning) -> Settings:
+    """Return the settings of this folder and environment.
+
+    `warn` receives sentences about variables that are not settings. Raises SettingsError.
+    """
     from bot.settings import load_settings
 
-    return load_settings(config, warn=print_warning)
+    return load_settings(config, warn=warn)
 
 
 def open_library(settings: Settings) -> Library:
@@ -38,11 +48,6 @@ def open_library(settings: Settings) -> Library:
     from bot.package_data import shipped_folder
 
     return Library([*settings.library.folders, shipped_folder("personas")])
-
-
-def print_warning(text: str) -> None:
-    """Print a warning on standard error."""
-    typer.echo(f"aside: Warning: {text}", err=True)
 
 
 def write(text: str) -> None:

@@ -24,14 +24,16 @@ class ProblemsFound(AsideError):
 def doctor(
     config: Config = None,
     offline: Annotated[bool, typer.Option("--offline", help="Don't connect to Discord.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Don't load the model.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check the installation, the model, the devices and Discord, and suggest fixes."""
     from bot.cli.doctor.discord_checks import check_discord
     from bot.cli.doctor.machine_checks import State, check_machine
 
-    settings = read_settings(config)
-    checks = list(check_machine(settings, config))
+    warnings: list[str] = []
+    settings = read_settings(config, warn=warnings.append)
+    checks = list(check_machine(settings, config, warnings, load_model=not quick))
     if not offline:
         checks += asyncio.run(check_discord(settings))
     if as_json:

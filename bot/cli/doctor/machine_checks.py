@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from bot.errors import AsideError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from bot.engine.protocol import EngineInfo
     from bot.settings import LocalEngineSettings, RemoteEngineSettings, Settings
 
 _GPU_BUILD = (
@@ -41,8 +42,18 @@ class Check:
     remedy: str = ""
 
 
-def check_machine(settings: Settings, config: Path | None) -> Iterator[Check]:
-    """Yield the checks of this machine, the cheap ones first. Loads no model."""
+def check_machine(
+    settings: Settings,
+    config: Path | None,
+    warnings: Sequence[str] = (),
+    *,
+    load_model: bool = True,
+) -> Iterator[Check]:
+    """Yield the checks of this machine, the cheap ones first.
+
+    A check that passes has run the same code as the start of the bot. `warnings` are those of the
+    settings. `load_model` starts the engine; it takes as long as the bot takes to start.
+    """
     yield Check(
         "Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}"
     )
@@ -51,13 +62,17 @@ def check_machine(settings: Settings, config: Path | None) -> Iterator[Check]:
         State.GOOD,
         f"{config or 'aside.yaml (if it exists) and ASIDE_* variables'}",
     )
+    for warning in warnings:
+        yield Check("Settings", State.NOTE, warning)
+    if settings.logging.file:
+        yield _log_file(settings)
     yield from _library(settings)
     yield _database(settings.store.path)
     engine = settings.engine
     if engine.kind == "local":
-        yield from _local(engine)
+        yield from _local(engine, load_model=load_model)
     else:
-        yield _remote(engine)
+        yield from _start_engine("Completions server", engine)
 
 
 def _version(package: str) -> str:
@@ -65,6 +80,16 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "(not installed)"
+
+
+def _log_file(settings: Settings) -> Check:
+    from bot import logs
+
+    try:
+        logs.set_up(settings)()
+    except AsideError as error:
+        return Check("Log file", State.BAD, str(error))
+    return Check("Log file", State.GOOD, f"{settings.logging.file} can be written")
 
 
 def _library(settings: Settings) -> Iterator[Check]:
@@ -91,7 +116,7 @@ def _database(path: Path) -> Check:
     return Check("Database", State.GOOD, f"{path} will be created at the first start")
 
 
-def _local(engine: LocalEngineSettings) -> Iterator[Check]:
+def _local(engine: LocalEngineSettings, *, load_model: bool) -> Iterator[Check]:
     from bot.weights import find_model, gguf_reader
 
     yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
@@ -115,6 +140,10 @@ def _local(engine: LocalEngineSettings) -> Iterator[Check]:
             "this is a small stand-in for trying Aside, not HER",
             "set `engine.model`",
         )
+    if load_model:
+        yield from _start_engine("Engine", engine)
+    else:
+        yield Check("Engine", State.NOTE, "the model was not loaded (--quick)")
 
 
 def _devices() -> Iterator[Check]:
@@ -135,20 +164,27 @@ def _devices() -> Iterator[Check]:
         yield Check("Device", State.NOTE, "no GPU found; the CPU generates the replies")
 
 
-def _remote(engine: RemoteEngineSettings) -> Check:
+def _start_engine(
+    about: str, engine: LocalEngineSettings | RemoteEngineSettings
+) -> Iterator[Check]:
+    """Start the engine as the bot does, describe it and close it."""
     import asyncio
 
     from bot.engine_factory import create_engine_from, describe_engine
 
-    async def ask() -> str:
-        asked = create_engine_from(engine)
+    async def start() -> EngineInfo:
+        started = create_engine_from(engine)
         try:
-            await asked.start()
-            return describe_engine(asked.info)
+            await started.start()
+            return started.info
         finally:
-            await asked.close()
+            await started.close()
 
     try:
-        return Check("Completions server", State.GOOD, asyncio.run(ask()))
+        info = asyncio.run(start())
     except AsideError as error:
-        return Check("Completions server", State.BAD, str(error))
+        yield Check(about, State.BAD, str(error))
+        return
+    yield Check(about, State.GOOD, describe_engine(info))
+    if info.warning:
+        yield Check(about, State.NOTE, info.warning)
