@@ -17,6 +17,7 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 ├── EmptyReply                  two attempts brought neither speech nor action
 ├── WeightsError                a model can't be downloaded or stored
 ├── StoreError                  the database can't be opened or used
+│   ├── UnusableDatabase        … because of the file that the settings name; also a UserInputError
 │   └── StoreUnavailable        … for the moment: it is locked, or its disk is full; retry later
 └── PostingError                Discord rejected a post
     ├── DiscordNotResponding    … or did not answer: it may have carried out the request
@@ -140,6 +141,10 @@ class WeightsError(AsideError):
 
 class StoreError(AsideError):
     """The database can't be opened or used."""
+
+
+class UnusableDatabase(StoreError, UserInputError):
+    """The file that the settings name is a folder, damaged, newer, or not a database of Aside."""
 
 
 class StoreUnavailable(StoreError):

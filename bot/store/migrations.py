@@ -7,7 +7,7 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.errors import StoreError
+from bot.errors import StoreError, UnusableDatabase
 from bot.store import sqlite_errors
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIO
     async with database.reading() as reading:
         version: int = await reading.value("PRAGMA user_version")
     if version > len(migrations):
-        raise StoreError(
+        raise UnusableDatabase(
             f"{database.path} was written by a newer Aside (schema {version}, this one knows "
             f"{len(migrations)}). Install the latest Aside, or set another database in aside.yaml."
         )

@@ -6,7 +6,7 @@ import errno
 import sqlite3
 from typing import TYPE_CHECKING
 
-from bot.errors import StoreError, StoreUnavailable
+from bot.errors import StoreError, StoreUnavailable, UnusableDatabase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,24 +61,24 @@ def describe_sqlite_error(error: sqlite3.Error, path: Path) -> StoreError:
     sentence = _SENTENCES.get(
         code, "{path} rejected a read or write of Aside ({error}). Report this."
     )
-    return (StoreUnavailable if code in _TEMPORARY else StoreError)(
-        sentence.format(path=path, error=error)
-    )
+    kind = StoreUnavailable if code in _TEMPORARY else StoreError
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        kind = UnusableDatabase
+    return kind(sentence.format(path=path, error=error))
 
 
 def describe_damage(path: Path) -> StoreError:
     """Return the error for a database whose structure is damaged."""
-    return StoreError(_SENTENCES[sqlite3.SQLITE_CORRUPT].format(path=path))
+    return UnusableDatabase(_SENTENCES[sqlite3.SQLITE_CORRUPT].format(path=path))
 
 
 def describe_foreign_file(path: Path) -> StoreError:
     """Return the error for a file that belongs to another program."""
-    return StoreError(_SENTENCES[sqlite3.SQLITE_NOTADB].format(path=path))
+    return UnusableDatabase(_SENTENCES[sqlite3.SQLITE_NOTADB].format(path=path))
 
 
 def describe_os_error(error: OSError, path: Path) -> StoreError:
     """Return the StoreError for a file system error on the database at `path` or its folder."""
     other = "{path} can't be opened ({reason}). Check the path of the database in aside.yaml."
-    return StoreError(
-        _OS_SENTENCES.get(error.errno or 0, other).format(path=path, reason=error.strerror)
-    )
+    kind = StoreError if error.errno == errno.ENOSPC else UnusableDatabase
+    return kind(_OS_SENTENCES.get(error.errno or 0, other).format(path=path, reason=error.strerror))

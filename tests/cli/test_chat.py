@@ -69,9 +69,9 @@ def test_an_invalid_database_is_reported(aside: Aside, elsewhere: Path) -> None:
     (elsewhere / "poem.db").write_text(
         "Shall I compare thee to a summer's day? Thou art more lovely. " * 20
     )
-    assert "not a database of Aside" in complaint(
-        aside("chat", *CALL, "--store", "poem.db"), status=1
-    )
+    assert "not a database of Aside" in complaint(aside("chat", *CALL, "--store", "poem.db"), 2)
+    (elsewhere / "folder.db").mkdir()
+    assert "is a folder" in complaint(aside("chat", *CALL, "--store", "folder.db"), 2)
 
 
 async def test_a_chat_from_a_pipe_is_plain_text_and_ends_at_the_end_of_input(

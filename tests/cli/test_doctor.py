@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bot.cli.doctor.database_check import check_database
+from bot.errors import StoreError
+from bot.store.store import Store
 from tests.loopback import LoopbackDiscord
 from tests.weights.sample_gguf import make_gguf
 
@@ -172,3 +177,89 @@ async def test_an_unreachable_proxy_is_named_as_the_cause(
     environ = login(discord, tmp_path) | {"ASIDE_DISCORD__PROXY": "http://127.0.0.1:9"}
     _, output, _ = await doctor(tmp_path, "--json", environ=environ)
     assert "the proxy in `discord.proxy`" in found(output, "Discord")[0]["found"]
+
+
+def make_database(path: Path, *statements: str) -> None:
+    """Create a database of Aside and run statements on it."""
+
+    async def create() -> None:
+        async with await Store.open(path):
+            pass
+
+    asyncio.run(create())
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("aside.db*")}
+
+
+def test_a_usable_database_passes_and_is_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "aside.db"
+    assert "will be created" in check_database(path)
+    assert contents(tmp_path) == {}
+    make_database(path)
+    before = contents(tmp_path)
+    assert check_database(path).startswith(str(path))
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        (("PRAGMA user_version = 9999",), "newer"),
+        (("PRAGMA application_id = 7",), "is not a database of Aside"),
+    ],
+)
+def test_a_database_that_the_start_refuses_fails_and_is_not_changed(
+    tmp_path: Path, statements: tuple[str, ...], message: str
+) -> None:
+    path = tmp_path / "aside.db"
+    make_database(path, *statements)
+    before = contents(tmp_path)
+    with pytest.raises(StoreError, match=message) as caught:
+        check_database(path)
+    assert str(path) in str(caught.value)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("content", [b"Shall I compare thee " * 300, b"SQLite format 3\x00" * 300])
+def test_a_file_that_is_not_a_database_fails(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "aside.db"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="aside\\.db"):
+        check_database(path)
+    assert contents(tmp_path) == {"aside.db": content}
+
+
+def test_a_damaged_database_fails(tmp_path: Path) -> None:
+    path = tmp_path / "aside.db"
+    make_database(path)
+    data = bytearray(path.read_bytes())
+    data[4096:16384] = bytes(12288)
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="damaged"):
+        check_database(path)
+
+
+def test_a_folder_in_place_of_the_database_fails(tmp_path: Path) -> None:
+    (tmp_path / "aside.db").mkdir()
+    with pytest.raises(StoreError, match="is a folder"):
+        check_database(tmp_path / "aside.db")
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(StoreError):
+        check_database(tmp_path / "file" / "aside.db")
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
+)
+def test_a_read_only_database_fails(tmp_path: Path) -> None:
+    path = tmp_path / "aside.db"
+    make_database(path)
+    path.chmod(0o400)
+    with pytest.raises(StoreError, match="can't be written"):
+        check_database(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -102,18 +101,12 @@ def _library(settings: Settings) -> Iterator[Check]:
 
 
 def _database(path: Path) -> Check:
-    if path.exists():
-        return Check("Database", State.GOOD, f"{path}, {path.stat().st_size / 2**20:.1f} MiB")
-    folder = path.absolute().parent
-    if not os.access(folder, os.W_OK):
-        remedy = "make the folder writable or change `store.path`"
-        return Check(
-            "Database",
-            State.BAD,
-            f"{path} can't be created because {folder} is not writable",
-            remedy,
-        )
-    return Check("Database", State.GOOD, f"{path} will be created at the first start")
+    from bot.cli.doctor.database_check import check_database
+
+    try:
+        return Check("Database", State.GOOD, check_database(path))
+    except AsideError as error:
+        return Check("Database", State.BAD, str(error))
 
 
 def _local(engine: LocalEngineSettings, *, load_model: bool) -> Iterator[Check]:
