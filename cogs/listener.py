@@ -18,7 +18,6 @@ from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.director import Addressee
 from bot.scenes.notices import Notice
 from bot.scenes.player_lines import IncomingLine
-from bot.scenes.scene import SceneState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,9 +173,15 @@ class Listener(commands.Cog):
             with contextlib.suppress(PostingError):
                 await self._theatre.announce(scene, _UNHEARD)
 
-    async def _hear(self, scene: Scene, message: discord.Message, address: Addressee) -> None:
+    async def _hear(
+        self, scene: Scene, message: discord.Message, address: Addressee, *, missed: bool = False
+    ) -> None:
         line = IncomingLine(
-            message.author.id, message.author.display_name, message.id, self._words(message)
+            message.author.id,
+            message.author.display_name,
+            message.id,
+            self._words(message),
+            missed_at=message.created_at if missed else None,
         )
         await self._lines.hear(scene, line, address)
 
@@ -229,18 +234,15 @@ class Listener(commands.Cog):
             return None
 
     async def _catch_up(self, scene: Scene, channel: object) -> None:
-        if scene.state is not SceneState.PLAYING or not isinstance(
-            channel, discord.TextChannel | discord.Thread
-        ):
+        if not isinstance(channel, discord.TextChannel | discord.Thread):
             return
         last = await self._lines.last_heard(scene)
         after = discord.Object(last) if last else scene.started_at
         async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True):
             if _is_spoken(message):
                 stale = discord.utils.utcnow() - message.created_at > _STALE
-                await self._hear(
-                    scene, message, Addressee() if stale else self._address(scene, message)
-                )
+                address = Addressee() if stale else self._address(scene, message)
+                await self._hear(scene, message, address, missed=True)
 
 
 def _is_spoken(message: discord.Message) -> bool:

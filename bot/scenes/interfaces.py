@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bot.scenes.notices import Notice
     from bot.scenes.reveal import Destination
     from bot.scenes.scene import Part, Place, Scene
+    from bot.scenes.silences import Silences
     from bot.scenes.turn import Take, Turn
 
 
@@ -82,11 +83,14 @@ class SceneStore(Protocol):
         """Store a new scene. Raises Refused if a scene is under way in that channel."""
         ...
 
-    async def save_scene(self, scene: Scene) -> None:
-        """Store a scene's state, game masters, parts, reveal policy and flags."""
+    async def save_scene(self, scene: Scene, now: datetime) -> None:
+        """Store a scene's state, game masters, parts, reveal policy and flags.
+
+        The times at which silences begin and end are stored too.
+        """
         ...
 
-    async def move_scene(self, scene: Scene, heard: int) -> None:
+    async def move_scene(self, scene: Scene, heard: int, now: datetime) -> None:
         """Store that an ended scene continues at its new place.
 
         The scene does not hear messages of the new channel up to the id `heard`. Lines from a
@@ -113,6 +117,10 @@ class SceneStore(Protocol):
 
     async def scene(self, scene_id: int) -> Scene | None:
         """Return a scene in any state, if it exists."""
+        ...
+
+    async def silences_at(self, scene_id: int, moment: datetime) -> Silences:
+        """Return the silences that a scene had at that moment."""
         ...
 
     async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:
@@ -185,6 +193,13 @@ class SceneStore(Protocol):
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
         """Remove these turns, by default all of them, from the story. Return their number."""
+        ...
+
+    async def clear_story(self, scene_id: int, now: datetime) -> int:
+        """Remove every turn from the story for good. Return their number.
+
+        Lines that were written until now are not heard later either.
+        """
         ...
 
     async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:

@@ -18,6 +18,7 @@ from bot.scenes.notices import Notice
 from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.posts import PostPurpose
 from bot.scenes.scene import Mode, SceneState
+from bot.scenes.silences import current_silences
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class IncomingLine:
     display_name: str
     message_id: int
     text: str
+    missed_at: datetime | None = None  # when it was written, if it is heard later
 
     def __repr__(self) -> str:
         return (
@@ -72,7 +74,10 @@ class PlayerLines:
     async def hear(self, scene: Scene, line: IncomingLine, address: Addressee) -> bool:
         """Store a person's line and wake the characters that answer. Return whether it was stored.
 
-        Lines out of character, empty lines and lines during a pause are ignored.
+        Lines out of character, empty lines and lines during a pause are ignored. For a line with
+        `missed_at`, the rules of that moment apply: a line that was written during a pause, by a
+        muted user or by a player off stage stays unheard, and only the characters that were on
+        stage hear it.
         """
         running = self._theatre.running(scene.id)
         if running is None or is_blank(line.text) or is_out_of_character(line.text):
@@ -80,10 +85,13 @@ class PlayerLines:
         if not (beats := parse_player_text(line.text)):
             return False
         async with running.lock:
+            if line.missed_at is not None:
+                return await self._hear_missed(running, line, beats, address, line.missed_at)
             silent = _explain_unheard(running.scene, line.author_id, address)
             stored = False
             if silent is None:
-                stored, silent = await self._store_line(running, line, beats, address)
+                audience = running.scene.audience
+                stored, silent = await self._store_line(running, line, beats, address, audience)
         await self._explain(scene, line.author_id, silent)
         return stored
 
@@ -120,12 +128,31 @@ class PlayerLines:
         if running := self._theatre.running(scene.id):
             await running.runner.drop_if_not_owed()
 
+    async def _hear_missed(
+        self,
+        running: RunningScene,
+        line: IncomingLine,
+        beats: tuple[PublicBeat, ...],
+        address: Addressee,
+        written_at: datetime,
+    ) -> bool:
+        scene = running.scene
+        silences = await self._store.silences_at(scene.id, written_at)
+        if not silences.is_heard(line.author_id):
+            return False
+        if not current_silences(scene).is_heard(line.author_id):
+            address = Addressee()  # it was heard then, but its author has no say now
+        audience = silences.audience(scene)
+        stored, _ = await self._store_line(running, line, beats, address, audience)
+        return stored
+
     async def _store_line(
         self,
         running: RunningScene,
         incoming: IncomingLine,
         beats: tuple[PublicBeat, ...],
         address: Addressee,
+        audience: frozenset[str] | None,
     ) -> tuple[bool, Mapping[str, Notice]]:
         """Store a line and wake the runner.
 
@@ -135,17 +162,21 @@ class PlayerLines:
         speaker = cast.speaker_name(scene, incoming.author_id, incoming.display_name)
         replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
         names = await self._choose_speakers(scene, speaker, address, replied)
+        names = [name for name in names if audience is None or name in audience]
         line = NewLine(
             incoming.author_id,
             speaker,
             incoming.message_id,
             incoming.text,
             beats,
-            heard_by=scene.audience,
+            heard_by=audience,
         )
         begun = running.runner.supersede(names)
         try:
             stored = await self._store.add_line(scene.id, line, names, self._now(), begun=begun)
+            if audience != scene.audience:
+                answers = [turn.id for turn in stored[1:]]
+                await self._store.set_audience(answers, scene.audience)
         finally:
             if names or scene.mode is Mode.AUTO:
                 running.runner.wake()

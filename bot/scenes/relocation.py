@@ -9,6 +9,8 @@ from bot.errors import NameNotFound, Refused, Remedy
 from bot.scenes.scene import AT_TERMINAL, SceneState
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Part, Place, Scene
 
@@ -31,7 +33,9 @@ def relocate(scene: Scene, place: Place, by: int) -> Scene:
     )
 
 
-async def open_at_terminal(store: SceneStore, scene_id: int, terminal: Place) -> Scene:
+async def open_at_terminal(
+    store: SceneStore, scene_id: int, terminal: Place, now: datetime
+) -> Scene:
     """Return a stored scene as it plays at a terminal, and store it so.
 
     See `Theatre.open_at_terminal`. Raises NameNotFound and Refused.
@@ -43,12 +47,12 @@ async def open_at_terminal(store: SceneStore, scene_id: int, terminal: Place) ->
         by = next(iter(scene.gm_ids), AT_TERMINAL)
         moved = relocate(scene, replace(terminal, guild_id=scene.place.guild_id), by)
         alone = replace(moved, parts=tuple(_remove_others(part, by) for part in moved.parts))
-        await store.move_scene(alone, 0)
+        await store.move_scene(alone, 0, now)
         return alone
     if not scene.place.at_terminal and await _owes_the_channel(store, scene):
         raise Refused(f"Scene {scene_id} still owes its channel a reply.", Remedy.RUN_BOT)
     playing = replace(scene, state=SceneState.PLAYING)
-    await store.save_scene(playing)
+    await store.save_scene(playing, now)
     return playing
 
 

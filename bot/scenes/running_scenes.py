@@ -105,7 +105,7 @@ class RunningScenes:
             raise Refused("That scene has ended.")
         async with running.lock:
             changed = change(running.scene)
-            await self._dependencies.store.save_scene(changed)
+            await self._dependencies.store.save_scene(changed, self._dependencies.now())
             running.scene = changed
         await running.runner.drop_if_not_owed()
         return changed

@@ -11,7 +11,8 @@ from bot.scenes.cast import require_gm
 from bot.scenes.scene import SceneState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from bot.her.beats import BeatKind
     from bot.scenes.interfaces import SceneStore
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
 class SceneControls:
     """Changes scenes for people. Methods take the user who asks, and raise Refused."""
 
-    def __init__(self, scenes: RunningScenes, store: SceneStore) -> None:
+    def __init__(
+        self, scenes: RunningScenes, store: SceneStore, now: Callable[[], datetime]
+    ) -> None:
         self._scenes = scenes
         self._store = store
+        self._now = now
 
     async def pause(self, scene: Scene, by: int) -> Scene:
         """Pause a scene: characters neither hear nor answer. For game masters.
@@ -59,7 +63,7 @@ class SceneControls:
         if running is None:
             raise Refused("That scene has ended.")
         async with running.lock:
-            hidden = await self._store.hide_turns(scene.id)
+            hidden = await self._store.clear_story(scene.id, self._now())
         await running.runner.drop_if_not_owed()
         return hidden
 

@@ -46,7 +46,7 @@ class Theatre(RunningScenes):
         self._delivery = delivery
         self._now = now
         self.queries = SceneQueries(store, generator)
-        self.controls = SceneControls(self, store)
+        self.controls = SceneControls(self, store, now)
 
     async def open(self) -> None:
         """Add every stored scene that is under way on Discord.
@@ -106,7 +106,7 @@ class Theatre(RunningScenes):
                 "the list."
             )
         moved = relocation.relocate(scene, place, people[0])
-        await self._store.move_scene(moved, heard)
+        await self._store.move_scene(moved, heard, self._now())
         self.add(moved)
         return moved
 
@@ -117,7 +117,7 @@ class Theatre(RunningScenes):
         does not see the play at the terminal, but the characters remember it. Owed turns are
         not processed before `play_owed`. Raises Refused if the channel is owed a reply.
         """
-        scene = await relocation.open_at_terminal(self._store, scene_id, terminal)
+        scene = await relocation.open_at_terminal(self._store, scene_id, terminal, self._now())
         self.add(scene)
         return scene
 

@@ -10,6 +10,7 @@ from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnState
 from bot.store.column_values import to_microseconds
 from bot.store.scenes import SceneRepository, require_free_channel
+from bot.store.silences import write_silences
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,9 +49,9 @@ class BranchRepository(SceneRepository):
                 for one in await transaction.rows(query, scene.id):
                     await _copy(transaction, table, one, scene_id=scene_id, **_new_id(one))
             await _copy_story(transaction, scene.id, last_id, scene_id)
-            return (await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id))[
-                0
-            ]
+            scenes = await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id)
+            await write_silences(transaction, scenes[0], now)
+            return scenes[0]
 
 
 async def _copy_story(

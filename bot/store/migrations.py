@@ -169,7 +169,31 @@ async def destinations_of_beats(transaction: Transaction) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts, destinations_of_beats)
+async def silences(transaction: Transaction) -> None:
+    """3: the times of pauses, of muted users, and of absent characters and their players."""
+    await transaction.execute(
+        f"""CREATE TABLE silences (
+            scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+            kind TEXT NOT NULL CHECK (kind IN ('pause', 'user', 'character')),
+            subject TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER
+        ) {STRICT}"""
+    )
+    await transaction.execute("CREATE INDEX silences_scene ON silences (scene_id, since)")
+    # The earlier times are not known. In doubt, nothing was heard.
+    for query in (
+        "SELECT id, 'pause', '', 0 FROM scenes WHERE state = 'paused'",
+        "SELECT scene_id, 'user', user_id, 0 FROM kicked",
+        """SELECT scene_id, 'user', player_id, 0 FROM parts
+            WHERE absent AND player_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM kicked
+                WHERE kicked.scene_id = parts.scene_id AND kicked.user_id = player_id)""",
+        "SELECT scene_id, 'character', character, 0 FROM parts WHERE absent",
+    ):
+        await transaction.execute(f"INSERT INTO silences (scene_id, kind, subject, since) {query}")
+
+
+MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts, destinations_of_beats, silences)
 
 
 async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -87,6 +87,11 @@ class PersonalDataRepository(Repository):
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
                 user_id,
             )
+            await transaction.execute(
+                "DELETE FROM silences WHERE kind = 'user' AND subject = ?"
+                " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
+                str(user_id),
+            )
             for table in ("scene_gms", "kicked"):
                 await transaction.execute(
                     f"DELETE FROM {table} WHERE user_id = ?"  # noqa: S608 - our own names

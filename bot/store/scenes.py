@@ -18,6 +18,7 @@ from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
 from bot.store.casts import read_people, write_people
 from bot.store.column_values import from_microseconds, to_microseconds
 from bot.store.repository import Repository, id_list
+from bot.store.silences import write_silences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ class SceneRepository(Repository):
             scenes = await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id)
         return scenes[0]
 
-    async def save_scene(self, scene: Scene) -> None:
+    async def save_scene(self, scene: Scene, now: datetime) -> None:
         """Store a scene's state, game masters, parts, reveal policy and flags.
 
         Raise StoreError if the scene is gone. Raise Refused if it is reopened while another one
@@ -72,9 +73,9 @@ class SceneRepository(Repository):
         async with self._database.transaction() as transaction:
             if scene.state is not SceneState.ENDED:
                 await require_free_channel(transaction, scene.place.channel_id, scene.id)
-            await _write(transaction, scene)
+            await _write(transaction, scene, now)
 
-    async def move_scene(self, scene: Scene, heard: int) -> None:
+    async def move_scene(self, scene: Scene, heard: int, now: datetime) -> None:
         """Store that a scene continues at its new place.
 
         Messages there up to id `heard` don't belong to the scene. Lines written at a terminal get
@@ -100,7 +101,7 @@ class SceneRepository(Repository):
                 "UPDATE turns SET author_id = ? WHERE scene_id = ? AND author_id = ?",
                 *(scene.gm_ids[0], scene.id, AT_TERMINAL),
             )
-            await _write(transaction, scene)
+            await _write(transaction, scene, now)
 
     async def open_scenes(self) -> list[Scene]:
         """Return every scene that has not ended."""
@@ -205,7 +206,7 @@ async def require_free_channel(transaction: Transaction, channel_id: int, itself
         raise Refused("A scene is already under way in this channel.", Remedy.END_SCENE)
 
 
-async def _write(transaction: Transaction, scene: Scene) -> None:
+async def _write(transaction: Transaction, scene: Scene, now: datetime) -> None:
     """Write the columns of a scene that can change without a move."""
     changed = await transaction.execute(
         "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ?, mode "
@@ -216,3 +217,4 @@ async def _write(transaction: Transaction, scene: Scene) -> None:
     if not changed:
         raise StoreError(f"Scene {scene.id} was deleted. Start a new one.")
     await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.muted)
+    await write_silences(transaction, scene, now)

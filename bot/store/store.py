@@ -11,6 +11,7 @@ from bot.store.migrations import migrate
 from bot.store.notes import NoteRepository
 from bot.store.personal_data import PersonalDataRepository
 from bot.store.posts import PostRepository
+from bot.store.silences import SilenceRepository
 from bot.store.takes import TakeRepository
 from bot.store.turns import TurnRepository
 
@@ -25,6 +26,7 @@ class Store(
     TurnRepository,
     TakeRepository,
     NoteRepository,
+    SilenceRepository,
     PostRepository,
     PersonalDataRepository,
     KeyValueRepository,

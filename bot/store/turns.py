@@ -18,6 +18,7 @@ from bot.store.pending_replies import (
 )
 from bot.store.repository import Repository, id_list
 from bot.store.rows import add_beats, add_take, missing_turn, read_turn, read_turns
+from bot.store.silences import silence_the_past
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,6 +147,18 @@ class TurnRepository(Repository):
                 "UPDATE turns SET state = 'hidden' WHERE scene_id = ? AND state <> 'hidden'"
                 " AND (? IS NULL OR id IN (SELECT value FROM json_each(?)))",
                 *(scene_id, these, these),
+            )
+
+    async def clear_story(self, scene_id: int, now: datetime) -> int:
+        """Hide every turn for good, and return their number. Lines written until now stay unheard."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE turns SET undone_at = NULL WHERE scene_id = ?", scene_id
+            )
+            await silence_the_past(transaction, scene_id, now)
+            return await transaction.execute(
+                "UPDATE turns SET state = 'hidden' WHERE scene_id = ? AND state <> 'hidden'",
+                scene_id,
             )
 
     async def turn_by_message(self, message_id: int) -> Turn | None:

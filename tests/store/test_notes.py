@@ -41,9 +41,9 @@ async def test_a_scenes_mode_and_people_are_stored(store: Store, scene: Scene) -
         scene.parts[2],
     )
     changed = replace(scene, mode=Mode.AUTO, budget=7, muted=(5, 6), parts=parts, gm_ids=(1, 2))
-    await store.save_scene(changed)
+    await store.save_scene(changed, NOON)
     assert await store.scene(scene.id) == changed
-    await store.save_scene(replace(changed, state=SceneState.ENDED))
+    await store.save_scene(replace(changed, state=SceneState.ENDED), NOON)
     await store.forget_person(5)
     ended = await store.scene(scene.id)
     assert ended is not None

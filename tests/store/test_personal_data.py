@@ -82,7 +82,7 @@ async def test_a_deleted_persons_part_goes_after_the_scene_has_ended(
     store: Store, scene: Scene
 ) -> None:
     other = await begin(store, channel=501)
-    await store.save_scene(replace(scene, state=SceneState.ENDED))
+    await store.save_scene(replace(scene, state=SceneState.ENDED), NOON)
     for person in (ELIZA, GM):
         await store.forget_person(person)
     ended = await store.scene(scene.id)

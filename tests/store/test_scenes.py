@@ -55,21 +55,21 @@ async def test_all_changes_of_a_scene_are_saved(store: Store, scene: Scene) -> N
         parts=(Part("Mr Darcy", player_id=55), Part("Mr Bennet")),
         history_cut_told=True,
     )
-    await store.save_scene(changed)
+    await store.save_scene(changed, NOON)
     assert await store.scene(scene.id) == changed
 
 
 async def test_a_second_scene_in_a_channel_is_refused(store: Store, scene: Scene) -> None:
     with pytest.raises(Refused, match="under way"):
         await begin(store)
-    await store.save_scene(replace(scene, state=SceneState.PAUSED))
+    await store.save_scene(replace(scene, state=SceneState.PAUSED), NOON)
     with pytest.raises(Refused, match="under way"):
         await begin(store)
-    await store.save_scene(replace(scene, state=SceneState.ENDED))
+    await store.save_scene(replace(scene, state=SceneState.ENDED), NOON)
     second = await begin(store)
     assert await store.open_scenes() == [second]
     with pytest.raises(Refused, match="under way"):
-        await store.save_scene(replace(scene, state=SceneState.PLAYING))
+        await store.save_scene(replace(scene, state=SceneState.PLAYING), NOON)
 
 
 async def test_the_schema_rejects_a_second_scene_in_a_channel(
@@ -82,7 +82,7 @@ async def test_the_schema_rejects_a_second_scene_in_a_channel(
 
 async def test_an_ended_scene_can_still_be_read(store: Store, scene: Scene) -> None:
     ended = replace(scene, state=SceneState.ENDED)
-    await store.save_scene(ended)
+    await store.save_scene(ended, NOON)
     assert await store.open_scenes() == []
     assert await store.scene(scene.id) == ended
     assert await store.scene(99) is None
@@ -91,7 +91,7 @@ async def test_an_ended_scene_can_still_be_read(store: Store, scene: Scene) -> N
 async def test_saving_a_deleted_scene_fails(store: Store, scene: Scene) -> None:
     await store.forget_server(1)
     with pytest.raises(StoreError, match="was deleted"):
-        await store.save_scene(scene)
+        await store.save_scene(scene, NOON)
 
 
 async def test_a_scene_keeps_its_own_copy_of_the_scenario(store: Store) -> None:
