@@ -6,6 +6,9 @@ A mark is `*`, and for people's text also `_`.
 - A mark closes an action if it does not follow a space and if no letter or digit follows it.
 - An action holds at least one letter or digit, at most 600 characters and no blank line.
 
+Bracketed passages are actions in people's text, and thoughts in square brackets in models' text: they
+come from CoSER, whose replies read `[thought] (action) speech`. See `Brackets`.
+
 These stay speech: doubled marks (`**bold**`, `__underline__`), escaped marks, marks in code, and a
 single word stressed within a sentence (`I *never* did`, but not `I *shrugs* know`).
 """
@@ -13,14 +16,31 @@ single word stressed within a sentence (`I *never* did`, but not `I *shrugs* kno
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
 from typing import TypeAlias
 
-from bot.her.beats import BeatKind, PublicKind
+from bot.her.beats import BeatKind
+from bot.her.tags import says_thinking
 
-Piece: TypeAlias = tuple[PublicKind, str]
+Piece: TypeAlias = tuple[BeatKind, str]
+
+
+class Brackets(Enum):
+    """The meaning of `[…]` and `(…)` in a text."""
+
+    TEXT = auto()  # plain text
+    PLAYER = auto()  # actions; round ones only if they don't interrupt a sentence
+    MODEL = auto()  # square ones are thoughts; others are if they say so: `(Thinking: …)`
+
+
+_PAIRS = {"[": "]", "［": "］", "【": "】", "(": ")", "（": "）"}
+_SQUARE = frozenset("[［【")
+_SAYS_THINKING = re.compile(r"\W*([^\W\d_][\w\s'’-]{0,40}?)\s*[:：]")
 
 _LONGEST_ACTION = 600
 _LONGEST_CODE = 4000
+_MIN_BRACKETED = 2  # letters
+_LONGEST_PARTICLE = 3  # such as `as` and `yes`
 _STRESSED = re.compile(r"[^\W\d_\u2e80-\U0010ffff]+(?:['’-]\w+)?")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
@@ -31,8 +51,11 @@ class InlineActionParser:
     It holds back text whose kind depends on an unfinished mark or code span.
     """
 
-    def __init__(self, marks: str = "*") -> None:
-        self._special = re.compile(f"[`\\\\{re.escape(marks)}]")
+    def __init__(self, marks: str = "*", brackets: Brackets = Brackets.TEXT) -> None:
+        openers = "" if brackets is Brackets.TEXT else "".join(_PAIRS)
+        self._special = re.compile(f"[`\\\\{re.escape(marks + openers)}]")
+        self._brackets = brackets
+        self._rest_is_private = False
         self._pending = ""
         self._before = ""  # the two characters before `_pending`
 
@@ -52,17 +75,22 @@ class InlineActionParser:
 
     def _advance(self, *, final: bool) -> list[Piece]:
         pieces: list[Piece] = []
-        while special := self._special.search(self._pending):
+        while not self._rest_is_private and (special := self._special.search(self._pending)):
             self._emit(pieces, special.start())
-            length, is_action = self._measure(final=final)
-            if not length:
+            length, kind = self._measure(final=final)
+            if not length and not self._rest_is_private:
                 return pieces
-            if is_action:
-                pieces.append((BeatKind.ACTION, self._pending[1 : length - 1].replace("*", "")))
-                self._skip(length)
-            else:
+            if kind is BeatKind.SPEECH:
                 self._emit(pieces, length)
-        self._emit(pieces, len(self._pending))
+            else:
+                text = self._pending[1 : length - 1].replace("*", "")
+                pieces.append((kind, text))
+                self._skip(length)
+        if not self._rest_is_private:
+            self._emit(pieces, len(self._pending))
+        elif final and self._pending:
+            pieces.append((BeatKind.THOUGHT, self._pending))
+            self._skip(len(self._pending))
         return pieces
 
     def _emit(self, pieces: list[Piece], length: int) -> None:
@@ -74,31 +102,75 @@ class InlineActionParser:
         self._before = (self._before + self._pending[:length])[-2:]
         self._pending = self._pending[length:]
 
-    def _measure(self, *, final: bool) -> tuple[int, bool]:
-        """Measure the construct at the start of `_pending`. The second item is True for an action.
+    def _measure(self, *, final: bool) -> tuple[int, BeatKind]:
+        """Return the length and the kind of the construct at the start of `_pending`.
 
         The length is 0 if more text is needed to decide.
         """
         mark = self._pending[0]
+        if mark in _PAIRS:
+            return self._measure_bracket(final=final)
         if mark == "\\":
-            return (min(2, len(self._pending)) if final or len(self._pending) > 1 else 0), False
+            is_complete = final or len(self._pending) > 1
+            return (min(2, len(self._pending)) if is_complete else 0), BeatKind.SPEECH
         run = len(self._pending) - len(self._pending.lstrip(mark))
         if run == len(self._pending):
-            return (run if final else 0), False
+            return (run if final else 0), BeatKind.SPEECH
         if mark == "`":
-            return _measure_code(self._pending, run, final=final), False
+            return _measure_code(self._pending, run, final=final), BeatKind.SPEECH
         if run > 1:
-            return _measure_doubled(self._pending, mark, run, final=final), False
-        if (
-            _is_word_char(self._before[-1:])
-            or self._pending[1].isspace()
-            or self._pending[1] in "*_"
-        ):
-            return 1, False
+            return _measure_doubled(self._pending, mark, run, final=final), BeatKind.SPEECH
+        follows = self._pending[1]
+        if _is_word_char(self._before[-1:]) or follows.isspace() or follows in "*_":
+            return 1, BeatKind.SPEECH
         length, is_action = _measure_action(self._pending, mark, final=final)
-        return length, is_action and not (
-            _is_mid_sentence(self._before) and _is_stressed(self._pending[1 : length - 1])
-        )
+        text = self._pending[1 : length - 1]
+        if length == 1 and not is_action and self._says_thinking(self._pending[1:]):
+            self._rest_is_private = True
+            return 0, BeatKind.SPEECH
+        if not is_action or (_is_mid_sentence(self._before) and _is_stressed(text)):
+            return length, BeatKind.SPEECH
+        if self._says_thinking(text):
+            return length, BeatKind.THOUGHT
+        return length, BeatKind.ACTION
+
+    def _measure_bracket(self, *, final: bool) -> tuple[int, BeatKind]:
+        """Measure the passage in brackets at the start of `_pending`, or the bracket alone."""
+        opener = self._pending[0]
+        plain = 1, BeatKind.SPEECH
+        if _is_word_char(self._before[-1:]) or self._pending[1:2].isspace():
+            return plain
+        end, ended = _find_paragraph_end(self._pending)
+        closer = _find_closer(self._pending, end)
+        if closer is None:
+            if not (final or ended):
+                return 0, BeatKind.SPEECH
+            if self._says_thinking(self._pending[1:]):
+                self._rest_is_private = True
+                return 0, BeatKind.SPEECH
+            return self._measure_unclosed(end) if opener in _SQUARE else plain
+        text, rest = self._pending[1:closer], self._pending[closer + 1 :]
+        if not rest and not final:
+            return 0, BeatKind.SPEECH
+        if sum(map(str.isalpha, text)) < _MIN_BRACKETED or text[-1].isspace() or text[0] == opener:
+            return plain
+        is_link = rest.startswith(("(", ":", "："))
+        if self._brackets is Brackets.MODEL:
+            is_thought = self._says_thinking(text) or (opener in _SQUARE and not is_link)
+            return (closer + 1, BeatKind.THOUGHT) if is_thought else plain
+        if opener in _SQUARE:
+            return plain if is_link else (closer + 1, BeatKind.ACTION)
+        interrupts = _is_mid_sentence(self._before) and not _begins_with_verb(text)
+        return plain if interrupts else (closer + 1, BeatKind.ACTION)
+
+    def _says_thinking(self, text: str) -> bool:
+        return self._brackets is Brackets.MODEL and _says_thinking(text)
+
+    def _measure_unclosed(self, end: int) -> tuple[int, BeatKind]:
+        """Measure an unclosed square bracket. A model's text after it is in doubt, and so private."""
+        if self._brackets is Brackets.MODEL and self._pending[1:2].isalpha():
+            return end + 1, BeatKind.THOUGHT
+        return 1, BeatKind.SPEECH
 
 
 def _measure_code(text: str, run: int, *, final: bool) -> int:
@@ -134,6 +206,28 @@ def _measure_action(text: str, mark: str, *, final: bool) -> tuple[int, bool]:
             return match.end(), True
         return 1, False
     return (1 if final or ended else 0), False
+
+
+def _find_closer(text: str, end: int) -> int | None:
+    """Return the position of the bracket that closes the one at the start of `text`."""
+    opener, closer, depth = text[0], _PAIRS[text[0]], 0
+    for position in range(end):
+        depth += (text[position] == opener) - (text[position] == closer)
+        if depth == 0:
+            return position
+    return None
+
+
+def _says_thinking(text: str) -> bool:
+    """Whether the text begins with a label such as `Thinking:`."""
+    label = _SAYS_THINKING.match(text)
+    return label is not None and says_thinking(label.group(1))
+
+
+def _begins_with_verb(text: str) -> bool:
+    """Whether the text looks like a stage direction, such as `curtsies deeply` or `smiling`."""
+    word = re.split(r"\W", text, maxsplit=1)[0].casefold()
+    return len(word) > _LONGEST_PARTICLE and word.endswith(("s", "ing"))
 
 
 def _find_paragraph_end(text: str) -> tuple[int, bool]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.her.beats import BeatKind
 from bot.her.label_filter import LabelFilter
 from bot.her.speaker_names import LabelOwner
-from bot.her.tags import PRIVATE, Family, Tag, Token, TurnEnd, Words
+from bot.her.tags import PRIVATE, Family, Noise, Tag, Token, TurnEnd, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,12 @@ class PlanningReader:
         if self._quote is not None:
             return self._after_quote(self._quote, token)
         if isinstance(token, TurnEnd):
-            return self._end(token)
+            return None if token.is_header and self._is_blank() else self._end(token)
+        if isinstance(token, Tag) and token.is_channel:
+            return self._open_channel(token)
+        if isinstance(token, Tag) and self._assumed and token.closing and token.is_ambiguous:
+            self._store(token)
+            return None
         if isinstance(token, Tag) and token.may_be(Family.PLANNING) and not self._is_quoted(token):
             return self._close(token) if token.closing else self._open(token)
         self._store(token)
@@ -117,8 +122,20 @@ class PlanningReader:
         """End the planning at the last closer. The tokens after it are parsed again."""
         return self._make_planning(self._tokens, (*doubted[1:], token))
 
+    def _is_blank(self) -> bool:
+        return self._assumed and self._is_empty()
+
+    def _open_channel(self, tag: Tag) -> PrivateBlock | None:
+        """Give way to a channel, unless the planning has begun."""
+        if self._assumed:
+            return self._open_late(tag)
+        if self._is_empty() and self._doubted is None:
+            return self._make_planning((), (tag,))
+        self._store(tag)
+        return None
+
     def _open_late(self, tag: Tag) -> PrivateBlock:
-        if all(isinstance(token, Words) for token in self._tokens):
+        if all(isinstance(token, Words | Noise) for token in self._tokens):
             return PrivateBlock(BeatKind.PLANNING, _text(self._tokens), (tag,))
         return PrivateBlock(BeatKind.PLANNING, "", (*self._tokens, tag))
 
@@ -184,6 +201,10 @@ class ThoughtReader:
 
     def feed(self, token: Token) -> PrivateBlock | None:
         """Take a token and return the thought once its end is certain."""
+        if isinstance(token, Noise):
+            return None
+        if isinstance(token, Tag) and token.may_be(Family.HIDDEN):
+            token = Words(token.raw)
         if isinstance(token, TurnEnd) and (token.truncated or self._opened_after_public):
             words = _words([*self._tokens, *self._doubted])
             return PrivateBlock(
@@ -230,10 +251,34 @@ class ThoughtReader:
         )
 
 
+class HiddenReader:
+    """Reads machine text, such as a tool call or a channel, that follows its `opener`."""
+
+    def __init__(self, opener: Tag) -> None:
+        self._opener = opener
+        self._tokens: list[Token] = [opener]
+
+    def feed(self, token: Token) -> PrivateBlock | None:
+        """Take a token and return the block once its end is certain."""
+        if isinstance(token, TurnEnd):
+            if self._opener.is_channel and token.closes_channel:
+                return self._make_block()
+            return self._make_block(token, closed=bool(token.raw))
+        if self._opener.is_channel and isinstance(token, Tag | Noise) and token.is_channel:
+            return self._make_block(token)
+        self._tokens.append(token)
+        is_closer = isinstance(token, Tag) and token.closing and token.may_be(Family.HIDDEN)
+        return self._make_block() if is_closer and not self._opener.is_channel else None
+
+    def _make_block(self, *remaining: Token, closed: bool = True) -> PrivateBlock:
+        return PrivateBlock(BeatKind.PLANNING, _text(self._tokens), remaining, closed)
+
+
 def _is_label(speakers: Speakers, text: str) -> bool:
     """Whether `text` holds only white space and the character's own label."""
     lines = LabelFilter(speakers)
-    return not (lines.feed(text) + lines.close()).strip() and not lines.stopped
+    passed = "".join(text for text, _ in (*lines.feed(text), *lines.close()))
+    return not passed.strip() and not lines.stopped
 
 
 def _raw(token: Token) -> str:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from bot.her.speaker_names import COLONS, LINE_BREAKS, LabelOwner, Speakers
 from bot.her.tag_scanner import find_tags
-from bot.her.tags import TurnEnd
+from bot.her.tags import PRIVATE, PUBLIC, Tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from bot.her.tags import Noise, TurnEnd
 
 _LONGEST_NAME = 80
 _NAMELESS = "Someone"
@@ -50,10 +52,17 @@ def _quote_tags(text: str) -> str:
         raw = text[span.start : span.end]
         pieces += [
             text[end : span.start],
-            raw if isinstance(span.token, TurnEnd) else _quote_tag(raw),
+            _quote_tag(raw) if _is_forgery(span.token) else raw,
         ]
         end = span.end
     return "".join(pieces) + text[end:]
+
+
+def _is_forgery(token: Tag | TurnEnd | Noise) -> bool:
+    """Whether HER models could take the token for one of their own tags."""
+    if not isinstance(token, Tag) or token.raw.startswith(("(", "{", "（", "｛")):
+        return False
+    return token.may_be(*PRIVATE, *PUBLIC)
 
 
 def _quote_tag(raw: str) -> str:

@@ -13,6 +13,27 @@ import unicodedata
 from dataclasses import dataclass
 from enum import Enum, auto
 
+CHAT_ROLES = ("user", "assistant", "system", "human", "用户", "助手")
+_PRIVATE_LABELS = (
+    *("thinking", "thought", "thoughts", "thinking process", "thought process", "monologue"),
+    *("chain of thought", "inner monologue", "internal monologue", "inner voice"),
+    *(
+        f"{owner} {noun}"
+        for owner in ("inner", "internal", "private", "secret", "hidden", "my", "role", "system")
+        for noun in ("thinking", "thought", "thoughts")
+    ),
+    *("思考", "想法", "心理", "心声", "心理活动", "内心独白", "内心想法", "思考过程"),
+)
+_MARKED_PRIVATE_LABELS = (
+    *("planning", "plan", "analysis", "reasoning", "reflection", "scratchpad", "rationale"),
+    *("internal reasoning", "character analysis", "system", "internal"),
+)
+"""These count only in markup, since they are everyday words."""
+_ANSWER_LABELS = (
+    *("response", "answer", "final answer", "final response", "reply", "output", "speech"),
+    *("dialogue", "role-play response", "roleplay response", "回答", "回复"),
+)
+_PRIVATE_SUFFIXES = ("thinks", "thinking", "thought", "thoughts", "sthoughts", "innerthoughts")
 NARRATORS = ("Environment", "Narrator", "环境", "旁白")
 LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 COLONS = ":：﹕︰∶꞉"
@@ -31,6 +52,9 @@ _ASIDE = re.compile(r"\s*[(（\[][^()（）\[\]]{0,60}[)）\]][\s*_]*\Z")
 _ASIDE_BEGUN = re.compile(r"\s*[(（\[][^()（）\[\]]{0,60}\Z")
 _QUOTES = "\"'“”‘’«»„「」『』"
 _HEADING = re.compile(r"={3,}\s*[^\s=]")
+_MARKUP = tuple("*_#`>({（｛")
+_LINE_HEADING = re.compile(r"(?:#{1,6}\s*|[*_]{2,3}|(`{3,})\s*)([^*_`#:：]{1,80}?)\s*[*_#]*\s*\Z")
+_PASSAGE_BEGUN = re.compile(r"(?:[(（\[［【][^)）\]］】]*|[*_](?![*_])[^*_]*)\Z")
 _MARK = re.compile(r"\s*([*_]{1,3})(?![*_])")
 _ORNAMENT = re.compile(r"(?:[\W_]){13}")
 _LONGEST_LABEL = 120
@@ -41,6 +65,8 @@ class LabelOwner(Enum):
 
     OWN = auto()
     OTHER = auto()
+    THINKING = auto()  # nobody's line: the text says that it is thinking
+    ANSWER = auto()  # nobody's line: the text says that it is the reply
     UNLABELLED = auto()
     UNDECIDED = auto()
 
@@ -52,6 +78,10 @@ class Label:
     owner: LabelOwner
     length: int = 0
     kept: str = ""
+    is_marked: bool = False
+    """True if the label is in markup, such as bold or a heading."""
+    is_fence: bool = False
+    """True if the label opens a code fence."""
 
 
 _PLAIN = Label(LabelOwner.UNLABELLED)
@@ -70,6 +100,10 @@ def normalise_name(name: str) -> str:
     )
 
 
+_PRIVATE_KEYS = frozenset(map(normalise_name, _PRIVATE_LABELS))
+_HEADED = (LabelOwner.OWN, LabelOwner.OTHER, LabelOwner.THINKING, LabelOwner.ANSWER)
+
+
 class Speakers:
     """The character that is replying, and the others, who must not speak in the reply."""
 
@@ -80,7 +114,19 @@ class Speakers:
         parts |= dict.fromkeys(_parts((character, *aliases)), LabelOwner.OWN)
         full = dict.fromkeys(map(normalise_name, (*others, *NARRATORS)), LabelOwner.OTHER)
         full |= dict.fromkeys(map(normalise_name, (character, *aliases)), LabelOwner.OWN)
-        self._owners = {name: owner for name, owner in (parts | full).items() if name}
+        labels = dict.fromkeys(map(normalise_name, CHAT_ROLES), LabelOwner.OTHER)
+        labels |= dict.fromkeys(map(normalise_name, _ANSWER_LABELS), LabelOwner.ANSWER)
+        labels |= dict.fromkeys(map(normalise_name, _PRIVATE_LABELS), LabelOwner.THINKING)
+        own = (normalise_name(name) for name in (character, *aliases, *_first_words(character)))
+        labels |= {
+            name + suffix: LabelOwner.THINKING
+            for name in own
+            for suffix in (*_PRIVATE_SUFFIXES, *(f"s{key}" for key in _PRIVATE_KEYS))
+            if name
+        }
+        names = parts | full
+        self._owners = {name: owner for name, owner in (labels | names).items() if name}
+        self._marked = {normalise_name(name) for name in _MARKED_PRIVATE_LABELS} - names.keys()
 
     def find_owner(self, name: str) -> LabelOwner:
         """Return the owner of `name`, or UNLABELLED if it is unknown."""
@@ -101,16 +147,49 @@ class Speakers:
             return Label(LabelOwner.OTHER)
         if line[0] in _QUOTES or _ORNAMENT.match(line):
             return _PLAIN
+        heading = _LINE_HEADING.match(line) if ended else None
+        if heading and (owner := self._find_marked_owner(heading.group(2))) in _HEADED:
+            is_fence = bool(heading.group(1))
+            if not is_fence or owner is LabelOwner.THINKING:
+                length = indent + len(line)
+                return Label(owner, length, is_marked=True, is_fence=is_fence)
+        is_marked = line.startswith(_MARKUP)
         for colon in _COLON.finditer(line):
-            owner = self._find_label_owner(line[: colon.start()])
+            head = line[: colon.start()]
+            owner = self._find_marked_owner(head) if is_marked else self._find_label_owner(head)
+            if owner is LabelOwner.THINKING and _PASSAGE_BEGUN.match(head):
+                return self._read_passage(line, colon, indent, ended=ended)
             if owner is not LabelOwner.UNLABELLED:
-                return _cut(line, colon, indent, owner, ended=ended)
+                return _cut(line, colon, indent, owner, ended=ended, is_marked=is_marked)
         return _PLAIN if ended or not self._may_be_label(line) else _UNDECIDED
+
+    @staticmethod
+    def _read_passage(line: str, colon: re.Match[str], indent: int, *, ended: bool) -> Label:
+        """Read a label within marks, such as `(Thinking: …)`, which `inline_actions` handles."""
+        after = line[colon.end() : colon.end() + 2]
+        if not ended and not after.strip("*_"):
+            return _UNDECIDED
+        if after.startswith(("*", "_")):  # `*Thinking:* …`
+            length = len(line) - len(line[colon.end() :].lstrip("*_"))
+            return Label(LabelOwner.THINKING, indent + length, is_marked=True)
+        return _PLAIN
 
     def _find_label_owner(self, head: str) -> LabelOwner:
         """Return the owner of `head`, a name with an optional stage direction: `Jane (softly)`."""
         owner = self.find_owner(head)
-        return self.find_owner(_ASIDE.sub("", head)) if owner is LabelOwner.UNLABELLED else owner
+        aside = _ASIDE.search(head)
+        if owner is not LabelOwner.UNLABELLED or aside is None:
+            return owner
+        owner = self.find_owner(head[: aside.start()])
+        manner = normalise_name(aside.group())
+        if owner is LabelOwner.OWN and (manner in _PRIVATE_SUFFIXES or manner in _PRIVATE_KEYS):
+            return LabelOwner.THINKING
+        return owner
+
+    def _find_marked_owner(self, head: str) -> LabelOwner:
+        if normalise_name(head) in self._marked:
+            return LabelOwner.THINKING
+        return self._find_label_owner(head)
 
     def _may_be_label(self, line: str) -> bool:
         if set(line) <= set("= ") or self._begins_a_name(normalise_name(line)):
@@ -121,25 +200,31 @@ class Speakers:
         )
 
     def _begins_a_name(self, beginning: str) -> bool:
-        return any(name.startswith(beginning) for name in self._owners)
+        return any(name.startswith(beginning) for name in (*self._owners, *self._marked))
 
 
-def _cut(line: str, colon: re.Match[str], indent: int, owner: LabelOwner, *, ended: bool) -> Label:
+def _cut(
+    line: str, colon: re.Match[str], indent: int, owner: LabelOwner, *, ended: bool, is_marked: bool
+) -> Label:
     """Measure the label that ends with `colon`, including its markup."""
     head, rest = line[: colon.start()], line[colon.end() :]
     mark = _MARK.match(head)
     if owner is LabelOwner.OTHER or mark is None or mark.group(1) in head[mark.end() :]:
-        return Label(owner, indent + colon.end())
+        return Label(owner, indent + colon.end(), is_marked=is_marked)
     closing = mark.group(1)
     if rest.startswith(closing):
-        return Label(owner, indent + colon.end() + len(closing))
+        return Label(owner, indent + colon.end() + len(closing), is_marked=is_marked)
     if not ended and closing.startswith(rest):
         return _UNDECIDED
-    return Label(owner, indent + colon.end(), kept=closing)
+    return Label(owner, indent + colon.end(), kept=closing, is_marked=is_marked)
 
 
 def _first_line(text: str) -> str:
     return re.split(f"[{LINE_BREAKS}]", text[:_LONGEST_LABEL], maxsplit=1)[0]
+
+
+def _first_words(name: str) -> list[str]:
+    return [word for word in name.split() if normalise_name(word) not in _TITLES][:1]
 
 
 def _parts(names: tuple[str, ...]) -> list[str]:

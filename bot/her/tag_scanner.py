@@ -2,8 +2,9 @@
 
 The rules for tags, which hold for any chunks of the stream:
 
-- Brackets are `<…>`, their full-width and typographic variants, or `&lt;…&gt;`. Square brackets
-  (`[role_thinking]`, `【内心】`) count only around unambiguous names. `role_thinking>` and
+- Brackets are `<…>`, their full-width and typographic variants, or `&lt;…&gt;`. Backslashes before
+  them don't matter. Square brackets (`[role_thinking]`, `【内心】`, `[THINK]`) count only around
+  unambiguous or private names, round and curly ones (`(thought)`) only around names that say thinking. `role_thinking>` and
   `role_thinking:` are tags too, although they lack the opening bracket.
 - A tag consists of spaces, an optional slash, the name, optional attributes and another optional
   slash. `<role_thinking/>` opens.
@@ -14,16 +15,21 @@ The rules for tags, which hold for any chunks of the stream:
   behind the name, or an attribute.
 - At the end of the output, a truncated tag (`</role_thin`) counts as that tag. If it could become
   several tags (`</`, `</role_`), it has all their families. A single `<` at the end is dropped.
-- Control tokens spelt out (`<|im_end|>`) end the turn.
+- A namespace may precede the name: `<seed:think>`.
+- `<answer>` and other wrappers are left out. Control tokens are read by `control_tokens`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from bot.her.control_tokens import NEEDS_MORE, read_control_token
 from bot.her.tags import (
     PRIVATE,
+    Family,
+    NeedsMore,
+    Noise,
+    Span,
     Tag,
     TagName,
     Token,
@@ -34,52 +40,47 @@ from bot.her.tags import (
     may_become_name,
     may_become_unambiguous,
     read_name,
+    says_thinking,
 )
 
-_OPEN = "<＜﹤‹⟨〈"
-_CLOSE = ">＞﹥›⟩〉"
+_OPEN = "<＜﹤‹⟨〈◁"
+_CLOSE = ">＞﹥›⟩〉▷"
 _SQUARE_OPEN = "[【［"
 _SQUARE_CLOSE = "]】］"
-_ANY_OPEN = f"(?:[{_OPEN}{re.escape(_SQUARE_OPEN)}]|&lt;)"
-_ANY_CLOSE = f"(?:[{_CLOSE}{re.escape(_SQUARE_CLOSE)}]|&gt;)"
+_ROUND_OPEN = "({（｛"
+_ROUND_CLOSE = ")}）｝"
+_LT = r"&(?:amp;){0,2}(?:lt|\#60|\#x3c);"
+_GT = r"&(?:amp;){0,2}(?:gt|\#62|\#x3e);"
+_ESCAPE = r"\\{0,2}"
+_ANY_OPEN = rf"{_ESCAPE}(?:[{_OPEN}{re.escape(_SQUARE_OPEN)}]|{_LT})"
+_HEAD_OPEN = rf"{_ESCAPE}(?:[{_OPEN}{re.escape(_SQUARE_OPEN + _ROUND_OPEN)}]|{_LT})"
+_ANY_CLOSE = rf"{_ESCAPE}(?:[{_CLOSE}{re.escape(_SQUARE_CLOSE)}]|{_GT})"
+_HEAD_CLOSE = rf"{_ESCAPE}(?:[{_CLOSE}{re.escape(_SQUARE_CLOSE + _ROUND_CLOSE)}]|{_GT})"
+_ENTITY_BEGUN = r"&(?:a|am|amp|(?:amp;){0,2}(?:[lg]t?|\#(?:x3?|6)?|\#x3[ce]|\#6[02])?)"
 _INVISIBLE = "\u200b-\u200f\u2060\ufeff"
 _LONGEST_TAG = 96
 
 _BARE = r"(?:role|system)_(?:think|thought|action|speech)\w{0,16}"
 _START = re.compile(
-    rf"{_ANY_OPEN}|(?:(/)|(?<!\w))({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|&gt;)", re.IGNORECASE
+    rf"{_HEAD_OPEN}|(?:(/)|(?<!\w))({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|{_GT})", re.IGNORECASE
 )
 _BARE_BEGUN = "|".join(
     name[:length] for name in ("role", "system") for length in range(1, len(name) + 1)
 )
 _BEGUN = re.compile(
-    rf"(?:&(?:lt?)?|/|(?:/|(?<!\w))(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:&(?:gt?)?)?))\Z",
+    rf"(?:{_ENTITY_BEGUN}|/|\\{{1,2}}(?:{_ENTITY_BEGUN})?"
+    rf"|(?:/|(?<!\w))(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:{_ENTITY_BEGUN})?))\Z",
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    rf"{_ANY_OPEN}([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}", re.IGNORECASE
+    rf"({_HEAD_OPEN})([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}", re.IGNORECASE
 )
 _STOPPER = re.compile(rf"({_ANY_CLOSE})|{_ANY_OPEN}|[\r\n]", re.IGNORECASE)
-_CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}{_ANY_CLOSE}", re.IGNORECASE)
-_CLOSER_BEGUN = re.compile(r"\s{0,8}[/／]?\s{0,8}(?:&(?:gt?)?)?\Z", re.IGNORECASE)
-_CONTROL = re.compile(r"[<＜][|｜]([^|｜<>＜＞\r\n]{0,40})([|｜][>＞])?")
-_CONTROL_NAMES = ("im_start", "im_end", "endoftext", "end_of_text", "eot_id")
-
-
-class _NeedsMore:
-    """The result of reading a tag that needs more text."""
-
-
-_NEEDS_MORE = _NeedsMore()
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A tag or a control token found in a text, from `start` to `end`."""
-
-    token: Tag | TurnEnd
-    start: int
-    end: int
+_STRICT_STOPPER = re.compile(rf"{_HEAD_CLOSE}|{_HEAD_OPEN}|[\r\n]", re.IGNORECASE)
+_CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}{_HEAD_CLOSE}", re.IGNORECASE)
+_CLOSER_BEGUN = re.compile(
+    rf"\s{{0,8}}[/／]?\s{{0,8}}\\{{0,2}}(?:{_ENTITY_BEGUN})?\Z", re.IGNORECASE
+)
 
 
 class TagScanner:
@@ -128,13 +129,19 @@ def find_tags(text: str, start: int = 0, *, final: bool = True) -> tuple[list[Sp
     spans: list[Span] = []
     while candidate := _START.search(text, start):
         read = _read_bare_tag(candidate) or _read_tag(text, candidate.start(), final=final)
-        if isinstance(read, _NeedsMore):
+        if isinstance(read, NeedsMore):
             return spans, candidate.start()
         if isinstance(read, Span):
             spans.append(read)
-        start = read.end if isinstance(read, Span) else candidate.start() + 1
+        start = read.end if isinstance(read, Span) else _skip_escape(text, candidate.start()) + 1
     begun = None if final else _BEGUN.search(text, max(start, len(text) - 48))
     return spans, begun.start() if begun else len(text)
+
+
+def _skip_escape(text: str, start: int) -> int:
+    while text.startswith("\\", start):
+        start += 1
+    return start
 
 
 def _read_bare_tag(candidate: re.Match[str]) -> Span | None:
@@ -146,40 +153,72 @@ def _read_bare_tag(candidate: re.Match[str]) -> Span | None:
     return Span(tag, candidate.start(), candidate.end())
 
 
-def _read_tag(text: str, start: int, *, final: bool) -> Span | _NeedsMore | None:
+def _read_tag(text: str, start: int, *, final: bool) -> Span | NeedsMore | None:
     """Read the tag or control token whose bracket opens at `start`. Return None for words."""
-    if control := _CONTROL.match(text, start):
-        return _read_control_token(control, final=final)
+    if (control := read_control_token(text, start, final=final)) is not None:
+        return control
     head = _HEAD.match(text, start)
     if head is None:  # never happens: candidates begin with an opening bracket
         return None
+    if head.group(1)[-1] in _SQUARE_OPEN + _ROUND_OPEN:
+        return _read_strict_tag(head, final=final)
     limit = start + _LONGEST_TAG
     stopper = _STOPPER.search(text, head.end(), limit)
     inside = text[head.end() : stopper.start() if stopper else limit]
-    square = text[start] in _SQUARE_OPEN
     if stopper is None and len(text) < limit:
         if final:
-            return _read_truncated_tag(head, inside, square=square)
-        open_end = may_become_name(inside) and (not square or may_become_unambiguous(inside))
-        return _NEEDS_MORE if open_end else None
+            return _read_truncated_tag(head, inside)
+        return NEEDS_MORE if may_become_name(inside) else None
     name = read_name(inside)
-    if name is None or (square and not is_unambiguous(inside)):
+    return _finish_tag(head, name, stopper, final=final) if name else None
+
+
+def _read_strict_tag(head: re.Match[str], *, final: bool) -> Span | NeedsMore | None:
+    """Read a tag in square, round or curly brackets, which are common in ordinary text."""
+    text = head.string
+    limit = head.start() + _LONGEST_TAG
+    stopper = _STRICT_STOPPER.search(text, head.end(), limit)
+    inside = text[head.end() : stopper.start() if stopper else limit]
+    square = head.group(1)[-1] in _SQUARE_OPEN
+    unambiguous = square and is_unambiguous(inside)
+    if stopper is None and len(text) < limit and not final:
+        open_end = may_become_name(inside) or (square and may_become_unambiguous(inside))
+        return NEEDS_MORE if open_end else None
+    if stopper is None and final and len(text) < limit:
+        return _read_truncated_tag(head, inside) if unambiguous else None
+    name = read_name(inside)
+    if name is None:
         return None
-    return _finish_tag(head, name, stopper, final=final)
+    if unambiguous:
+        return _finish_tag(head, name, _STOPPER.search(text, head.end(), limit), final=final)
+    spelling = inside[: name.end]
+    counts = name.family in PRIVATE and not name.everyday
+    if not square:
+        counts = counts and says_thinking(spelling) and spelling.casefold() != "thinks"
+    closer = _CLOSER.match(text, head.end() + name.end)
+    if closer is None or not counts:
+        return None
+    if not square:
+        after = text[closer.end() : closer.end() + 8].lstrip()
+        if not after and not final:
+            return NEEDS_MORE
+        if after.startswith((":", "：")):  # a label such as `Jane (thinking):`
+            return None
+    return _make_span(head, name, closer.end())
 
 
 def _finish_tag(
     head: re.Match[str], name: TagName, stopper: re.Match[str] | None, *, final: bool
-) -> Span | _NeedsMore | None:
+) -> Span | NeedsMore | None:
     """Find the end of a tag whose name is known: its closing bracket, or else the name's end."""
     text, end = head.string, head.end() + name.end
     if closer := _CLOSER.match(text, end):
         return _make_span(head, name, closer.end())
     if not final and _CLOSER_BEGUN.match(text, end):
-        return _NEEDS_MORE
+        return NEEDS_MORE
     bracketed = stopper is not None and stopper.group(1) is not None
     rest = text[end : stopper.start()] if stopper else ""
-    everyday = name.family not in PRIVATE and not is_unambiguous(text[head.end() : end])
+    everyday = name.everyday and not is_unambiguous(text[head.end() : end])
     if everyday and not (bracketed and "=" in rest):
         return None
     return _make_span(head, name, stopper.end() if stopper and bracketed else end)
@@ -187,49 +226,25 @@ def _finish_tag(
 
 def _make_span(head: re.Match[str], name: TagName, end: int) -> Span:
     raw = head.string[head.start() : end]
-    return Span(
-        Tag(frozenset({name.family}), bool(head.group(2)), raw, name.system), head.start(), end
-    )
+    if name.family is Family.WRAPPER:
+        return Span(Noise(raw), head.start(), end)
+    tag = Tag(frozenset({name.family}), bool(head.group(3)), raw, name.system)
+    return Span(tag, head.start(), end)
 
 
-def _read_truncated_tag(head: re.Match[str], inside: str, *, square: bool) -> Span | None:
+def _read_truncated_tag(head: re.Match[str], inside: str) -> Span | None:
     """Read the tag within which the output ended."""
-    text, start, closing = head.string, head.start(), bool(head.group(2))
+    text, start, closing = head.string, head.start(), bool(head.group(3))
     name = read_name(inside)
-    if square and not is_unambiguous(inside):
-        return None
     if name and name.end < len(inside.rstrip()):
         read = _finish_tag(head, name, None, final=True)
         return read if isinstance(read, Span) else None
-    if text[start:] in _OPEN:
+    if text[start:].lstrip("\\") in _OPEN:
         return Span(TurnEnd(""), start, len(text))
-    if not (inside or closing) or (head.group(1) and name is None):
+    if not (inside or closing) or (head.group(2) and name is None):
         return None
     families = match_truncated_name(inside)
     if not families:
         return None
-    return Span(
-        Tag(families, closing, text[start:], inside.casefold().startswith("sys")), start, len(text)
-    )
-
-
-def _read_control_token(control: re.Match[str], *, final: bool) -> Span | _NeedsMore | None:
-    """Read `<|…|>`: a control token, perhaps without its end, or a tag in unusual brackets."""
-    inside, ended = control.group(1), control.group(2)
-    at_end = not ended and control.string[control.end() :] in ("", "|", "｜")
-    if at_end and not final:
-        return _NEEDS_MORE
-    lowered = inside.strip().casefold()
-    name = read_name(inside.lstrip(" /"))
-    if name and (ended or name.family in PRIVATE):
-        tag = Tag(
-            frozenset({name.family}), inside.lstrip().startswith("/"), control.group(), name.system
-        )
-        return Span(tag, control.start(), control.end())
-    known = any(
-        lowered.startswith(token) or (at_end and token.startswith(lowered))
-        for token in _CONTROL_NAMES
-    )
-    if known or (ended and re.search(r"[a-z]", lowered)):
-        return Span(TurnEnd(control.group()), control.start(), control.end())
-    return None
+    tag = Tag(families, closing, text[start:], inside.casefold().startswith("sys"))
+    return Span(tag, start, len(text))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
@@ -24,6 +24,10 @@ class Family(StrEnum):
     THOUGHT = "thought"
     ACTION = "action"
     SPEECH = "speech"
+    HIDDEN = "hidden"
+    """Tool calls and other machine text, which is private and enters no history."""
+    WRAPPER = "wrapper"
+    """A wrapper such as `<answer>`. Only the tags are left out, not the text between them."""
 
 
 PRIVATE = frozenset({Family.PLANNING, Family.THOUGHT})
@@ -43,6 +47,13 @@ class Tag:
     closing: bool
     raw: str
     system: bool = False
+    is_channel: bool = False
+    """True if the tag opens a channel, which ends with another control token."""
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """True if the tag was truncated and could have become one of several."""
+        return len(self.families) > 1
 
     def may_be(self, *families: Family) -> bool:
         """Return True if the tag is, or could have become, one of `families`."""
@@ -65,9 +76,35 @@ class TurnEnd:
 
     raw: str
     truncated: bool = False
+    is_header: bool = False
+    """True if the token begins a message of the assistant. It then ends the turn only after text."""
+    closes_channel: bool = False
+    """True if the token closes a channel, if one is open."""
 
 
-Token: TypeAlias = Tag | Words | TurnEnd
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Text that is never shown, such as `<answer>` or a comment. It has no meaning for the parser."""
+
+    raw: str
+    is_channel: bool = False
+    """True if it opens the channel for the final answer, which ends any other channel."""
+
+
+Token: TypeAlias = Tag | Words | TurnEnd | Noise
+
+
+class NeedsMore:
+    """The result of reading a tag that needs more text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A tag or a control token found in a text, from `start` to `end`."""
+
+    token: Tag | TurnEnd | Noise
+    start: int
+    end: int
 
 
 _ROLE = "(?:long|short|roles?|char|characters?|my|own)"
@@ -79,7 +116,9 @@ _SPEAKING = "(?:speech|speeches|speaks?|speaking|dialogs?|dialogues?|says?|talks
 _OWNERS = re.compile(f"(?:{_OWNER}|sys|system)+")
 _PLANNING = re.compile(
     f"(?:sys|system)(?:{_THINKING}|plan|planning|reasoning|analysis)"
-    "|thinks?|thinkings?|thinkingprocess|thoughtprocess|reasoning|plan|planning|analysis|reflection|scratchpad"
+    "|thinks?|thinkings?|thinkingprocess|thoughtprocess|(?:inner|internal)?reasoning(?:content)?"
+    "|plan|planning|analysis|reflections?|reflect|scratchpad|rationales?|cot|chainofthoughts?"
+    "|deliberations?|introspection|brainstorm(?:ing)?|reasons?"
     "|系统思考|系统思维|系统分析"
 )
 _THOUGHT = re.compile(
@@ -91,7 +130,19 @@ _ACTION = re.compile(f"{_ROLE}*{_ACTING}|roles?(?:movements?|motions?)|(?:角色
 _SPEECH = re.compile(
     f"{_ROLE}*{_SPEAKING}|roles?(?:words|lines?|reply|response)|(?:角色)?(?:说话|对话|台词|语言)"
 )
-_THINKING_WORD = re.compile(f"{_THINKING}|thinking[a-z]*")
+_HIDDEN = re.compile(
+    "(?:tool|function)s?(?:calls?|responses?|results?|outputs?)?(?:section)?|invoke|parameters?"
+    "|pythontag|systemreminder|executablecode|codeinterpreter|observation"
+)
+_WRAPPER = re.compile(
+    "(?:final)?(?:answer|response|output|reply|solution|result)|final|assistant|message"
+)
+_EVERYDAY_PRIVATE = re.compile("inner|internal|hidden|private|secret|reasons?")
+"""Private names that are also everyday words. They count only if the bracket follows directly."""
+_SAYS_THINKING = re.compile(f"(?:{_OWNER}|sys|system)*{_THINKING}")
+_THINKING_WORD = re.compile(f"{_THINKING}|thinking[a-z]*|cot|reasoning|monologue")
+_NAMESPACE = re.compile(r"[\w-]{1,24}[:：.](?=\w)")
+_NAMESPACE_BEGUN = re.compile(r"[\w-]{1,24}[:：.]?\Z")
 _UNLISTED = re.compile(r"(role|system)_+[a-z]")
 _SEPARATORS = re.compile(r"[\s_\-\u2010-\u2015]+")
 _INVISIBLE = "\u200b-\u200f\u2060\ufeff"
@@ -127,6 +178,7 @@ class TagName:
     family: Family
     end: int
     system: bool  # True for system thinking, named in full
+    everyday: bool = False  # True if the name is also an everyday word
 
 
 def read_name(inside: str) -> TagName | None:
@@ -135,19 +187,39 @@ def read_name(inside: str) -> TagName | None:
     `inside` is the text between a tag's brackets, without the slash. Attributes may follow the
     name, and the name may consist of several words.
     """
-    before, end = "", 0
+    found = _read_plain_name(inside)
+    if found is None and (namespace := _NAMESPACE.match(inside)):
+        found = _read_plain_name(inside[namespace.end() :])
+        return replace(found, end=namespace.end() + found.end) if found else None
+    return found
+
+
+def _read_plain_name(inside: str) -> TagName | None:
+    before, end, found = "", 0, None
     while chunk := _CHUNK.match(inside, end):
         name = before + chunk.group()[:_LONGEST_CHUNK]
+        letters = _letters(name)
         if family := _find_family(name, first=not before):
-            return TagName(family, chunk.end(), _letters(name).startswith("sys"))
-        if not _OWNERS.fullmatch(_letters(name)):
-            return None
+            everyday = family not in PRIVATE or bool(_EVERYDAY_PRIVATE.fullmatch(letters))
+            is_system = family is Family.PLANNING and letters.startswith("sys")
+            found = TagName(family, chunk.end(), is_system, everyday)
+        if not _OWNERS.fullmatch(letters):
+            return found
         before, end = name + "_", _skip_gap(inside, chunk.end())
-    return None
+    return found
 
 
 def may_become_name(inside: str) -> bool:
     """Return True if `inside` begins with a name of HER's, or may do so once it continues."""
+    if _NAMESPACE_BEGUN.match(inside):
+        return True
+    namespace = _NAMESPACE.match(inside)
+    return _may_become_plain_name(inside) or (
+        namespace is not None and _may_become_plain_name(inside[namespace.end() :])
+    )
+
+
+def _may_become_plain_name(inside: str) -> bool:
     before, end = "", 0
     while chunk := _CHUNK.match(inside, end):
         name = before + chunk.group()[:_LONGEST_CHUNK]
@@ -180,6 +252,11 @@ def is_unambiguous(inside: str) -> bool:
     return bool(_MARKED.match(inside))
 
 
+def says_thinking(name: str) -> bool:
+    """Return True if the name says that it is thinking, such as `think` or `inner thoughts`."""
+    return bool(_SAYS_THINKING.fullmatch(_letters(name)))
+
+
 def may_become_unambiguous(inside: str) -> bool:
     """Return True if `inside` is unambiguous, or may become so once it continues."""
     return is_unambiguous(inside) or any(mark.startswith(inside.casefold()) for mark in _MARKS)
@@ -198,6 +275,12 @@ def _find_family(name: str, *, first: bool) -> Family | None:
         return Family.ACTION
     if _SPEECH.fullmatch(letters):
         return Family.SPEECH
+    if _HIDDEN.fullmatch(letters):
+        return Family.HIDDEN
+    if _WRAPPER.fullmatch(letters):
+        return Family.WRAPPER
+    if _EVERYDAY_PRIVATE.fullmatch(letters):
+        return Family.THOUGHT
     if any(_resembles(letters, word) for word in _OFTEN_MISSPELT):
         return Family.PLANNING if letters.startswith("sy") else Family.THOUGHT
     return _find_unlisted_family(name) if first else None

@@ -51,8 +51,15 @@ Actions and speech in tags
     public.
 13. They continue after a nested block: the segment up to their own closer is public.
 
-A closer truncated at the end of the output (`</role_`) counts as any closer it could have become,
-the most private one first.
+Other formats
+14. Tool calls and channels other than the final one are private up to their own end (see
+    `control_tokens`). Wrappers (`<answer>`) and comments are left out.
+15. Text that says it is thinking is private: a line `Thought: …` or `### Thinking` (see
+    `label_filter`), and a passage `[…]` or `(Thinking: …)` (see `inline_actions`). This also holds for
+    text that is streamed because a grammar guarantees the structure.
+
+A closer truncated at the end of the output (`</role_thin`) counts as that closer. If it could have
+become several (`</`, `</role_`), it closes an open block. If no block is open, it is left out.
 """
 
 from __future__ import annotations
@@ -63,8 +70,8 @@ from typing import TYPE_CHECKING
 from bot.her.beat_builder import BeatBuilder
 from bot.her.beats import BeatKind
 from bot.her.pending_segments import PendingSegments, StrayCloser
-from bot.her.private_blocks import PlanningReader, ThoughtReader
-from bot.her.tags import PRIVATE, PUBLIC, Family, Tag, TurnEnd, Words
+from bot.her.private_blocks import HiddenReader, PlanningReader, ThoughtReader
+from bot.her.tags import PRIVATE, PUBLIC, Family, Noise, Tag, TurnEnd, Words
 from bot.her.text_segment import TextSegment
 
 if TYPE_CHECKING:
@@ -88,10 +95,11 @@ class TokenParser:
         """Set this before the end if the reply was cut for repeating itself."""
         self._speakers = speakers
         self._streaming = well_formed
-        self._private_reader: PlanningReader | ThoughtReader | None = PlanningReader(
+        self._private_reader: PlanningReader | ThoughtReader | HiddenReader | None = PlanningReader(
             speakers, assumed=not prefilled
         )
         self._planning_seen = False
+        self._said_words = False
         self._kind: PublicKind | None = None  # of the tag around the segment
         self._outer: PublicKind | None = None  # of a tag that continues after a nested block
         self._segment = self._new_segment()
@@ -110,7 +118,9 @@ class TokenParser:
             else:
                 self._feed_public(self._queue.popleft())
 
-    def _feed_private(self, reader: PlanningReader | ThoughtReader, token: Token) -> None:
+    def _feed_private(
+        self, reader: PlanningReader | ThoughtReader | HiddenReader, token: Token
+    ) -> None:
         block = reader.feed(token)
         if block is None:
             return
@@ -127,14 +137,20 @@ class TokenParser:
         self._segment = self._new_segment()
 
     def _feed_public(self, token: Token) -> None:
+        if isinstance(token, Noise):
+            return
         if isinstance(token, Words):
+            self._said_words |= bool(token.text.strip())
             self._segment.feed(token.text)
             if self._segment.stopped:
                 self._end(stopped=True)
         elif isinstance(token, TurnEnd):
-            self._end(stopped=bool(token.raw))
-        elif token.closing:
+            if not token.is_header or self._said_words:
+                self._end(stopped=bool(token.raw))
+        elif token.closing and not token.is_ambiguous:
             self._close(token)
+        elif token.closing:
+            pass  # only the stream's end follows, and nothing says that private text precedes it
         else:
             self._open(token)
 
@@ -185,6 +201,8 @@ class TokenParser:
             self.finished = self.stopped = True
         elif tag.system or (tag.may_be(Family.PLANNING) and planning_is_due):
             self._private_reader = PlanningReader(self._speakers, assumed=False)
+        elif tag.may_be(Family.HIDDEN):
+            self._private_reader = HiddenReader(tag)
         elif tag.may_be(*PRIVATE):
             self._private_reader = ThoughtReader(tag)
         else:

@@ -114,3 +114,22 @@ def test_invalid_bytes_and_other_scripts_are_rendered(aside: Aside) -> None:
 def test_invalid_options_are_a_user_error(aside: Aside, wrong: tuple[str, ...]) -> None:
     result = aside("render", *wrong, given=RAW)
     assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "[THINK]She knows nothing.[/THINK]Come in, Lizzy.",
+        (
+            "<|channel|>analysis<|message|>She knows nothing.<|end|>"
+            "<|channel|>final<|message|>Come in, Lizzy."
+        ),
+        "&lt;think&gt;She knows nothing.&lt;/think&gt;Come in, Lizzy.",
+        "[She knows nothing.] Come in, Lizzy.",
+    ],
+)
+def test_thinking_in_other_formats_reaches_the_gm_only(aside: Aside, raw: str) -> None:
+    shown = data(aside("render", *BENNET, "--chunk", "5", given=raw))
+    assert "She knows nothing." in join_posts(shown["gm"])
+    assert "knows nothing" not in join_posts(shown["public"])
+    assert shown["others_history"] == "Mr Bennet: Come in, Lizzy."

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.her.tag_scanner import TagScanner, find_tags
-from bot.her.tags import Family, Tag, Token, TurnEnd, Words
+from bot.her.tags import Family, Noise, Tag, Token, TurnEnd, Words
 
-FAMILY = {"planning": "P", "thought": "T", "action": "A", "speech": "S"}
+FAMILY = {"planning": "P", "thought": "T", "action": "A", "speech": "S", "hidden": "H"}
 
 
 def scan(text: str, size: int | None = None) -> list[Token]:
@@ -33,6 +33,8 @@ def format_token(token: Token) -> str:
         return token.text
     if isinstance(token, TurnEnd):
         return "[end]"
+    if isinstance(token, Noise):
+        return ""
     return f"[{'/' * token.closing}{''.join(sorted(FAMILY[family] for family in token.families))}]"
 
 
@@ -114,7 +116,7 @@ def test_a_truncated_tag_at_the_end_counts_as_that_tag(text: str, tokens: str) -
         "role_thinking is a word",
         "<|",
         "<roles>",
-        "<!--",
+        "-->",
         "&",
     ],
 )
@@ -138,7 +140,7 @@ def test_text_is_held_back_only_while_it_may_become_a_tag() -> None:
 
 
 @given(
-    st.text(alphabet="<>/＜&lt;gt;[]|role_thinkg_systemacon \n=：:x", max_size=60),
+    st.text(alphabet="<>/＜&lt;gt;[](){}!-\\|role_thinkg_systemaconh \n=：:x", max_size=60),
     st.integers(1, 7),
 )
 @settings(max_examples=300, deadline=None)
