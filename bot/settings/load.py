@@ -70,6 +70,12 @@ def load_settings(
 
 
 def _read_env_file(path: Path) -> dict[str, str]:
+    if path.is_dir():
+        raise Fault(
+            SourcePosition(str(path)),
+            "this is a folder, not a file. Docker creates one if the file to mount is missing. "
+            "Delete it and create the file",
+        )
     if not path.is_file():
         return {}
     values = dotenv_values(stream=StringIO(read_text(path)), interpolate=False)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import sqlite3
+import ssl
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
+import discord
 import pytest
 
 from bot.cli.doctor.database_check import check_database
-from bot.errors import StoreError
+from bot.cli.run.login import explain_login_error
+from bot.errors import StoreError, UserInputError
 from bot.store.store import Store
 from tests.loopback import LoopbackDiscord
 from tests.weights.sample_gguf import make_gguf
@@ -23,8 +28,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-async def discord() -> AsyncIterator[LoopbackDiscord]:
+class ClosedSocket(aiohttp.ClientWebSocketResponse):
+    """A closed connection to the gateway."""
+
+    def __init__(self, code: int) -> None:
+        self._close_code = code
+
+
+def socket_error(error: OSError) -> aiohttp.ClientConnectorError:
+    key = aiohttp.client_reqrep.ConnectionKey("discord.com", 443, True, True, None, None, None)
+    return aiohttp.ClientConnectorError(key, error)
+
+
+@pytest.fixture(name="discord")
+async def discord_on_loopback() -> AsyncIterator[LoopbackDiscord]:
     async with LoopbackDiscord() as loopback:
         yield loopback
 
@@ -177,6 +194,30 @@ async def test_an_unreachable_proxy_is_named_as_the_cause(
     environ = login(discord, tmp_path) | {"ASIDE_DISCORD__PROXY": "http://127.0.0.1:9"}
     _, output, _ = await doctor(tmp_path, "--json", environ=environ)
     assert "the proxy in `discord.proxy`" in found(output, "Discord")[0]["found"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (socket_error(socket.gaierror(-2, "Name or service not known")), "DNS server"),
+        (ssl.SSLError("certificate verify failed"), "certificate is not trusted"),
+        (TimeoutError(), "did not answer in time"),
+        (ConnectionResetError(), "Check the network"),
+        (discord.ConnectionClosed(ClosedSocket(4011), shard_id=None), "several shards"),
+        (discord.ConnectionClosed(ClosedSocket(4000), shard_id=None), "closed the connection"),
+        (discord.GatewayNotFound(), "gateway is not available"),  # type: ignore[no-untyped-call] # of discord.py
+    ],
+)
+def test_a_failed_login_names_its_cause(error: Exception, message: str) -> None:
+    explained = explain_login_error(error)
+    assert message in str(explained)
+    assert not isinstance(explained, UserInputError)
+
+
+def test_a_rejected_token_is_a_user_error() -> None:
+    assert isinstance(explain_login_error(discord.LoginFailure("no")), UserInputError)
+    with pytest.raises(ZeroDivisionError):
+        explain_login_error(ZeroDivisionError())
 
 
 def make_database(path: Path, *statements: str) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -27,6 +28,13 @@ ERRORS = {
     "unexpected": KeyError("secret words"),
     "interrupt": KeyboardInterrupt(),
     "exit": typer.Exit(5),
+    "full": OSError(errno.ENOSPC, "No space left on device", "x.gguf"),
+    "denied": PermissionError(errno.EACCES, "Permission denied", "x\n.gguf"),
+    "read-only": OSError(errno.EROFS, "Read-only file system", "x.gguf"),
+    "files": OSError(errno.EMFILE, "Too many open files"),
+    "disk": OSError(errno.EIO, "Input/output error", "x.gguf"),
+    "memory": MemoryError(),
+    "package": ModuleNotFoundError("No module named 'numpy.core'", name="numpy.core"),
 }
 
 
@@ -62,6 +70,22 @@ def test_an_unexpected_error_is_logged_and_shows_no_traceback(tmp_path: Path) ->
     (log,) = (tmp_path / "state").rglob("failures.log")
     assert str(log) in message
     assert "KeyError: 'secret words'" in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("full", "The disk is full."),
+        ("denied", r"Permission denied for x\n.gguf."),
+        ("read-only", "The disk of x.gguf is read-only."),
+        ("files", "Too many files are open."),
+        ("disk", "The disk failed at x.gguf."),
+        ("memory", "The machine is out of memory."),
+        ("package", "The package numpy is missing or broken."),
+    ],
+)
+def test_a_fault_of_the_system_is_named(kind: str, message: str) -> None:
+    assert complaint(run("fail", kind), 1).startswith(message)
 
 
 def test_without_a_log_the_message_suggests_debug(tmp_path: Path) -> None:

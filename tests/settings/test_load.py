@@ -253,6 +253,11 @@ def test_other_variables_are_ignored(tmp_path: Path) -> None:
     assert load(tmp_path, PATH="/bin", BESIDE_ENGINE="x", aside_engine="x") == Settings()
 
 
+def test_a_folder_in_place_of_a_file_is_reported(tmp_path: Path) -> None:
+    (tmp_path / ".env").mkdir()
+    assert ".env: this is a folder, not a file. Docker creates one" in complaint(tmp_path)
+
+
 def test_an_env_file_in_another_encoding_is_rejected(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes("DISCORD_TOKEN=x".encode("utf-16"))
     assert ".env: the file is UTF-16. Save it as UTF-8" in complaint(tmp_path)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM_FAILED, USER_ERROR = 1, 2
-_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_OWN_PACKAGES = ("bot", "cogs")
 
 
 class SentencesGroup(TyperGroup):
@@ -46,15 +47,39 @@ def _report(error: Exception, *, debug: bool) -> int:
     if isinstance(error, AsideError):
         typer.echo(f"aside: {describe_error(error)}", err=True)
         return USER_ERROR if isinstance(error, UserInputError) else PROGRAM_FAILED
-    if isinstance(error, OSError) and error.errno in _DISK_FULL:
-        typer.echo(
-            "aside: The disk is full. Free some space, then try again.",
-            err=True,
-        )
+    if sentence := _describe_outside_fault(error):
+        typer.echo(f"aside: {sentence}", err=True)
         return PROGRAM_FAILED
     details = "The traceback is above." if debug else _record(error)
     typer.echo(f"aside: Internal error ({type(error).__name__}). {details}", err=True)
     return PROGRAM_FAILED
+
+
+def _describe_outside_fault(error: Exception) -> str | None:
+    """Return a sentence for a fault of the system or the installation, or None for a bug."""
+    if isinstance(error, MemoryError):
+        return "The machine is out of memory. Close other programs, then try again."
+    if isinstance(error, ImportError) and error.name and not error.name.startswith(_OWN_PACKAGES):
+        package = error.name.partition(".")[0]
+        return f"The package {package} is missing or broken. Install Aside again."
+    if not isinstance(error, OSError):
+        return None
+    from bot.documents import show_control_characters
+
+    place = show_control_characters(str(error.filename)) if error.filename else "a file"
+    if error.errno in _DISK_FULL:
+        return "The disk is full. Free some space, then try again."
+    if error.errno in (errno.EACCES, errno.EPERM) and error.filename:
+        return f"Permission denied for {place}. Give this user access to it."
+    if error.errno == errno.EROFS:
+        return f"The disk of {place} is read-only. Choose a folder on another disk."
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return "Too many files are open. Raise the limit with `ulimit -n 4096`, then try again."
+    if error.errno == errno.EIO:
+        return f"The disk failed at {place}. Check the disk, then try again."
+    if error.errno == errno.ENAMETOOLONG:
+        return "A file name is too long. Choose a shorter one."
+    return None
 
 
 def _record(error: Exception) -> str:

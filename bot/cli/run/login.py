@@ -84,6 +84,15 @@ def explain_login_error(error: Exception) -> AsideError:
                 "Discord's certificate is not trusted. Check this machine's clock. If a company "
                 "intercepts connections, set SSL_CERT_FILE to its certificate."
             )
+        case discord.ConnectionClosed(code=4011):
+            return DiscordUnreachable(
+                "Discord requires several shards for a bot on this many servers (4011). Limit the "
+                "servers with `discord.guilds`, and leave the others."
+            )
+        case discord.ConnectionClosed():
+            return DiscordUnreachable(
+                f"Discord closed the connection ({error.code}). Start again in a few minutes."
+            )
         case discord.HTTPException(status=429):
             return DiscordUnreachable(
                 "Discord limits requests from this address (429). Wait an hour, then try again."
