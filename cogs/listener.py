@@ -5,22 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import discord
 from discord.ext import commands
 
 from bot.errors import AsideError, PostingError, StoreError
-from bot.library.name_matching import find_addressed, spoken_names
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.director import Addressee
 from bot.scenes.notices import Notice
 from bot.scenes.player_lines import IncomingLine
+from cogs.message_reading import read_address, read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from bot.scenes.departures import Departures
     from bot.scenes.player_lines import PlayerLines
@@ -30,12 +30,21 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 _CATCH_UP = 2000  # messages to read for each scene after a start
+_LOOK_BACK = 100  # stored messages of each scene to compare with the channel after a start
 _STALE = timedelta(hours=1)  # older messages are heard without an answer
 _UNHEARD = Notice(
     "Messages can't be stored at the moment. They will be heard together with the next one that is "
     "stored, so you don't need to repeat them. Whoever runs Aside finds the reason in its log."
 )
-_NUDGE = "…"  # the text of a line that only mentions a character
+
+
+class _CatchUp:
+    """A scene's catch-up after a start, with the changes that arrive during it."""
+
+    def __init__(self) -> None:
+        self.done = asyncio.Event()
+        self.edited: dict[int, discord.Message] = {}
+        self.deleted: set[int] = set()
 
 
 class Listener(commands.Cog):
@@ -48,22 +57,22 @@ class Listener(commands.Cog):
         self._departures = departures
         self._theatre = theatre
         self._lines = lines
-        self._caught_up = {scene.id: asyncio.Event() for scene in theatre.scenes()}
+        self._catch_ups = {scene.id: _CatchUp() for scene in theatre.scenes()}
         self._behind: set[int] = set()  # ids of scenes with unheard messages
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Resume pending replies and hear missed messages before new ones.
+        """Catch up with each scene, then resume its pending replies and hear new messages.
 
         End the scenes whose channels were deleted in the meantime.
         """
-        self._theatre.play_owed()
         behind = self._theatre.scenes()
         for scene in behind:
-            self._caught_up.setdefault(scene.id, asyncio.Event())
+            self._catch_ups.setdefault(scene.id, _CatchUp())
         try:
             for scene in behind:
                 await self._catch_up_or_end(scene)
+                self._theatre.play_owed(scene.id)
                 self._release(scene)
         finally:
             for scene in behind:
@@ -72,13 +81,13 @@ class Listener(commands.Cog):
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Hear a line."""
-        if (scene := self._theatre.at(message.channel.id)) is not None and _is_spoken(message):
-            if (caught_up := self._caught_up.get(scene.id)) is not None:
-                await caught_up.wait()
+        if (scene := self._theatre.at(message.channel.id)) is not None and _is_personal(message):
+            if (catch_up := self._catch_ups.get(scene.id)) is not None:
+                await catch_up.done.wait()
             if scene.id in self._behind:
                 await self._catch_up_or_end(scene)
             try:
-                await self._hear(scene, message, self._address(scene, message))
+                await self._hear(scene, message)
             except Exception as error:  # no line is lost: it is heard together with the next one
                 await self._announce_unheard(scene, error)
             await self._departures.check_players(self._theatre.at(message.channel.id) or scene)
@@ -86,23 +95,24 @@ class Listener(commands.Cog):
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """Update a line. Pins and link previews change no words."""
-        if (scene := self._theatre.at(payload.channel_id)) is not None and _is_spoken(
-            payload.message
-        ):
-            await self._lines.reword(scene, payload.message_id, self._words(payload.message))
+        scene = self._theatre.at(payload.channel_id)
+        if scene is not None and _is_personal(payload.message):
+            if (catch_up := self._catch_ups.get(scene.id)) is not None:
+                catch_up.edited[payload.message_id] = payload.message
+                await catch_up.done.wait()
+            await self._reword(scene, payload.message)
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         """Remove a deleted message from the story."""
         if (scene := self._theatre.at(payload.channel_id)) is not None:
-            await self._lines.withdraw(scene, payload.message_id)
+            await self._withdraw(scene, [payload.message_id])
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         """Remove deleted messages from the story."""
         if (scene := self._theatre.at(payload.channel_id)) is not None:
-            for message_id in sorted(payload.message_ids):
-                await self._lines.withdraw(scene, message_id)
+            await self._withdraw(scene, sorted(payload.message_ids))
 
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
@@ -137,8 +147,8 @@ class Listener(commands.Cog):
 
     def _release(self, scene: Scene) -> None:
         """Release the messages that waited for the catch-up."""
-        if (caught_up := self._caught_up.pop(scene.id, None)) is not None:
-            caught_up.set()
+        if (catch_up := self._catch_ups.pop(scene.id, None)) is not None:
+            catch_up.done.set()
 
     async def _catch_up_or_end(self, scene: Scene) -> None:
         """Hear missed messages, or end the scene if its place was deleted.
@@ -173,52 +183,21 @@ class Listener(commands.Cog):
             with contextlib.suppress(PostingError):
                 await self._theatre.announce(scene, _UNHEARD)
 
-    async def _hear(
-        self, scene: Scene, message: discord.Message, address: Addressee, *, missed: bool = False
-    ) -> None:
-        line = IncomingLine(
-            message.author.id,
-            message.author.display_name,
-            message.id,
-            self._words(message),
-            missed_at=message.created_at if missed else None,
-        )
-        await self._lines.hear(scene, line, address)
+    async def _hear(self, scene: Scene, message: discord.Message, *, missed: bool = False) -> None:
+        line = _read_line(message)
+        if missed:
+            line = replace(line, missed_at=message.created_at)
+        await self._lines.hear(scene, line, _read_fresh_address(scene, message))
 
-    def _address(self, scene: Scene, message: discord.Message) -> Addressee:
-        """Return the addressees: characters by name or role, the bot, the replied-to message."""
-        roles = {part.role_id: part.character for part in scene.parts if part.role_id}
-        text = re.sub(r"<@&(\d+)>", lambda role: f"@{roles.get(int(role[1]), '')}", message.content)
-        reference = message.reference
-        return Addressee(
-            characters=find_addressed(text, spoken_names(scene.scenario.characters)),
-            bot=self._own_mention().search(message.content) is not None
-            or self._own_role(message) is not None,
-            reply_to=reference.message_id
-            if reference and message.type is discord.MessageType.reply
-            else None,
-        )
+    async def _withdraw(self, scene: Scene, message_ids: Sequence[int]) -> None:
+        if (catch_up := self._catch_ups.get(scene.id)) is not None:
+            catch_up.deleted.update(message_ids)
+            await catch_up.done.wait()
+        for message_id in message_ids:
+            await self._lines.withdraw(scene, message_id)
 
-    def _words(self, message: discord.Message) -> str:
-        """Return the text with mentions as names, without mentions of the bot."""
-        spoken = message.clean_content.replace("\u200b", "")
-        for name in (self._own_name(message), self._own_role(message)):
-            if name:
-                spoken = re.sub(rf"@{re.escape(name)}[,:]?[ \t]*", "", spoken)
-        mentioned = bool(message.content.strip()) and not spoken.strip()
-        return _NUDGE if mentioned else spoken.strip()
-
-    def _own_name(self, message: discord.Message) -> str | None:
-        me = message.guild.me if message.guild else self._bot.user
-        return me.display_name if me and self._own_mention().search(message.content) else None
-
-    def _own_role(self, message: discord.Message) -> str | None:
-        """Return the name of the bot's role if the message mentions it, as people do by mistake."""
-        own = message.guild.self_role if message.guild else None
-        return own.name if own is not None and own in message.role_mentions else None
-
-    def _own_mention(self) -> re.Pattern[str]:
-        return re.compile(rf"<@!?{self._bot.user.id if self._bot.user else 0}>")
+    async def _reword(self, scene: Scene, message: discord.Message) -> None:
+        await self._lines.reword(scene, _read_line(message), _read_fresh_address(scene, message))
 
     async def _channel(self, place: Place) -> object | None:
         """Return the channel, or None if it was deleted or the server removed Aside."""
@@ -234,24 +213,67 @@ class Listener(commands.Cog):
             return None
 
     async def _catch_up(self, scene: Scene, channel: object) -> None:
+        """Apply the changes that were made while the bot was away, then hear new messages.
+
+        The messages are read first. Changes that arrive meanwhile count too.
+        """
         if not isinstance(channel, discord.TextChannel | discord.Thread):
             return
-        last = await self._lines.last_heard(scene)
-        after = discord.Object(last) if last else scene.started_at
-        async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True):
-            if _is_spoken(message):
-                stale = discord.utils.utcnow() - message.created_at > _STALE
-                address = Addressee() if stale else self._address(scene, message)
-                await self._hear(scene, message, address, missed=True)
+        catch_up = self._catch_ups.get(scene.id) or _CatchUp()
+        last = await self._lines.last_heard(scene) or 0
+        stored = await self._lines.list_recent_messages(scene, _LOOK_BACK)
+        first = min([*stored, last]) if last else 0
+        after = discord.Object(first - 1) if first else scene.started_at
+        messages = {
+            message.id: message
+            async for message in channel.history(limit=_CATCH_UP, after=after, oldest_first=True)
+        }
+        missing = [message_id for message_id in stored if message_id not in messages]
+        deleted = {one for one in missing if await self._is_deleted(channel, one)}
+        deleted |= catch_up.deleted
+        messages |= {one: catch_up.edited[one] for one in catch_up.edited if one in messages}
+        for message_id in stored:
+            if message_id in deleted:
+                await self._lines.withdraw(scene, message_id)
+            elif _is_edited_line(message := messages.get(message_id)):
+                await self._reword(scene, message)
+        for message in messages.values():
+            if message.id > last and message.id not in deleted and _is_personal(message):
+                await self._hear(scene, message, missed=True)
+
+    async def _is_deleted(
+        self, channel: discord.TextChannel | discord.Thread, message_id: int
+    ) -> bool:
+        """Ask Discord for one message. Without permission or an answer it counts as existing."""
+        try:
+            await channel.fetch_message(message_id)
+        except discord.NotFound as error:
+            return error.code == Code.UNKNOWN_MESSAGE
+        except REQUEST_ERRORS:
+            return False
+        return False
 
 
-def _is_spoken(message: discord.Message) -> bool:
-    """Return whether the message has a person's own words.
+def _is_edited_line(message: discord.Message | None) -> TypeGuard[discord.Message]:
+    return message is not None and message.edited_at is not None and _is_personal(message)
 
-    Bots, webhooks, system messages, forwards and bare attachments don't count.
-    """
+
+def _is_personal(message: discord.Message) -> bool:
+    """Return whether a person wrote the message: no bot, webhook, system message or forward."""
     return (
         not (message.author.bot or message.webhook_id)
         and message.type in _SPOKEN
-        and bool(message.content)
+        and not message.flags.forwarded
     )
+
+
+def _read_line(message: discord.Message) -> IncomingLine:
+    author = message.author
+    return IncomingLine(author.id, author.display_name, message.id, read_words(message))
+
+
+def _read_fresh_address(scene: Scene, message: discord.Message) -> Addressee:
+    """Return the addressees of a message, or none if it is too old to be answered."""
+    if discord.utils.utcnow() - message.created_at > _STALE:
+        return Addressee()
+    return read_address(scene, message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rapidfuzz import fuzz, process
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bot.library.scenario import Character
+
+T = TypeVar("T")
 
 _TITLES = frozenset(
     "the mr mrs ms miss mx dr doctor prof professor sir dame lord lady master madam madame "  # noqa: SIM905 - one a line would fill a page
@@ -39,6 +41,7 @@ _UNSPACED = re.compile(
 _WORD = re.compile(rf"(?<!\w)\w|{_UNSPACED.pattern}")
 _CODE = re.compile(r"(?<![\\`])(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _NOT_SPOKEN = re.compile(r"<(?:@[!&]?|#|a?:\w+:)\d+>|https?://\S+")
+_QUOTE = re.compile(r"^ *>>> .*\Z|^ *> [^\n]*", re.DOTALL | re.MULTILINE)
 _NOWHERE = " \ufffc "
 
 
@@ -53,25 +56,51 @@ def spoken_names(cast: Sequence[Character]) -> dict[str, str]:
     spoken: dict[str, str] = {}
     for spelling, name in (*full, *aliases):
         spoken.setdefault(normalise(spelling), name)
-    claims: dict[str, set[str]] = {}
-    for character in cast:
-        for short in set(_short_forms(normalise(character.name))):
-            claims.setdefault(short, set()).add(character.name)
-    for short, claimants in claims.items():
+    for short, claimants in _claim_short_forms(cast).items():
         if len(claimants) == 1:
             spoken.setdefault(short, *claimants)
     spoken.pop("", None)
     return spoken
 
 
-def find_addressed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
+def addressable_names(cast: Sequence[Character]) -> dict[str, tuple[str, ...]]:
+    """Return every name that addresses characters, in normal form, with the characters it fits.
+
+    They are the names of `spoken_names`, the aliases that several characters have, and the short
+    forms that fit several characters.
+    """
+    names: dict[str, tuple[str, ...]] = {
+        spoken: (character,) for spoken, character in spoken_names(cast).items()
+    }
+    full = {normalise(character.name) for character in cast}
+    aliases: dict[str, list[str]] = {}
+    for character in cast:
+        for alias in {normalise(alias) for alias in character.aliases} - full - {""}:
+            aliases.setdefault(alias, []).append(character.name)
+    names |= {alias: tuple(owners) for alias, owners in aliases.items()}
+    for short, claimants in _claim_short_forms(cast).items():
+        if short:
+            names.setdefault(short, tuple(claimants))
+    return names
+
+
+def remove_quotes(text: str) -> str:
+    """Return the text without code and quoted lines, which repeat the words of others.
+
+    `> ` quotes a line, `>>> ` the rest of the text.
+    """
+    return _QUOTE.sub("", _CODE.sub(_NOWHERE, text))
+
+
+def find_addressed(text: str, names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the characters that `text` addresses with `@name`, each once, in order.
 
-    `names` comes from `spoken_names`. The longest matching name wins, and only whole words match.
-    Code, e-mail addresses, links and Discord's own mentions are skipped.
+    `names` comes from `addressable_names`. The longest matching name wins, and only whole words
+    match. Code, quotes, e-mail addresses, links and Discord's own mentions are skipped.
     """
-    spoken = fold(_NOT_SPOKEN.sub(_NOWHERE, _CODE.sub(_NOWHERE, text)))
-    return tuple(dict.fromkeys(_mentions(spoken, _patterns(names))))
+    spoken = fold(_NOT_SPOKEN.sub(_NOWHERE, remove_quotes(text)))
+    found = _mentions(spoken, _patterns(names))
+    return tuple(dict.fromkeys(character for characters in found for character in characters))
 
 
 def find_mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
@@ -110,7 +139,15 @@ def _short_forms(name: str) -> Iterator[str]:
             yield name.removesuffix(title).strip()
 
 
-def _patterns(names: Mapping[str, str]) -> list[tuple[re.Pattern[str], str]]:
+def _claim_short_forms(cast: Sequence[Character]) -> dict[str, list[str]]:
+    claims: dict[str, list[str]] = {}
+    for character in cast:
+        for short in set(_short_forms(normalise(character.name))):
+            claims.setdefault(short, []).append(character.name)
+    return claims
+
+
+def _patterns(names: Mapping[str, T]) -> list[tuple[re.Pattern[str], T]]:
     return [(_pattern(name), character) for name, character in names.items()]
 
 
@@ -119,7 +156,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"{SEPARATOR}{{1,3}}".join(words))
 
 
-def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[str]:
+def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], T]]) -> Iterator[T]:
     end = 0
     for at in re.finditer("@", text):
         if at.start() != end and _is_inside_word(text, at.start()):
@@ -130,9 +167,9 @@ def _mentions(text: str, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Ite
 
 
 def _longest(
-    text: str, at: int, patterns: Sequence[tuple[re.Pattern[str], str]]
-) -> tuple[int, str] | None:
-    """Return the end of the longest name that starts at this position, and its character."""
+    text: str, at: int, patterns: Sequence[tuple[re.Pattern[str], T]]
+) -> tuple[int, T] | None:
+    """Return the end of the longest name that starts at this position, and its characters."""
     matches = ((pattern.match(text, at), character) for pattern, character in patterns)
     whole = [
         (match.end(), character)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import NameNotFound, Refused, Remedy
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import find_nearest, spoken_names
+from bot.library.name_matching import addressable_names, find_nearest, spoken_names
 from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ def find_part(scene: Scene, name: str) -> Part:
     spoken = spoken_names(scene.scenario.characters)
     if character := spoken.get(normalise(name)):
         return scene.part(character)
+    if several := addressable_names(scene.scenario.characters).get(normalise(name)):
+        raise NameNotFound(
+            f"“{name[:80]}” fits several characters of this scene. Choose one of "
+            f"{', '.join(several)}."
+        )
     names = [part.character for part in scene.parts]
     listed = ", ".join(find_nearest(name, names) or names)
     raise NameNotFound(

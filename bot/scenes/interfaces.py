@@ -172,7 +172,10 @@ class SceneStore(Protocol):
         ...
 
     async def turns(self, scene_id: int) -> list[Turn]:
-        """Return the turns of the story in order, without hidden ones."""
+        """Return the turns of the story in order.
+
+        Hidden turns and lines without words are not part of it.
+        """
         ...
 
     async def turn(self, turn_id: int) -> Turn | None:
@@ -191,6 +194,13 @@ class SceneStore(Protocol):
         """Return the highest id of a person's message that was ever stored for the scene."""
         ...
 
+    async def recent_message_ids(self, scene_id: int, channel_id: int, most: int) -> list[int]:
+        """Return the ids of a scene's latest messages in a channel, up to `most`, oldest first.
+
+        They are people's lines, and the posts of replies and narrations. Hidden turns don't count.
+        """
+        ...
+
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
         """Remove these turns, by default all of them, from the story. Return their number."""
         ...
@@ -203,7 +213,7 @@ class SceneStore(Protocol):
         ...
 
     async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:
-        """Replace the text of a person's line."""
+        """Replace the text of a person's line. Without beats, the line leaves the story."""
         ...
 
     # Takes

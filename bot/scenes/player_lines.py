@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Remedy
@@ -19,7 +19,7 @@ from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.posts import PostPurpose
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.silences import current_silences
-from bot.scenes.turn import TurnKind
+from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -74,16 +74,15 @@ class PlayerLines:
     async def hear(self, scene: Scene, line: IncomingLine, address: Addressee) -> bool:
         """Store a person's line and wake the characters that answer. Return whether it was stored.
 
-        Lines out of character, empty lines and lines during a pause are ignored. For a line with
-        `missed_at`, the rules of that moment apply: a line that was written during a pause, by a
-        muted user or by a player off stage stays unheard, and only the characters that were on
-        stage hear it.
+        Lines during a pause are ignored, and those of people who are muted or off stage. For a line
+        with `missed_at`, the rules of that moment apply, and only the characters that were on
+        stage hear it. A line without words in character keeps its place in the story, because an
+        edit can add words. Its text is not stored.
         """
-        running = self._theatre.running(scene.id)
-        if running is None or is_blank(line.text) or is_out_of_character(line.text):
+        if (running := self._theatre.running(scene.id)) is None:
             return False
-        if not (beats := parse_player_text(line.text)):
-            return False
+        if not (beats := _parse_line(line.text)):
+            line, address = replace(line, text=""), Addressee()
         async with running.lock:
             if line.missed_at is not None:
                 return await self._hear_missed(running, line, beats, address, line.missed_at)
@@ -92,7 +91,8 @@ class PlayerLines:
             if silent is None:
                 audience = running.scene.audience
                 stored, silent = await self._store_line(running, line, beats, address, audience)
-        await self._explain(scene, line.author_id, silent)
+        if beats:
+            await self._explain(scene, line.author_id, silent)
         return stored
 
     async def withdraw(self, scene: Scene, message_id: int) -> None:
@@ -102,28 +102,61 @@ class PlayerLines:
                 turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)
             ):
                 return
-            await self._remove(scene, turn)
+            await self._store.hide_turns(scene.id, [turn.id])
+            await self._stop_answers(scene, turn)
 
-    async def reword(self, scene: Scene, message_id: int, text: str) -> None:
-        """Replace the text of a line that its author edited. It is not answered again.
+    async def reword(self, scene: Scene, edited: IncomingLine, address: Addressee) -> None:
+        """Replace the text of a line that its author edited.
 
-        A line that became empty, or out of character, leaves the story like a deleted one.
+        The line counts like a new one with this text: without words, or from a muted person, it
+        leaves every mind. The characters that it addresses answer it if it had no words before,
+        or if it is the latest turn and has no answer.
         """
-        async with self._lock_turn(scene, message_id) as turn:
-            if turn is None or turn.kind is not TurnKind.LINE:
+        async with self._lock_turn(scene, edited.message_id) as turn:
+            running = self._theatre.running(scene.id)
+            if turn is None or running is None or turn.kind is not TurnKind.LINE:
                 return
-            beats = () if is_out_of_character(text) else parse_player_text(text)
-            if is_blank(text) or not beats:
-                await self._remove(scene, turn)
-            else:
-                await self._store.reword_line(turn.id, text, beats)
+            muted = edited.author_id in running.scene.muted
+            beats = () if muted else _parse_line(edited.text)
+            text = edited.text if beats else ""
+            if turn.take is not None and turn.take.raw == text and turn.take.beats == beats:
+                return
+            await self._store.reword_line(turn.id, text, beats)
+            if not beats:
+                await self._stop_answers(scene, turn)
+            elif turn.state is TurnState.DONE:
+                await self._answer_edit(running, turn, address)
+
+    async def list_recent_messages(self, scene: Scene, most: int) -> list[int]:
+        """Return the ids of the scene's latest messages in its channel, oldest first.
+
+        They are people's lines, and the posts of replies and narrations.
+        """
+        return await self._store.recent_message_ids(scene.id, scene.place.channel_id, most)
 
     async def last_heard(self, scene: Scene) -> int | None:
         """Return the id of the latest message that this scene has stored, if any."""
         return await self._store.last_message_id(scene.id)
 
-    async def _remove(self, scene: Scene, turn: Turn) -> None:
-        await self._store.hide_turns(scene.id, [turn.id])
+    async def _answer_edit(self, running: RunningScene, turn: Turn, address: Addressee) -> None:
+        """Let the addressed characters answer an edited line that has no answer yet."""
+        scene = running.scene
+        had_words = turn.take is not None and bool(turn.take.beats)
+        if scene.state is not SceneState.PLAYING or (
+            had_words and (await self._store.turns(scene.id))[-1].id != turn.id
+        ):
+            return
+        replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
+        names = await self._choose_speakers(scene, turn.speaker, address, replied)
+        for name in names:
+            await self._store.add_reply(
+                scene.id, name, turn.id, self._now(), heard_by=turn.heard_by
+            )
+        if names or (scene.mode is Mode.AUTO and not had_words):
+            running.runner.wake()
+
+    async def _stop_answers(self, scene: Scene, turn: Turn) -> None:
+        """Give up the answers that are owed only to this line, and stop their generation."""
         await give_up_answers(self._store, turn)
         if running := self._theatre.running(scene.id):
             await running.runner.drop_if_not_owed()
@@ -178,7 +211,7 @@ class PlayerLines:
                 answers = [turn.id for turn in stored[1:]]
                 await self._store.set_audience(answers, scene.audience)
         finally:
-            if names or scene.mode is Mode.AUTO:
+            if beats and (names or scene.mode is Mode.AUTO):
                 running.runner.wake()
         silent = director.explain_silence(scene, address, speaker, replied)
         for name in {"", speaker, *names} - silent.keys():
@@ -221,6 +254,11 @@ class PlayerLines:
             post.message_id == message_id and post.purpose is PostPurpose.PERSONA
             for post in await self._posts.posts(turn.id)
         )
+
+
+def _parse_line(text: str) -> tuple[PublicBeat, ...]:
+    """Return the beats of a line, or an empty tuple if it has no words in character."""
+    return () if is_blank(text) or is_out_of_character(text) else parse_player_text(text)
 
 
 def _explain_unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, Notice] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import PostingError, Refused, Remedy
 from bot.her.beats import speech
 from bot.her.player_text import parse_player_text
-from bot.library.name_matching import find_addressed, spoken_names
+from bot.library.name_matching import addressable_names, find_addressed
 from bot.library.normalise import is_blank
 from bot.library.scenario import NARRATOR
 from bot.scenes import cast
@@ -94,7 +94,7 @@ class StoryEvents:
     async def say(self, scene: Scene, name: str, text: str, by: int) -> None:
         """Let a character say a game master's words. The characters they address answer."""
         require_gm(scene, by)
-        names = find_addressed(text, spoken_names(scene.scenario.characters))
+        names = find_addressed(text, addressable_names(scene.scenario.characters))
         async with self._lock_playing(scene) as running:
             character = _require_lendable(find_part(running.scene, name))
             answering = [

@@ -57,10 +57,11 @@ class Theatre(RunningScenes):
             if not scene.place.at_terminal:
                 self.add(scene)
 
-    def play_owed(self) -> None:
-        """Process the turns that were owed when the program last stopped."""
+    def play_owed(self, scene_id: int | None = None) -> None:
+        """Process the turns of one scene, or of all, that were owed at the program's last stop."""
         for running in self._by_id.values():
-            if running.scene.state is SceneState.PLAYING:
+            chosen = scene_id in (None, running.scene.id)
+            if chosen and running.scene.state is SceneState.PLAYING:
                 running.runner.wake()
 
     async def close(self) -> None:

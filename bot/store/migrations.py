@@ -193,7 +193,21 @@ async def silences(transaction: Transaction) -> None:
         await transaction.execute(f"INSERT INTO silences (scene_id, kind, subject, since) {query}")
 
 
-MIGRATIONS: tuple[Migration, ...] = (scenes_turns_posts, destinations_of_beats, silences)
+async def first_message_of_a_place(transaction: Transaction) -> None:
+    """4: the message id after which a scene's messages belong to its current channel.
+
+    A scene that moved has lines from other channels too.
+    """
+    await transaction.execute("ALTER TABLE scenes ADD COLUMN first_message_id INTEGER")
+    await transaction.execute("UPDATE scenes SET first_message_id = last_message_id")
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    scenes_turns_posts,
+    destinations_of_beats,
+    silences,
+    first_message_of_a_place,
+)
 
 
 async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -46,7 +46,7 @@ class PersonalDataRepository(Repository):
                 "takes.author_id, turns.id FROM takes JOIN turns ON turns.id = takes.turn_id "
                 "UNION ALL SELECT scene_id, NULL, '(standing note)', created_at, text, "
                 "author_id, NULL FROM notes) JOIN scenes ON scenes.id = scene_id WHERE "
-                "author_id = ? ORDER BY place IS NULL, place, created_at",
+                "author_id = ? AND raw <> '' ORDER BY place IS NULL, place, created_at",
                 user_id,
             )
         return [
@@ -71,6 +71,11 @@ class PersonalDataRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             await give_up_answers_to(transaction, user_id)
+            await transaction.execute(
+                "DELETE FROM turns WHERE author_id = ?"
+                " AND take_id IN (SELECT id FROM takes WHERE raw = '')",
+                user_id,
+            )  # messages without words don't count
             lines = await transaction.execute("DELETE FROM turns WHERE author_id = ?", user_id)
             lines += await transaction.execute("DELETE FROM takes WHERE author_id = ?", user_id)
             await transaction.execute(

@@ -104,10 +104,13 @@ class TurnRepository(Repository):
             )
 
     async def turns(self, scene_id: int) -> list[Turn]:
-        """Return the turns of the story in order, without hidden ones."""
+        """Return the turns of the story in order, without hidden ones and lines without words."""
         async with self._database.reading() as reading:
             ids = await reading.ids(
-                "SELECT id FROM turns WHERE scene_id = ? AND state <> 'hidden'", scene_id
+                "SELECT id FROM turns WHERE scene_id = ? AND state <> 'hidden' AND NOT"
+                " (kind = 'line' AND NOT EXISTS"
+                " (SELECT 1 FROM beats WHERE beats.take_id = turns.take_id))",
+                scene_id,
             )
             return await read_turns(reading, ids)
 
@@ -133,6 +136,21 @@ class TurnRepository(Repository):
                 "SELECT last_message_id FROM scenes WHERE id = ?", scene_id
             )
             return found
+
+    async def recent_message_ids(self, scene_id: int, channel_id: int, most: int) -> list[int]:
+        """Return the ids of a scene's latest messages in a channel, up to `most`, oldest first."""
+        async with self._database.reading() as reading:
+            ids = await reading.ids(
+                "SELECT message_id FROM (SELECT message_id, id FROM turns WHERE scene_id = ?"
+                " AND state <> 'hidden' AND kind = 'line' AND message_id >"
+                " (SELECT ifnull(first_message_id, 0) FROM scenes WHERE id = scene_id)"
+                " UNION ALL SELECT posts.message_id, turns.id FROM turns JOIN posts"
+                " ON posts.turn_id = turns.id WHERE scene_id = ? AND state <> 'hidden'"
+                " AND posts.channel_id = ? AND purpose IN ('persona', 'narration'))"
+                " ORDER BY id DESC LIMIT ?",
+                *(scene_id, scene_id, channel_id, most),
+            )
+            return sorted(ids)
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
         """Take these turns, or all turns, out of the story for good. Return how many were in it."""
@@ -174,7 +192,10 @@ class TurnRepository(Repository):
             return next(iter(await read_turns(reading, ids)), None)
 
     async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:
-        """Replace the text of a person's line after an edit. The old text is not kept."""
+        """Replace the text of a person's line after an edit. The old text is not kept.
+
+        Without beats, the line leaves the story.
+        """
         async with self._database.transaction() as transaction:
             take_id = await transaction.value("SELECT take_id FROM turns WHERE id = ?", turn_id)
             if take_id is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import AsideError, Refused
 from bot.her.player_text import is_out_of_character
-from bot.library.name_matching import find_addressed, spoken_names
+from bot.library.name_matching import addressable_names, find_addressed
 from bot.scenes import cast
 from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
@@ -62,7 +62,7 @@ class Chat:
     def __init__(self, services: ChatServices, seat: ChatSeat) -> None:
         self._services = services
         self._seat = seat
-        self._names = spoken_names(self.scene.scenario.characters)
+        self._names = addressable_names(self.scene.scenario.characters)
         self._last_id = 0
         self._written: set[Path] = set()
         self._commands = {

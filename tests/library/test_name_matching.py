@@ -8,7 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bot.library.name_matching import find_addressed, find_nearest, spoken_names
+from bot.library.name_matching import (
+    addressable_names,
+    find_addressed,
+    find_nearest,
+    spoken_names,
+)
 from bot.library.normalise import normalise
 from bot.library.scenario import Character
 
@@ -35,7 +40,7 @@ ABROAD = (
 
 
 def heard(text: str, cast: tuple[Character, ...] = BENNETS) -> list[str]:
-    return list(find_addressed(text, spoken_names(cast)))
+    return list(find_addressed(text, addressable_names(cast)))
 
 
 @pytest.mark.parametrize(
@@ -156,6 +161,39 @@ def test_a_full_name_wins_over_another_characters_short_form() -> None:
     assert spoken["john"] == "Mary"
 
 
+def test_a_name_that_several_characters_share_addresses_all_of_them() -> None:
+    cast = (
+        Character(name="Mr Bennet"),
+        Character(name="Mrs Bennet", aliases=("My dear",)),
+        Character(name="Jane Bennet", aliases=("my dear", "Miss Bennet")),
+        Character(name="Mr. Collins"),
+    )
+    assert heard("@Bennet, dinner!", cast) == ["Mr Bennet", "Mrs Bennet", "Jane Bennet"]
+    assert heard("@my dear", cast) == ["Mrs Bennet", "Jane Bennet"]
+    assert heard("@Miss Bennet", cast) == ["Jane Bennet"]
+    assert heard("@Mr Bennet and @Bennet", cast) == ["Mr Bennet", "Mrs Bennet", "Jane Bennet"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> @Papa said no",
+        "  > @Papa",
+        "> one\n> @Papa\nI disagree.",
+        ">>> @Papa\n@Mrs Bennet",
+        "Look:\n>>> one\n@Papa",
+        "> Hm.\n`@Papa`",
+    ],
+)
+def test_a_quote_addresses_no_character(text: str) -> None:
+    assert heard(text) == []
+
+
+@pytest.mark.parametrize("text", ["> No.\n@Papa?", "@Papa > you", ">@Papa", "a\n@Papa\n> @Lizzy"])
+def test_words_outside_a_quote_address_a_character(text: str) -> None:
+    assert heard(text) == ["Mr Bennet"]
+
+
 def test_the_nearest_names_are_sorted_best_first() -> None:
     names = [character.name for character in BENNETS]
     assert find_nearest("mister benet", names)[0] == "Mr Bennet"
@@ -180,7 +218,8 @@ prose = st.text(max_size=60).filter(lambda text: "@" not in unicodedata.normaliz
 def test_every_spoken_name_of_a_cast_matches_after_an_at_sign(
     cast: list[str], data: st.DataObject
 ) -> None:
-    spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
+    characters = [Character.model_construct(name=name, aliases=()) for name in cast]
+    spoken, addressable = spoken_names(characters), addressable_names(characters)
     for name in cast:
         assert spoken[normalise(name)] == name
         written = data.draw(
@@ -191,14 +230,14 @@ def test_every_spoken_name_of_a_cast_matches_after_an_at_sign(
         assume(
             normalise(written) == normalise(name)
         )  # ß and its kind change when they are put in capitals
-        assert find_addressed(f"So, @{written} — what now?", spoken) == (name,)
+        assert find_addressed(f"So, @{written} — what now?", addressable) == (name,)
     for short, name in spoken.items():
-        assert find_addressed(f"@{short}", spoken) == (name,)
+        assert find_addressed(f"@{short}", addressable) == (name,)
 
 
 @given(st.lists(names, min_size=1, max_size=6, unique_by=normalise), prose)
 def test_a_line_without_an_at_sign_addresses_no_character(cast: list[str], text: str) -> None:
-    spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
+    spoken = addressable_names([Character.model_construct(name=name, aliases=()) for name in cast])
     assert find_addressed(f"{text} {' '.join(cast)}", spoken) == ()
 
 
@@ -209,5 +248,5 @@ def test_normalising_twice_changes_nothing_more(text: str) -> None:
 
 @given(st.text(max_size=200), st.lists(names, max_size=4))
 def test_any_text_can_be_searched_for_names(text: str, cast: list[str]) -> None:
-    spoken = spoken_names([Character.model_construct(name=name, aliases=()) for name in cast])
+    spoken = addressable_names([Character.model_construct(name=name, aliases=()) for name in cast])
     assert set(find_addressed(text, spoken)) <= set(cast)

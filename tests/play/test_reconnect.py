@@ -41,7 +41,7 @@ class Reconnection:
             (scene for scene in self.running.values() if scene.place.channel_id == channel_id), None
         )
 
-    def play_owed(self) -> None:
+    def play_owed(self, _scene_id: int | None = None) -> None:
         """Do nothing: no reply is pending."""
 
     async def end(self, scene: Any, _by: int, *, moderates: bool = False) -> None:

@@ -138,6 +138,13 @@ class TheatreHarness:
         await self.player_lines.hear(scene, line, Addressee(to, bot, reply_to))
         return line.message_id
 
+    async def edit(
+        self, scene: Scene, message: int, text: str, *to: str, author: int = ALICE
+    ) -> None:
+        """Edit a message of a player."""
+        line = IncomingLine(author, "Alice", message, text)
+        await self.player_lines.reword(scene, line, Addressee(to))
+
     async def post(self, turn: Turn, message_id: int) -> None:
         """Store that this message shows the turn."""
         take_id = turn.take.id if turn.take else None

@@ -40,11 +40,11 @@ async def delete(harness: TheatreHarness, scene: Scene, message: int) -> None:
 
 
 async def empty(harness: TheatreHarness, scene: Scene, message: int) -> None:
-    await harness.player_lines.reword(scene, message, "   ")
+    await harness.edit(scene, message, "   ")
 
 
 async def comment_out(harness: TheatreHarness, scene: Scene, message: int) -> None:
-    await harness.player_lines.reword(scene, message, "// never mind")
+    await harness.edit(scene, message, "// never mind")
 
 
 async def hide(harness: TheatreHarness, _scene: Scene, message: int) -> None:
@@ -238,7 +238,7 @@ async def test_clear_is_final(tmp_path: Path) -> None:
         ):
             with pytest.raises(Exception, match=r"story|back|finished|failed"):
                 await attempt
-        await harness.player_lines.reword(scene, message, "MARMALADE!")
+        await harness.edit(scene, message, "MARMALADE!")
         assert await harness.read_story(scene) == []
     async with open_harness(tmp_path, BENNET) as harness:
         harness.ids = count(2000)

@@ -312,7 +312,7 @@ async def test_an_edited_line_is_not_answered_again(
         scene = await harness.start()
         message = await harness.say(scene, "Papa?", "Mr Bennet")
         await harness.wait_until_idle(scene)
-        await harness.player_lines.reword(scene, message, "Dear Papa?")
+        await harness.edit(scene, message, "Dear Papa?", "Mr Bennet")
         assert (await harness.read_story(scene))[0] == ("Alice", "Dear Papa?")
         assert len(harness.engine.requests) == 1
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from bot.store.transaction import Transaction
 
 
+LATEST = len(MIGRATIONS)
+
+
 async def moods(transaction: Transaction) -> None:
     """Give every turn a mood."""
     await transaction.execute("ALTER TABLE turns ADD COLUMN mood TEXT")
@@ -57,7 +60,7 @@ def columns(path: Path, table: str) -> list[object]:
 
 @pytest.fixture
 async def played(path: Path) -> Path:
-    """A database of the first schema with a turn in it."""
+    """A database of the latest schema with a turn in it."""
     async with await Store.open(path) as store:
         scene = await begin(store)
         await narrate(store, scene.id, "It rains.", None, NOON)
@@ -79,7 +82,7 @@ async def test_opening_again_changes_nothing(played: Path) -> None:
 async def test_an_older_database_is_copied_before_its_migration(played: Path) -> None:
     await upgrade(played, moods)
     assert "mood" in columns(played, "turns")
-    copy = played.with_name(f"aside.db.schema-{len(MIGRATIONS)}")
+    copy = played.with_name(f"aside.db.schema-{LATEST}")
     assert "mood" not in columns(copy, "turns")
     assert from_outside(copy, "SELECT count(*) FROM turns") == [(1,)]
     assert copy.stat().st_mode & 0o077 == 0
@@ -94,7 +97,7 @@ async def test_rebuilding_a_table_keeps_the_rows_that_refer_to_it(played: Path) 
 async def test_a_failed_migration_leaves_the_database_unchanged(played: Path, step: object) -> None:
     with pytest.raises(StoreError):
         await upgrade(played, moods, step)
-    assert from_outside(played, "PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
+    assert from_outside(played, "PRAGMA user_version") == [(LATEST + 1,)]
     assert "mood" in columns(played, "turns")
     assert "half" not in columns(played, "turns")
     assert from_outside(played, "SELECT count(*) FROM scenes") == [(1,)]
@@ -109,8 +112,8 @@ async def test_a_failed_migration_can_be_retried(played: Path) -> None:
 
 
 async def test_a_failed_copy_stops_the_migration(played: Path) -> None:
-    played.with_name(f"aside.db.schema-{len(MIGRATIONS)}").mkdir()
-    with pytest.raises(StoreError, match=r"schema-\d is a folder"):
+    played.with_name(f"aside.db.schema-{LATEST}").mkdir()
+    with pytest.raises(StoreError, match=rf"schema-{LATEST} is a folder"):
         await upgrade(played, moods)
     assert "mood" not in columns(played, "turns")
 

@@ -1,0 +1,66 @@
+"""The words of a message, and the characters that it addresses."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import discord
+
+from bot.library.name_matching import addressable_names, find_addressed, remove_quotes
+from bot.scenes.director import Addressee
+from cogs.message_text import replace_markup
+
+if TYPE_CHECKING:
+    from bot.scenes.scene import Scene
+
+_NUDGE: Final = "…"
+"""The text of a line that only mentions a character."""
+
+
+def read_words(message: discord.Message) -> str:
+    """Return the text as people see it, without mentions of the bot."""
+    spoken = message.clean_content.replace("\u200b", "")
+    for name in (_bot_name(message), _bot_role(message)):
+        if name:
+            spoken = re.sub(rf"@{re.escape(name)}[,:]?[ \t]*", "", spoken)
+    spoken = replace_markup(spoken, message.created_at)
+    mentioned = bool(message.content.strip()) and not spoken.strip()
+    return _NUDGE if mentioned else spoken.strip()
+
+
+def read_address(scene: Scene, message: discord.Message) -> Addressee:
+    """Return the addressees: characters by name or role, the bot, the replied-to message.
+
+    Quotes and code address nobody.
+    """
+    own_words = remove_quotes(message.content)
+    roles = {part.role_id: part.character for part in scene.parts if part.role_id}
+    text = re.sub(r"<@&(\d+)>", lambda role: f"@{roles.get(int(role[1]), '')}", own_words)
+    is_reply = message.reference is not None and message.type is discord.MessageType.reply
+    return Addressee(
+        characters=find_addressed(text, addressable_names(scene.scenario.characters)),
+        bot=_mentions_bot(message, own_words),
+        reply_to=message.reference.message_id if message.reference and is_reply else None,
+    )
+
+
+def _mentions_bot(message: discord.Message, text: str) -> bool:
+    guild = message.guild
+    if guild is None:
+        return False
+    role = guild.self_role  # people pick the bot's role instead of the bot by mistake
+    return bool(re.search(rf"<@!?{guild.me.id}>", text)) or (
+        role is not None and f"<@&{role.id}>" in text
+    )
+
+
+def _bot_name(message: discord.Message) -> str | None:
+    me = message.guild.me if message.guild else None
+    mentioned = me is not None and re.search(rf"<@!?{me.id}>", message.content)
+    return me.display_name if me and mentioned else None
+
+
+def _bot_role(message: discord.Message) -> str | None:
+    role = message.guild.self_role if message.guild else None
+    return role.name if role is not None and role in message.role_mentions else None
