@@ -114,8 +114,8 @@ def _describe_foreign(names: Sequence[str], prefix: str) -> Iterable[str]:
     if cluster:
         service = prefix.strip("_").lower()
         yield (
-            f"Ignored {_list_names(cluster)}. Kubernetes and Docker set such variables for a service "
-            f"called {service}. Set `enableServiceLinks: false` to avoid them."
+            f"Ignored {_list_names(cluster)}. Kubernetes and Docker set such variables for a "
+            f"service called {service}. Set `enableServiceLinks: false` to avoid them."
         )
     if others:
         verb = "is not a setting" if len(others) == 1 else "are not settings"

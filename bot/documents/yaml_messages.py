@@ -52,15 +52,15 @@ _MEANINGS: Final = (
     (
         "',' or ']'",
         (
-            "the `[` of line {begun} is not closed, or a comma is missing. End the list with `]`, or "
-            "put text that begins with `[` in quotes"
+            "the `[` of line {begun} is not closed, or a comma is missing. End the list with `]`, "
+            "or put text that begins with `[` in quotes"
         ),
     ),
     (
         "',' or '}'",
         (
-            "the `{{` of line {begun} is not closed, or a comma is missing. End the group with `}}`, "
-            "or put text that begins with `{{` in quotes"
+            "the `{{` of line {begun} is not closed, or a comma is missing. End the group with "
+            "`}}`, or put text that begins with `{{` in quotes"
         ),
     ),
     ("node content", "a `[` or `{{` above is not closed. Close it"),
@@ -79,15 +79,15 @@ _MEANINGS: Final = (
     (
         "block end",
         (
-            "this doesn't match the block that starts in line {begun}. Indent it like the lines above "
-            "or quote the text"
+            "this doesn't match the block that starts in line {begun}. Indent it like the lines "
+            "above or quote the text"
         ),
     ),
     (
         "expected key",
         (
-            "this doesn't match the block that starts in line {begun}. Indent it like the lines above "
-            "or quote the text"
+            "this doesn't match the block that starts in line {begun}. Indent it like the lines "
+            "above or quote the text"
         ),
     ),
 )

@@ -87,7 +87,7 @@ class Tree:
 
 @dataclass(slots=True)
 class _Node:
-    """A value under construction. An alias shares its anchor's node, so nodes never form a cycle."""
+    """A value under construction. An alias shares its anchor's node, so nodes form no cycle."""
 
     position: SourcePosition
     anchor: str | None = None
@@ -165,7 +165,8 @@ class _Composer:
         for name, position in self._unused.items():
             raise Fault(
                 position,
-                f"YAML reads `&{name[:40]}` as an anchor, but it has no alias. Put the text in quotes",
+                f"YAML reads `&{name[:40]}` as an anchor, but it has no alias. Put the text in "
+                "quotes",
             )
         return None if self._root is not None and self._root.position.written == "" else self._root
 
@@ -332,8 +333,8 @@ def _refuse_half_characters(position: SourcePosition, text: str) -> None:
 def _describe_cut(text: str) -> str:
     problem = "the text ends before the `#`" if text else "there is no text before the `#`"
     return (
-        f"{problem}, because ` #` starts a comment. Put the text in quotes. If it is a comment, put "
-        "two spaces before the `#` and one after it"
+        f"{problem}, because ` #` starts a comment. Put the text in quotes. If it is a comment, "
+        "put two spaces before the `#` and one after it"
     )
 
 

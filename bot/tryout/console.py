@@ -40,8 +40,7 @@ def open_browser(address: str) -> None:
         port = address.split(":")[2].partition("/")[0]
         _say(
             "This machine has no display. Open the link in a browser. From another machine, first "
-            "run "
-            f"`ssh -L {port}:127.0.0.1:{port} …`."
+            f"run `ssh -L {port}:127.0.0.1:{port} …`."
         )
         return
     # A browser may take long or never return, so don't wait for it.

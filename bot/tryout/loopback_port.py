@@ -26,7 +26,6 @@ def listen(port: int | None) -> socket.socket:
         server.close()
         raise UserInputError(
             f"Port {port} can't be used ({error.strerror}). Choose another with `--port`, or "
-            "leave it "
-            "out to use any free port."
+            "leave it out to use any free port."
         ) from error
     return server

@@ -1,4 +1,4 @@
-"""Prepare the standard streams: replace closed ones and accept characters that they can't encode."""
+"""Replace closed standard streams, and accept characters that a stream can't encode."""
 
 from __future__ import annotations
 

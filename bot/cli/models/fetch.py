@@ -130,8 +130,7 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
         if entry.checkpoint is None:
             raise UserInputError(
                 f"{entry.name} has no safetensors. Run `aside models pull {entry.name}`, or add "
-                "its "
-                "file with `aside models add`."
+                "its file with `aside models add`."
             )
         repo, title, wanted = (
             entry.checkpoint,

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 PORTAL = "https://discord.com/developers/applications"
 NO_LOGIN = (
-    f"The Discord token is missing. Create an application at {PORTAL}, copy its bot's token, and put "
-    f"{TOKEN}=… in a file named .env here or in the environment."
+    f"The Discord token is missing. Create an application at {PORTAL}, copy its bot's token, and "
+    f"put {TOKEN}=… in a file named .env here or in the environment."
 )
 INTENT_MISSING = (
     "Discord refuses the message content intent. Switch on “Message Content Intent” under Bot at "
     f"{PORTAL}, then start again."
 )
 TOKEN_REJECTED = (
-    "Discord does not accept the token. Use the token of a bot, not of a person's account. Reset it "
-    f"at {PORTAL} (Bot, Reset Token) and put the new one in {TOKEN}."
+    "Discord does not accept the token. Use the token of a bot, not of a person's account. Reset "
+    f"it at {PORTAL} (Bot, Reset Token) and put the new one in {TOKEN}."
 )
 
 
@@ -67,8 +67,8 @@ def explain_login_error(error: Exception) -> AsideError:
             )
         case aiohttp.ClientHttpProxyError():
             return DiscordUnreachable(
-                f"The proxy in `discord.proxy` refuses connections to Discord ({error.status}). Ask "
-                "whoever runs it."
+                f"The proxy in `discord.proxy` refuses connections to Discord ({error.status}). "
+                "Ask whoever runs it."
             )
         case aiohttp.ClientProxyConnectionError():
             return DiscordUnreachable(
@@ -104,7 +104,8 @@ def explain_login_error(error: Exception) -> AsideError:
             )
         case discord.GatewayNotFound():
             return DiscordUnreachable(
-                "Discord's gateway is not available. Check https://discordstatus.com, then try again."
+                "Discord's gateway is not available. Check https://discordstatus.com, then try "
+                "again."
             )
         case TimeoutError():
             return DiscordUnreachable("Discord did not answer in time. Check the network.")

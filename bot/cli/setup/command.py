@@ -94,14 +94,12 @@ def _set_token(given: str | None, proxy: str | None, *, asking: bool, offline: b
     if account.message_content:
         typer.echo(
             "The Message Content intent is on, so the bot can read the players' messages. It "
-            "needs no "
-            "other intent."
+            "needs no other intent."
         )
     else:
         typer.echo(
             f"Switch on “Message Content Intent” under Bot at {_PORTAL}. Without it the bot can't "
-            "read "
-            "the players' messages. It needs no other privileged intent."
+            "read the players' messages. It needs no other privileged intent."
         )
 
 
@@ -145,8 +143,7 @@ def _choose_model(given: str | None, vram: list[str] | None, *, asking: bool) ->
     if proposal is None:
         typer.echo(
             "Only the demo model fits this machine well. It is a small stand-in that shows how "
-            "Aside "
-            "works."
+            "Aside works."
         )
         return None
     entry, fit = proposal
