@@ -89,11 +89,11 @@ async def _serve(
 ) -> None:
     from bot.app import create_bot
     from bot.engine_factory import create_engine
-    from bot.tryout import console
+    from bot.tryout import terminal_messages
 
     cancel_on_signals()
     engine = create_engine(settings)
-    console.announce_loading()
+    terminal_messages.announce_loading()
     try:
         # Both take long, so run them at the same time.
         await asyncio.gather(engine.start(), asyncio.to_thread(import_module, "bot.tryout.session"))
@@ -102,9 +102,9 @@ async def _serve(
         async with run_session(
             lambda proxy: create_bot(settings, engine=proxy), engine, server, scenario
         ) as site:
-            console.announce_site(site.address, engine.info)
+            terminal_messages.announce_site(site.address, engine.info)
             if browser:
-                console.open_browser(site.address)
+                terminal_messages.open_browser(site.address)
             await asyncio.Event().wait()
     finally:
         await engine.close()

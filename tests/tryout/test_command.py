@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.cli.try_command import TryExtraMissing, try_
-from bot.tryout import console
+from bot.tryout import terminal_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,5 +144,5 @@ def test_without_a_display_the_visitor_opens_the_link(
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
-    console.open_browser("http://127.0.0.1:8123/#key")
+    terminal_messages.open_browser("http://127.0.0.1:8123/#key")
     assert "ssh -L 8123:127.0.0.1:8123" in capsys.readouterr().out
