@@ -11,10 +11,11 @@ from discord import app_commands
 from discord.ext import commands
 
 from bot.errors import Refused
+from bot.her.beats import BeatKind
 from bot.posting import buttons
 from bot.posting.buttons import TurnAction
 from bot.posting.render import render_gm_messages, render_public_messages
-from bot.scenes.reveal import Audience
+from bot.scenes.reveal import Audience, Destination
 from bot.scenes.turn import TurnState
 from cogs import interaction_replies
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 _Found = TypeVar("_Found")
+_ANSWERED = (TurnAction.MENU, TurnAction.SHOW_THOUGHTS, TurnAction.REVEAL_THOUGHTS)
 _STEPS = {TurnAction.PREVIOUS_TAKE: -1, TurnAction.NEXT_TAKE: 1}
 
 
@@ -118,9 +120,7 @@ class ReplyActions(commands.Cog):
             await self._require_current(interaction, turn_id)
             await self._open_form(interaction, turn_id)
             return
-        await interaction.response.defer(
-            ephemeral=True, thinking=action in (TurnAction.MENU, TurnAction.SHOW_THOUGHTS)
-        )
+        await interaction.response.defer(ephemeral=True, thinking=action in _ANSWERED)
         await self._require_current(interaction, turn_id)
         if action is TurnAction.MENU:
             turn = await self._takes.require_turn(turn_id, interaction.user.id)
@@ -130,6 +130,13 @@ class ReplyActions(commands.Cog):
         elif action is TurnAction.SHOW_THOUGHTS:
             posts = await self._posts.posts(turn_id)
             await self._send_thoughts(interaction, posts[0].message_id if posts else 0)
+        elif action is TurnAction.REVEAL_THOUGHTS:
+            await self._takes.redirect(
+                turn_id, BeatKind.THOUGHT, Destination.SPOILER, interaction.user.id
+            )
+            await interaction_replies.reply_privately(
+                interaction, "Everyone can read the thoughts of that reply now."
+            )
         elif action in _STEPS:
             await self._takes.step(turn_id, interaction.user.id, _STEPS[action])
             await self._refresh(interaction, turn_id)

@@ -44,6 +44,7 @@ class TurnAction(StrEnum):
     WRITE_MORE = "longer"
     MENU = "menu"
     SHOW_THOUGHTS = "thoughts"
+    REVEAL_THOUGHTS = "reveal"
     EDIT = "edit"
     BRANCH = "branch"
     HIDE = "hide"
@@ -90,7 +91,8 @@ def menu_view(turn: Turn) -> discord.ui.View:
         _create_button(turn.id, TurnAction.EDIT, "Edit", "✏️"),
     ]
     thoughts = _create_button(turn.id, TurnAction.SHOW_THOUGHTS, "Show thoughts", "💭")
-    return _create_view(takes, [thoughts, *story])
+    reveal = _create_button(turn.id, TurnAction.REVEAL_THOUGHTS, "Reveal thoughts", "📣")
+    return _create_view(takes, [thoughts, reveal, *story])
 
 
 def confirm_rewind_view(turn_id: int) -> discord.ui.View:

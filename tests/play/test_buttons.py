@@ -23,7 +23,14 @@ async def test_forbidden_presses_are_refused_in_private_and_change_no_reply(
         ):  # whose line it answers may have another take, and no more
             await refused(evening, await evening.lizzy.context_menu(post, menu))
         mine = await evening.lizzy.press(post, "More…")
-        for button in ("Edit", "Rewind to here", "Branch", "Hide", "Show thoughts"):
+        for button in (
+            "Edit",
+            "Rewind to here",
+            "Branch",
+            "Hide",
+            "Show thoughts",
+            "Reveal thoughts",
+        ):
             await refused(evening, await evening.lizzy.press(mine.message, button))
         await evening.discord.quiet()
         assert len(engine.requests) == 1

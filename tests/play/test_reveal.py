@@ -41,3 +41,21 @@ async def test_thoughts_of_earlier_replies_stay_as_private_as_they_were(evening:
         await evening.discord.until(lambda: "take him" in personas(evening.stage)[-1].content)
         assert "SECRET two" in personas(evening.stage)[-1].content
         assert "SECRET one" not in evening.lizzy.ever_saw()
+
+
+async def test_a_gm_reveals_the_thoughts_of_an_earlier_reply_on_purpose(evening: Evening) -> None:
+    async with evening.online(await ready(FIRST, SECOND)):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        post = await evening.answer()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Indeed?")
+        await evening.answer(count=2)
+        menu = await evening.lizzy.context_menu(post, "More…")
+        refused = await evening.lizzy.press(menu.message, "Reveal thoughts")
+        assert "Only the game master" in refused.text
+        menu = await evening.gm.context_menu(post, "More…")
+        await evening.gm.press(menu.message, "Reveal thoughts")
+        await evening.discord.until(lambda: "||SECRET one||" in post.content)
+        assert "SECRET two" not in evening.lizzy.ever_saw()
+        shown = await evening.kitty.context_menu(post, "Show thoughts")
+        assert "SECRET one" in shown.text
