@@ -11,6 +11,7 @@ from cogs.mydata import MyDataCommands
 from cogs.play import PlayCommands
 from cogs.reply_actions import ReplyActions
 from cogs.reveal import RevealCommands
+from cogs.role_cleanup import RoleCleanup
 from cogs.scene import SceneCommands
 from cogs.story_actions import StoryActions
 from cogs.undelivered import Undelivered
@@ -65,6 +66,7 @@ def create_cogs(
         ReplyActions(bot=bot, theatre=theatre, takes=services.takes, posts=store),
         story_actions,
         Undelivered(theatre=theatre, delivery=delivery),
+        RoleCleanup(bot=bot, theatre=theatre, store=store),
         Listener(
             bot=bot,
             theatre=theatre,

@@ -22,7 +22,7 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 └── PostingError                Discord rejected a post
     ├── DiscordNotResponding    … or did not answer: it may have carried out the request
     ├── MissingPermission       … because the bot lacks a permission in a channel
-    ├── ContentRejected         … because a filter refused the words; the same words are refused again
+    ├── ContentRejected         … because a filter refused the words; a retry needs other words
     └── WebhookUnavailable      … because the channel can have no webhook of Aside's
         └── WebhookLimitReached … because it has as many webhooks as Discord allows
 """

@@ -56,6 +56,11 @@ class RoleCleanup(commands.Cog):
         """Delete the roles that are left from before the bot was removed."""
         await self._delete_unused(guild)
 
+    @commands.Cog.listener()
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """Delete the roles of scenes that ended while the server was unavailable."""
+        await self._delete_unused(guild)
+
     async def delete_roles(self, scene: Scene) -> None:
         """Delete the roles of an ended scene that no other scene uses."""
         if (guild := self._bot.get_guild(scene.place.guild_id)) is not None:

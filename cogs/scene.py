@@ -79,9 +79,12 @@ class SceneCommands(
         director = gm or interaction.user
         if director.bot:
             raise Refused("A bot can't be the game master. Name a person.")
-        scene = await self._open(
-            channel, await self._theatre.start(_place(channel), chosen, director.id)
-        )
+        scene = await self._theatre.start(_place(channel), chosen, director.id)
+        try:
+            scene = await self._open(channel, scene)
+        except Exception:
+            await self._theatre.discard(scene)
+            raise
         await self._answer_starter(interaction, scene, director.id)
 
     @start.autocomplete("scenario")
@@ -109,7 +112,11 @@ class SceneCommands(
         reopened = await self._theatre.reopen(
             int(scene[:18]), _place(channel), people, interaction.id
         )
-        opened = await self._open(channel, reopened)
+        try:
+            opened = await self._open(channel, reopened)
+        except Exception:
+            await self._theatre.end(reopened, interaction.user.id, moderates=True)
+            raise
         turns = await self._theatre.queries.read_history(opened)
         await self._delivery.post_sentence(
             opened,
@@ -137,10 +144,7 @@ class SceneCommands(
         """End the scene in this channel."""
         scene = self._here(interaction)
         await interaction.response.defer()
-        ended = await self._theatre.end(
-            scene, interaction.user.id, moderates=can_moderate(interaction)
-        )
-        await self._remove_roles(interaction, ended)
+        await self._theatre.end(scene, interaction.user.id, moderates=can_moderate(interaction))
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
 
     @app_commands.command(description="Bring back the turns that were undone last (game masters)")
@@ -246,12 +250,18 @@ class SceneCommands(
         return channel
 
     async def _open(self, channel: Stageable, scene: Scene) -> Scene:
-        """Create the characters' roles and post the opening."""
-        if self._settings.roles:
-            scene = await self._theatre.controls.assign_roles(
-                scene, await character_roles.create_roles(channel.guild, scene)
-            )
-        await self._delivery.open(scene)
+        """Create the characters' roles and post the opening. If that fails, nothing is left."""
+        earlier = {part.role_id for part in scene.parts}
+        roles: dict[str, int] = {}
+        try:
+            if self._settings.roles:
+                roles = await character_roles.create_roles(channel.guild, scene)
+                scene = await self._theatre.controls.assign_roles(scene, roles)
+            await self._delivery.open(scene)
+        except Exception:
+            new = [role_id for role_id in roles.values() if role_id not in earlier]
+            await character_roles.delete_roles(channel.guild, new)
+            raise
         return scene
 
     async def _answer_starter(
@@ -265,13 +275,6 @@ class SceneCommands(
         await interaction_replies.reply_privately(
             interaction, "\n".join(sentence for sentence in sentences if sentence)
         )
-
-    async def _remove_roles(self, interaction: discord.Interaction, scene: Scene) -> None:
-        """Remove the scene's roles, except those that its branches use."""
-        used = {part.role_id for other in self._theatre.scenes() for part in other.parts}
-        roles = [part.role_id for part in scene.parts if part.role_id and part.role_id not in used]
-        if roles and interaction.guild is not None:
-            await character_roles.delete_roles(interaction.guild, roles)
 
 
 def _place(channel: Stageable) -> Place:

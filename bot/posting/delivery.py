@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from bot.errors import PostingError
 from bot.posting import opening_post
 from bot.posting.channels import Channels
 from bot.posting.direct_messages import DirectMessages
+from bot.posting.discord_errors import REQUEST_ERRORS
 from bot.posting.escaping import format_sentence
 from bot.posting.failure_notices import FailureNotices
 from bot.posting.graphemes import shorten
@@ -94,10 +96,21 @@ class DiscordDelivery:
         await self._webhooks.close()
 
     async def open(self, scene: Scene) -> None:
-        """Post the opening of a scene and prepare its webhook. Raises PostingError."""
-        for embed in opening_post.build_embeds(scene):
-            await self._channels.send(scene.place, embed=embed)
-        await self._replies.prepare(scene)
+        """Post the opening of a scene and prepare its webhook.
+
+        If that fails, remove the part that was posted. Raises PostingError.
+        """
+        posted: list[int] = []
+        try:
+            for embed in opening_post.build_embeds(scene):
+                message = await self._channels.send(scene.place, embed=embed)
+                posted.append(message.id)
+            await self._replies.prepare(scene)
+        except Exception:
+            for message_id in posted:
+                with contextlib.suppress(*REQUEST_ERRORS, PostingError):
+                    await self._channels.delete(scene.place, message_id)
+            raise
 
     async def greet(self, scene: Scene, gm_id: int) -> bool:
         """Tell a game master in a direct message that thoughts arrive there.

@@ -90,6 +90,10 @@ class SceneStore(Protocol):
         """
         ...
 
+    async def delete_scene(self, scene_id: int) -> None:
+        """Delete a scene and everything that belongs to it."""
+        ...
+
     async def move_scene(self, scene: Scene, heard: int, now: datetime) -> None:
         """Store that an ended scene continues at its new place.
 

@@ -42,8 +42,8 @@ def build_sheet(
 ) -> CharacterSheet:
     """Return the knowledge of this mind before the first turn, without the others' motivations.
 
-    If the scene moved in `turns`, the sheet has the latest setting. `requirements` is the model's own
-    Requirements section. If it is empty, the sheet has Aside's.
+    If the scene moved in `turns`, the sheet has the latest setting. `requirements` is the model's
+    own Requirements section. If it is empty, the sheet has Aside's.
     """
     return CharacterSheet(
         character=character.name,

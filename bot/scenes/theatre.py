@@ -16,7 +16,7 @@ from bot.scenes.scene_controls import SceneControls
 from bot.scenes.scene_queries import SceneQueries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime
 
     from bot.library.scenario import Scenario
@@ -45,6 +45,8 @@ class Theatre(RunningScenes):
         self._store = store
         self._delivery = delivery
         self._now = now
+        self.on_end: Callable[[Scene], Awaitable[None]] | None = None
+        """Awaited with each scene that has ended. Must not raise."""
         self.queries = SceneQueries(store, generator)
         self.controls = SceneControls(self, store, now)
 
@@ -88,7 +90,16 @@ class Theatre(RunningScenes):
         await self._give_up_owed(scene)
         ended = await self.change(scene, lambda now: replace(now, state=SceneState.ENDED))
         self.remove(scene)
+        if self.on_end is not None:
+            await self.on_end(ended)
         return ended
+
+    async def discard(self, scene: Scene) -> None:
+        """Delete a scene whose start failed, so that nothing of it is left."""
+        if running := self.running(scene.id):
+            await running.runner.stop()
+        self.remove(scene)
+        await self._store.delete_scene(scene.id)
 
     async def reopen(self, scene_id: int, place: Place, people: Sequence[int], heard: int) -> Scene:
         """Continue an ended scene at a place of the same server.

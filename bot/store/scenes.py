@@ -75,6 +75,32 @@ class SceneRepository(Repository):
                 await require_free_channel(transaction, scene.place.channel_id, scene.id)
             await _write(transaction, scene, now)
 
+    async def delete_scene(self, scene_id: int) -> None:
+        """Delete a scene and everything that belongs to it."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute("DELETE FROM scenes WHERE id = ?", scene_id)
+            await transaction.execute(
+                "DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)"
+            )
+
+    async def unused_roles(self, guild_id: int) -> list[int]:
+        """Return the ids of a server's roles that only ended scenes still have."""
+        async with self._database.reading() as reading:
+            return await reading.ids(
+                "SELECT DISTINCT role_id FROM parts JOIN scenes ON scenes.id = scene_id"
+                " WHERE guild_id = ? AND role_id IS NOT NULL GROUP BY role_id"
+                " HAVING sum(state <> 'ended') = 0",
+                guild_id,
+            )
+
+    async def forget_roles(self, role_ids: Sequence[int]) -> None:
+        """Store that these roles were deleted."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "UPDATE parts SET role_id = NULL WHERE role_id IN (SELECT value FROM json_each(?))",
+                id_list(role_ids),
+            )
+
     async def move_scene(self, scene: Scene, heard: int, now: datetime) -> None:
         """Store that a scene continues at its new place.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from bot.errors import MissingPermission, PostingError
 from bot.her.beats import action, planning, thought
 from bot.posting.buttons import TRY_AGAIN_ID
+from bot.posting.opening_post import build_embeds
 from bot.scenes.reveal import Destination, RevealPolicy
 from tests.loopback.entities import ChannelKind
 
@@ -235,3 +237,15 @@ async def test_the_error_says_if_discord_does_not_respond(setup: PostingSetup) -
     setup.discord.faults.fail("create_message", 503)
     with pytest.raises(PostingError, match="Discord did not respond"):
         await setup.delivery.post_sentence(setup.scene(), "Hello?")
+
+
+async def test_an_opening_that_fails_at_its_second_post_is_removed(setup: PostingSetup) -> None:
+    scene = setup.scene()
+    long = scene.scenario.model_copy(update={"opening": "It rains in Hertfordshire. " * 200})
+    scene = replace(scene, scenario=long)
+    assert len(build_embeds(scene)) > 1
+    setup.discord.faults.slow("create_message", 0.0)
+    setup.discord.faults.refuse("create_message", 50013)
+    with pytest.raises(PostingError):
+        await setup.delivery.open(scene)
+    assert setup.channel.messages == []

@@ -18,6 +18,8 @@ from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bot.scenes.scene import Scene
+
 BENNET = reply("Mr Bennet", says="You refuse him, then?")
 MADAM = reply("Mrs Bennet", says="My nerves!")
 
@@ -435,3 +437,28 @@ async def test_thoughts_are_the_gms_unless_the_scene_reveals_them(
         ] == [BeatKind.THOUGHT]
         with pytest.raises(Refused, match="not a finished reply"):
             await harness.theatre.queries.read_thoughts(line, GM)
+
+
+async def test_a_discarded_scene_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with open_harness(tmp_path, BENNET) as harness:
+        harness.engine.gate.clear()
+        scene = await harness.start()
+        await harness.say(scene, "Papa?", "Mr Bennet")
+        await harness.theatre.discard(scene)
+        assert harness.engine.running == 0
+        assert harness.theatre.scenes() == ()
+        assert await harness.store.scene(scene.id) is None
+        await harness.start()
+
+
+async def test_the_end_of_a_scene_is_reported(tmp_path: Path) -> None:
+    async with open_harness(tmp_path, BENNET) as harness:
+        ended: list[int] = []
+
+        async def note(scene: Scene) -> None:
+            ended.append(scene.id)
+
+        harness.theatre.on_end = note
+        scene = await harness.start()
+        await harness.theatre.end(scene, GM)
+        assert ended == [scene.id]

@@ -11,7 +11,7 @@ from bot.errors import Refused, StoreError
 from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.scene import Part, Place, SceneState
 from bot.store.store import Store
-from tests.store.conftest import ELIZA, GM, NOON, a_scenario, begin, from_outside
+from tests.store.conftest import ELIZA, GM, NOON, a_line, a_scenario, begin, from_outside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,3 +148,30 @@ async def test_an_unreadable_scenario_is_reported(path: Path) -> None:
     async with await Store.open(path) as store:
         with pytest.raises(StoreError, match="scenario"):
             await store.open_scenes()
+
+
+async def test_a_deleted_scene_leaves_no_rows(path: Path, store: Store, scene: Scene) -> None:
+    await store.add_line(scene.id, a_line("MARMALADE", message=900), ("Mr Bennet",), NOON)
+    await store.save_scene(replace(scene, state=SceneState.PAUSED), NOON)
+    await store.delete_scene(scene.id)
+    assert await store.scene(scene.id) is None
+    for table in ("scenes", "scenarios", "turns", "takes", "beats", "parts", "silences"):
+        assert from_outside(path, f"SELECT count(*) FROM {table}") == [(0,)], table
+
+
+async def test_only_roles_of_ended_scenes_are_unused(store: Store, scene: Scene) -> None:
+    other = await begin(store, channel=501)
+    with_roles = replace(scene, parts=_give_roles(scene, 70), state=SceneState.ENDED)
+    await store.save_scene(with_roles, NOON)
+    shared = replace(other.parts[0], role_id=70)
+    await store.save_scene(replace(other, parts=(shared, *other.parts[1:])), NOON)
+    unused = await store.unused_roles(1)
+    assert 70 not in unused
+    assert 71 in unused
+    await store.forget_roles(unused)
+    assert await store.unused_roles(1) == []
+    assert await store.unused_roles(2) == []
+
+
+def _give_roles(scene: Scene, first: int) -> tuple[Part, ...]:
+    return tuple(replace(part, role_id=first + number) for number, part in enumerate(scene.parts))
