@@ -98,6 +98,9 @@ class NullDelivery:
     async def withdraw(self, _scene: Scene, _turn: Turn) -> None:
         """Show no change."""
 
+    async def remove_posts(self, _scene: Scene, _turn: Turn) -> None:
+        """Remove nothing."""
+
     async def cover(self, _scene: Scene, _turn: Turn) -> None:
         """Show no change."""
 

@@ -154,6 +154,13 @@ class DiscordDelivery:
         elif turn.kind is TurnKind.NARRATION:
             await self._narrations.cover(scene, turn)
 
+    async def remove_posts(self, scene: Scene, turn: Turn) -> None:
+        """Delete all posts of a turn. Raises PostingError."""
+        if turn.kind is TurnKind.REPLY:
+            await self._replies.remove(scene, turn)
+        else:
+            await self._narrations.cover(scene, turn)
+
     async def cover(self, scene: Scene, turn: Turn) -> None:
         """Show that a turn was taken out of the story.
 
@@ -176,6 +183,7 @@ class DiscordDelivery:
         if turn.take is None:
             await self.withdraw(scene, turn)
         await self._failure_notices.post(scene.place, turn, sentence)
+        await self._replies.restore_buttons(scene, turn)
 
     async def announce(self, scene: Scene, notice: Notice) -> None:
         """Post a notice with its remedy in the channel. Raises PostingError."""

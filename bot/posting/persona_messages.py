@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 import discord
@@ -28,7 +29,15 @@ _log = logging.getLogger(__name__)
 _RETRIED_AFTER = 0.9  # seconds; discord.py waits one second before it repeats a failed request
 _ATTEMPTS = 3
 _WEBHOOK_GONE = (Code.UNKNOWN_WEBHOOK, Code.WEBHOOK_TOKEN)
-_UNCHANGEABLE = (Code.UNKNOWN_MESSAGE, Code.EDITED_TOO_OFTEN, *_WEBHOOK_GONE)
+_UNCHANGEABLE = (Code.EDITED_TOO_OFTEN, *_WEBHOOK_GONE)
+
+
+class EditResult(Enum):
+    """The outcome of an edit."""
+
+    DONE = auto()
+    DELETED = auto()  # the message does not exist any more
+    UNCHANGEABLE = auto()  # it stays as it is: its webhook was deleted, or it is too old
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +110,10 @@ class PersonaMessages:
         posted: Post | SentMessage,
         outgoing: Outgoing | None,
         view: discord.ui.View | None = None,
-    ) -> bool:
+    ) -> EditResult:
         """Give a post another text and the buttons of `view`, or no buttons.
 
-        The text stays if `outgoing` is None. Return False if Discord does not allow the post to be
-        edited any more. Raises PostingError.
+        The text stays if `outgoing` is None. Raises PostingError.
         """
         changes: dict[str, Any] = {"view": view, "allowed_mentions": NO_MENTIONS}
         if outgoing is not None:
@@ -116,27 +124,46 @@ class PersonaMessages:
             elif hook := await self._find_hook(place, posted.webhook_id):
                 await self._edit_through(hook, place, posted.message_id, outgoing, changes)
             else:
-                return False
+                return EditResult.UNCHANGEABLE
         except REQUEST_ERRORS as error:
-            if getattr(error, "code", 0) in _UNCHANGEABLE:
-                return False
+            code = getattr(error, "code", 0)
+            if code == Code.UNKNOWN_MESSAGE:
+                return EditResult.DELETED
+            if code in _UNCHANGEABLE:
+                return EditResult.UNCHANGEABLE
             raise self.channels.posting_error(place, error) from error
-        return True
+        return EditResult.DONE
 
-    async def delete(self, place: Place, posted: Post | SentMessage) -> None:
-        """Delete a post. If Discord refuses, log a warning and leave it."""
+    async def delete(self, place: Place, posted: Post | SentMessage) -> bool:
+        """Delete a post. Return whether it is gone. If Discord refuses, log a warning.
+
+        Without its webhook, a persona's post can only be deleted with Manage Messages.
+        """
         try:
-            hook = await self._find_hook(place, posted.webhook_id) if posted.webhook_id else None
-            if hook is None:
+            if not await self._delete_through(place, posted):
                 await self.channels.delete(place, posted.message_id)
-                return
-            webhook = self.webhooks.connect(hook)
-            await self.channels.retry_unarchived(
-                place, lambda: webhook.delete_message(posted.message_id, thread=_thread(place))
-            )
         except (*REQUEST_ERRORS, PostingError) as error:
             if getattr(error, "code", 0) != Code.UNKNOWN_MESSAGE:
                 _log.warning("Message %d could not be deleted: %s", posted.message_id, error)
+                return False
+        return True
+
+    async def _delete_through(self, place: Place, posted: Post | SentMessage) -> bool:
+        """Delete a post through its webhook. Return False if the webhook does not exist."""
+        hook = await self._find_hook(place, posted.webhook_id) if posted.webhook_id else None
+        if hook is None:
+            return False
+        webhook = self.webhooks.connect(hook)
+        try:
+            await self.channels.retry_unarchived(
+                place, lambda: webhook.delete_message(posted.message_id, thread=_thread(place))
+            )
+        except discord.HTTPException as error:
+            if error.code not in _WEBHOOK_GONE:
+                raise
+            await self.webhooks.forget(hook)
+            return False
+        return True
 
     async def _post(
         self,

@@ -15,7 +15,7 @@ from bot.her.beats import select_public
 from bot.posting import lost_posts
 from bot.posting.buttons import reply_view
 from bot.posting.escaping import format_sentence
-from bot.posting.persona_messages import SentMessage
+from bot.posting.persona_messages import EditResult, SentMessage
 from bot.posting.render import render_covered_messages, render_public_messages
 from bot.posting.reply_draft import CURSOR, ReplyDraft, delete_post, format_head
 from bot.scenes.posts import Post, PostPurpose
@@ -66,6 +66,8 @@ class PersonaPosts:
         self._last_earlier_turn = last_earlier_turn
         self._uncertain_turns: set[int] = set()  # turns with posts that may not be stored
         self._notified_channels: set[int] = set()  # they know why the bot speaks for characters
+        self._left_turns: set[int] = set()  # turns with a post that can't be deleted
+        self._latest: dict[int, tuple[Turn, Take]] = {}  # by channel, the reply with buttons
 
     async def start_draft(self, scene: Scene, turn: Turn, persona: Persona) -> ReplyDraft:
         """Return the draft of a reply that is being generated. Raises PostingError."""
@@ -79,6 +81,7 @@ class PersonaPosts:
             persona=persona,
             hook=hook,
             rows=await self._rows(turn),
+            before_first_post=lambda: self.remove_earlier_buttons(scene, turn),
         )
 
     async def show(self, scene: Scene, turn: Turn, take: Take, persona: Persona) -> int:
@@ -97,7 +100,7 @@ class PersonaPosts:
         update = await self._prepare(scene, turn, take, persona)
         current: dict[int, int] = {}
         for row in tuple(update.older):
-            if _is_current(update, row):
+            if _is_current(update, row) or await self._update_buttons(update, row):
                 current[row.part] = row.message_id
                 update.older.remove(row)
         # Until everything is done, an interruption may come between a post and its row.
@@ -108,14 +111,16 @@ class PersonaPosts:
         rows = await self._posts.posts(turn.id)
         leaving = [row for row in rows if row.purpose is PostPurpose.LEAVING]
         for row in (*update.older, *leaving):
-            await self._delete(scene.place, row)
+            await self._delete(scene.place, turn, row)
         self._uncertain_turns.discard(turn.id)
+        if update.view is not None:
+            self._latest[scene.place.channel_id] = (turn, take)
         return current[0]
 
     async def remove_earlier_buttons(self, scene: Scene, turn: Turn) -> None:
         """Remove the buttons of earlier replies, since only the latest has them.
 
-        Raises PostingError.
+        A growing reply does so before its first post. Raises PostingError.
         """
         if turn.kind is not TurnKind.REPLY:
             return
@@ -127,12 +132,26 @@ class PersonaPosts:
     async def withdraw(self, scene: Scene, turn: Turn, persona: Persona) -> None:
         """Delete the posts of a reply that no longer counts. Raises PostingError."""
         for row in await self._rows(turn):
-            await self._delete(scene.place, row)
+            await self._delete(scene.place, turn, row)
         for message in await self._find_lost(scene, turn, persona):
             if message.content.endswith(CURSOR):
                 sent = SentMessage(message.id, message.webhook_id)
                 await self._messages.delete(scene.place, sent)
         self._uncertain_turns.discard(turn.id)
+        await self.restore_buttons(scene.place, turn)
+
+    async def restore_buttons(self, place: Place, withdrawn: Turn) -> None:
+        """Give the reply before one that did not come its buttons back. Raises PostingError."""
+        turn, take = self._latest.get(place.channel_id, (withdrawn, None))
+        if take is None or turn.id >= withdrawn.id:
+            return
+        if await self._posts.posts_with_controls(place.channel_id):
+            return
+        rows = [row for row in await self._rows(turn) if row.take_id == take.id]
+        if rows:
+            last = max(rows, key=lambda row: row.part)
+            result = await self._messages.edit(place, last, None, reply_view(turn, take))
+            await self._posts.add_post(replace(last, controls=result is EditResult.DONE))
 
     async def cover(self, scene: Scene, turn: Turn) -> None:
         """Put the posts of a reply that left the story under spoilers. Raises PostingError."""
@@ -144,7 +163,14 @@ class PersonaPosts:
         messages = render_covered_messages(beats, head=head, count=len(rows))
         for row, message in zip(rows, messages, strict=True):
             await self._posts.add_post(replace(row, take_id=None, controls=False))
-            await self._messages.edit(scene.place, row, message)
+            result = await self._messages.edit(scene.place, row, message)
+            if result is EditResult.UNCHANGEABLE:
+                await self._delete(scene.place, turn, row)
+
+    async def remove(self, scene: Scene, turn: Turn) -> None:
+        """Delete all posts of a turn. Raises PostingError."""
+        for row in await self._rows(turn):
+            await self._delete(scene.place, turn, row)
 
     async def get_hook(self, place: Place, persona: Persona) -> PersonaWebhook | None:
         """Return the webhook for a persona, or None if there can't be one.
@@ -223,13 +249,44 @@ class PersonaPosts:
         """Edit the first older post that allows it. Delete those that don't."""
         while update.older:
             row = update.older[0]
-            same_author = (row.webhook_id is None) == (update.hook is None)
-            edited = same_author and await self._messages.edit(update.place, row, message, view)
+            result = EditResult.UNCHANGEABLE
+            if (row.webhook_id is None) == (update.hook is None):
+                result = await self._messages.edit(update.place, row, message, view)
+            if result is EditResult.UNCHANGEABLE and len(update.turn.takes) > 1:
+                await self._replace_earlier_take(update, row)
             update.older.popleft()
-            if edited:
+            if result is EditResult.DONE:
                 return SentMessage(row.message_id, row.webhook_id)
-            await self._delete(update.place, row)
+            await self._delete(update.place, update.turn, row)
         return None
+
+    async def _replace_earlier_take(self, update: _Update, row: Post) -> None:
+        """Delete a post of an earlier take that can't be edited.
+
+        Raises PostingError if it can't be deleted either: two takes of a reply must not be visible
+        at the same time.
+        """
+        if not await self._messages.delete(update.place, row):
+            where = self._messages.channels.display_name(update.place)
+            raise PostingError(
+                f"The earlier reply of {update.turn.speaker} can't be changed, because its webhook"
+                f" was deleted. Allow me Manage Messages in {where}, then try again."
+            )
+
+    async def _update_buttons(self, update: _Update, row: Post) -> bool:
+        """Give a post that shows its part of the take the right buttons.
+
+        Return whether the post still exists. If it can't be edited, it stays as it is.
+        """
+        if row.take_id != update.take.id or row.part >= len(update.messages):
+            return False
+        view = update.buttons(row.part)
+        result = await self._messages.edit(update.place, row, None, view)
+        if result is EditResult.DELETED:
+            return False
+        controls = view is not None and result is EditResult.DONE
+        await self._posts.add_post(replace(row, controls=controls))
+        return True
 
     async def _reuse_lost(
         self, update: _Update, message: Outgoing, view: discord.ui.View | None
@@ -250,8 +307,12 @@ class PersonaPosts:
             return []
         return await self._messages.find_lost(turn.id, scene.place, persona)
 
-    async def _delete(self, place: Place, row: Post) -> None:
-        await delete_post(self._messages, self._posts, place, row)
+    async def _delete(self, place: Place, turn: Turn, row: Post) -> None:
+        """Delete a post. If Discord refuses, say once in the channel that it is left."""
+        is_gone = await delete_post(self._messages, self._posts, place, row)
+        if not is_gone and turn.id not in self._left_turns:
+            self._left_turns.add(turn.id)
+            await self._messages.channels.send(place, _format_left(turn))
 
 
 def _is_current(update: _Update, row: Post) -> bool:
@@ -259,6 +320,14 @@ def _is_current(update: _Update, row: Post) -> bool:
     if row.take_id != update.take.id or row.part >= len(update.messages):
         return False
     return row.controls == (update.buttons(row.part) is not None)
+
+
+def _format_left(turn: Turn) -> str:
+    sentence = (
+        f"A message of {turn.speaker} above does not count any more, but I can't delete it. Delete"
+        " it by hand, or allow me Manage Messages."
+    )
+    return f"-# {format_sentence(sentence)}"
 
 
 def _create_draft_row(place: Place, turn: Turn, message: discord.Message) -> Post:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from bot.posting.escaping import escape_name
 from bot.posting.graphemes import utf16_length
+from bot.posting.persona_messages import EditResult
 from bot.posting.render import Outgoing, render_public_messages
 from bot.scenes.posts import Post, PostPurpose
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from bot.her.beats import PublicBeat
     from bot.posting.persona_messages import PersonaMessages
@@ -28,8 +29,8 @@ class ReplyDraft:
     """The public part of a growing reply, in as many posts as it needs.
 
     Each new post is stored as soon as Discord has it. The posts of an earlier take, `rows`, are
-    edited. `uncertain_turns` contains the turn while one of its posts may not be stored. `hook` is
-    None if the bot speaks for the persona.
+    edited. `before_first_post` is called before the first new post. `uncertain_turns` contains the turn
+    while one of its posts may not be stored. `hook` is None if the bot speaks for the persona.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class ReplyDraft:
         persona: Persona,
         hook: PersonaWebhook | None,
         rows: Sequence[Post],
+        before_first_post: Callable[[], Awaitable[None]],
     ) -> None:
         self._messages = messages
         self._posts = posts
@@ -52,6 +54,7 @@ class ReplyDraft:
         self._persona = persona
         self._hook = hook
         self._head = "" if hook else format_head(turn)
+        self._before_first_post = before_first_post
         self._rows = list(rows)
         self._earlier_count = len(self._rows)  # posts of an earlier take
         self._texts: dict[int, str] = {}  # by message id, the text of each post changed here
@@ -76,6 +79,8 @@ class ReplyDraft:
         return True
 
     async def _add(self, part: int, text: str) -> None:
+        if part == 0:
+            await self._before_first_post()
         self._uncertain_turns.add(self._turn.id)
         outgoing = Outgoing(text + CURSOR)
         sent = await self._messages.send(
@@ -102,11 +107,16 @@ class ReplyDraft:
             return True
         if (row.webhook_id is None) != (self._hook is None):
             return False
+        changed = replace(row, take_id=None, controls=False)
         if row.take_id is not None:
-            row = self._rows[part] = replace(row, take_id=None, controls=False)
+            await self._posts.add_post(changed)
+        result = await self._messages.edit(self._place, row, Outgoing(shown))
+        if result is EditResult.UNCHANGEABLE:
             await self._posts.add_post(row)
+            return False
+        self._rows[part] = changed
         self._texts[row.message_id] = shown
-        return await self._messages.edit(self._place, row, Outgoing(shown))
+        return result is EditResult.DONE
 
 
 def format_head(turn: Turn) -> str:
@@ -114,8 +124,9 @@ def format_head(turn: Turn) -> str:
     return f"**{escape_name(turn.speaker)}**\n"
 
 
-async def delete_post(messages: PersonaMessages, posts: Posts, place: Place, row: Post) -> None:
-    """Delete a post of Aside's own and forget it."""
+async def delete_post(messages: PersonaMessages, posts: Posts, place: Place, row: Post) -> bool:
+    """Delete a post of Aside's own and forget it. Return whether it is gone."""
     await posts.add_post(replace(row, purpose=PostPurpose.LEAVING))
-    await messages.delete(place, row)
+    is_gone = await messages.delete(place, row)
     await posts.forget_post(row.message_id)
+    return is_gone

@@ -135,6 +135,18 @@ class ReplyPoster:
             else:
                 await self._personas.show(scene, turn, turn.take, persona)
 
+    async def restore_buttons(self, scene: Scene, turn: Turn) -> None:
+        """Give the reply before a failed one its buttons back. If Discord refuses, log it."""
+        try:
+            await self._personas.restore_buttons(scene.place, turn)
+        except PostingError as error:
+            _log.warning("The buttons before turn %d can't be restored: %s", turn.id, error)
+
+    async def remove(self, scene: Scene, turn: Turn) -> None:
+        """Delete all posts of a reply. Raises PostingError."""
+        async with self._lock(turn):
+            await self._personas.remove(scene, turn)
+
     async def cover(self, scene: Scene, turn: Turn) -> None:
         """Put the posts of a reply that left the story under spoilers. Raises PostingError."""
         async with self._lock(turn):

@@ -342,6 +342,10 @@ class Delivery(Protocol):
         """Remove the posts of a reply that will not be finished. Show the turn's take if any."""
         ...
 
+    async def remove_posts(self, scene: Scene, turn: Turn) -> None:
+        """Delete everything that shows a turn, after one of its messages was deleted."""
+        ...
+
     async def cover(self, scene: Scene, turn: Turn) -> None:
         """Mark a reply as removed from the story. Its posts stay."""
         ...

@@ -96,7 +96,11 @@ class PlayerLines:
         return stored
 
     async def withdraw(self, scene: Scene, message_id: int) -> None:
-        """Remove a deleted message from the story, and the answers that it is owed."""
+        """Remove a deleted message from the story, and the answers that it is owed.
+
+        If it was one of several messages of a turn, the others are deleted too: what the channel
+        shows is what the characters remember.
+        """
         async with self._lock_turn(scene, message_id) as turn:
             if turn is None or (
                 turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)
@@ -104,6 +108,11 @@ class PlayerLines:
                 return
             await self._store.hide_turns(scene.id, [turn.id])
             await self._stop_answers(scene, turn)
+        if turn.kind is not TurnKind.LINE:
+            try:
+                await self._theatre.remove_posts(scene, turn)
+            except PostingError as error:
+                _log.warning("The other messages of turn %d can't be deleted: %s", turn.id, error)
 
     async def reword(self, scene: Scene, edited: IncomingLine, address: Addressee) -> None:
         """Replace the text of a line that its author edited.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bot.scenes.notices import Notice
     from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Place
+    from bot.scenes.turn import Turn
 
 _log = logging.getLogger(__name__)
 
@@ -136,6 +137,10 @@ class Theatre(RunningScenes):
     async def announce(self, scene: Scene, notice: Notice) -> None:
         """Show a notice in the scene's channel. Raises PostingError."""
         await self._delivery.announce(scene, notice)
+
+    async def remove_posts(self, scene: Scene, turn: Turn) -> None:
+        """Delete everything that shows a turn in the scene's channel. Raises PostingError."""
+        await self._delivery.remove_posts(scene, turn)
 
     async def _give_up_owed(self, scene: Scene) -> None:
         """Give up every owed turn and remove the visible part of an unfinished reply."""

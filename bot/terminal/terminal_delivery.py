@@ -64,6 +64,9 @@ class TerminalDelivery:
         self._printer = None
         self._screen.line(f"The reply of {turn.speaker} was cancelled and does not count.", QUIET)
 
+    async def remove_posts(self, _scene: Scene, _turn: Turn) -> None:
+        """Do nothing: what a terminal has shown can't be deleted."""
+
     async def cover(self, _scene: Scene, turn: Turn) -> None:
         """Say that a reply was removed from the story."""
         self._screen.line(f"The reply of {turn.speaker} was removed from the story.", QUIET)

@@ -76,6 +76,7 @@ class RecordingDelivery:
     notices: list[Notice] = field(default_factory=list)
     withdrawn: list[int] = field(default_factory=list)  # ids of turns
     covered: list[int] = field(default_factory=list)  # ids of turns
+    removed: list[int] = field(default_factory=list)  # ids of turns
     progressed: list[tuple[PublicBeat, ...]] = field(default_factory=list)
     refusal: PostingError | None = None
     refused: int = 0  # how often `refusal` was raised
@@ -95,6 +96,9 @@ class RecordingDelivery:
 
     async def withdraw(self, _scene: Scene, turn: Turn) -> None:
         self.withdrawn.append(turn.id)
+
+    async def remove_posts(self, _scene: Scene, turn: Turn) -> None:
+        self.removed.append(turn.id)
 
     async def cover(self, _scene: Scene, turn: Turn) -> None:
         self.covered.append(turn.id)
