@@ -15,9 +15,9 @@ from bot.settings.value_types import (
     Guilds,
     Level,
     ModelName,
+    RpcAddresses,
     Secret,
     Switch,
-    Texts,
     UserPath,
     WebAddress,
 )
@@ -102,7 +102,7 @@ class LocalEngineSettings(EngineSettings):
     gpu_layers: Annotated[int, Field(ge=0)] | Literal["auto", "all"] = Field(
         default="auto", description="layers on the GPU"
     )
-    rpc: Texts = Field(
+    rpc: RpcAddresses = Field(
         default=(),
         description="host:port of other machines that lend their devices, on a trusted network",
     )

@@ -78,6 +78,17 @@ def _require_web_address(address: str) -> str:
     raise ValueError("an address must begin with http:// or https:// and name a host")
 
 
+def _require_host_and_port(address: str) -> str:
+    """Return `HOST:PORT`, the form of an address of llama.cpp's RPC."""
+    address = address.strip()
+    bare = re.sub(r"\A\w+://", "", address).rstrip("/")
+    if bare != address:
+        raise ValueError(f"an RPC address has no scheme and no path. Write `{bare[:60]}`")
+    if not re.fullmatch(r".+:\d{1,5}", address):
+        raise ValueError(f"an RPC address needs a port. Write `{address[:60]}:50052`")
+    return address
+
+
 def _require_no_credentials(address: str) -> str:
     if "@" in address.split("/", 3)[2]:
         raise ValueError(
@@ -138,7 +149,8 @@ ModelName = Annotated[str, BeforeValidator(_require_plain_path)]
 _Id = Annotated[int, Field(gt=0, lt=2**63), BeforeValidator(_explain_guild_address)]
 Addresses = Annotated[tuple[_EngineAddress, ...], BeforeValidator(_wrap_in_list)]
 Folders = Annotated[tuple[UserPath, ...], BeforeValidator(_wrap_in_list)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_wrap_in_list)]
+_RpcAddress = Annotated[str, AfterValidator(_require_host_and_port)]
+RpcAddresses = Annotated[tuple[_RpcAddress, ...], BeforeValidator(_wrap_in_list)]
 Guilds = Annotated[tuple[_Id, ...], AfterValidator(_require_guilds)]
 Switch = Annotated[Literal["auto", "on", "off"], BeforeValidator(_spell_switch)]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)]

@@ -161,6 +161,8 @@ def test_settings_are_immutable() -> None:
         ),
         ("store: {path: 3}", '`path` must be a path, not `3`. Put it in quotes: "3"'),
         ("- engine", "the file contains a list, not keys"),
+        ("engine: {rpc: ['http://10.0.0.2:50052/']}", "Write `10.0.0.2:50052`"),
+        ("engine: {rpc: 10.0.0.2}", "an RPC address needs a port. Write `10.0.0.2:50052`"),
         ("discord:\n  guilds:\n", "`guilds` has no value. Write one, or delete the line"),
         ("discord:\n  proxy:\n", "`proxy` has no value"),
         ("engine:\n  context:\n", "`context` has no value"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -11,6 +12,7 @@ import typer
 
 from bot.cli.console.shared_options import Config, read_settings
 from bot.cli.run.signals import cancel_on_signals
+from bot.errors import UserInputError
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -32,8 +34,22 @@ def run(config: Config = None, healthy: Healthy = None) -> None:
 
     settings = read_settings(config)
     token = require_token(settings)
+    _require_writable(healthy)
     logs.set_up(settings)
     asyncio.run(_online(settings, token, healthy))
+
+
+def _require_writable(healthy: Path | None) -> None:
+    """Raise UserInputError if the health file can't be created."""
+    if healthy is None:
+        return
+    folder = healthy.absolute().parent
+    if healthy.is_dir():
+        raise UserInputError(f"--healthy: {healthy} is a folder. Give the path of a file.")
+    if not folder.is_dir():
+        raise UserInputError(f"--healthy: the folder {folder} does not exist. Create it first.")
+    if not os.access(folder, os.W_OK):
+        raise UserInputError(f"--healthy: {folder} can't be written. Choose another folder.")
 
 
 async def _online(settings: Settings, token: str, healthy: Path | None) -> None:
