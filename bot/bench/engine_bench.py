@@ -45,7 +45,7 @@ async def bench_engine(
     """
     options = options or BenchOptions()
     programs = programs or Programs()
-    path = (await asyncio.to_thread(find_model.resolve, model)).path
+    path = (await asyncio.to_thread(find_model.find_model, model)).path
     conditions = reference_programs.BenchConditions(path, threads or _count_processors(), options)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     decoder = reference_programs.Decoder(conditions, programs.batched_bench)

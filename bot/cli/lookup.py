@@ -10,7 +10,7 @@ from bot.errors import NameNotFound, ScenarioError, UserInputError
 from bot.library.name_matching import find_nearest, spoken_names
 from bot.library.normalise import normalise
 from bot.library.scenario_files import ScenarioFile, read_scenario_file
-from bot.weights.find_model import entry_named
+from bot.weights.find_model import find_entry
 
 if TYPE_CHECKING:
     from bot.library.library import Library
@@ -70,7 +70,7 @@ def _find_entry(settings: Settings) -> CatalogueEntry | None:
     engine = settings.engine
     folder = engine.weights if engine.kind == "local" else None
     try:
-        return entry_named(engine.model or "", folder)[0]
+        return find_entry(engine.model or "", folder)[0]
     except UserInputError:
         return None
 

@@ -1,1 +1,4 @@
-"""Finds, checks, fetches and fits model files. The files themselves live in the folder that `weights_folder` names."""
+"""Find, check, download and build model files, and plan their memory.
+
+`installed.weights_folder` says where they are.
+"""

@@ -1,4 +1,4 @@
-"""The catalogue of models: one YAML file a model, those that ship and those that people added."""
+"""The catalogue of models: one YAML file per model, shipped or added by the user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from bot.weights.quantisation import QUANTISATIONS
 
 
 class SamplingAdvice(BaseModel):
-    """How a model's makers draw its tokens; the neutral value of each switches that sampler off."""
+    """The sampling that the model's authors recommend.
+
+    The neutral value of a sampler switches it off.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,21 +30,22 @@ class SamplingAdvice(BaseModel):
     dry: float = Field(default=0.0, ge=0, le=5)
 
 
-def _known(quantisation: str) -> str:
+def _require_quantisation(quantisation: str) -> str:
     if quantisation not in QUANTISATIONS:
         raise ValueError(f"a quantisation is one of {', '.join(QUANTISATIONS)}")
     return quantisation
 
 
-Quantisation = Annotated[str, AfterValidator(_known)]
+Quantisation = Annotated[str, AfterValidator(_require_quantisation)]
 
 
 class CatalogueEntry(BaseModel):
     """One model of the catalogue.
 
-    `source` is where ready GGUF files come from: `package:PACKAGE/FILE.gguf` (inside an installed Python package),
-    `hub:OWNER/REPO` or `hub:OWNER/REPO/FILE.gguf`, or `file:PATH`. `checkpoint` is the hub's repository of the
-    safetensors, from which files can be built. One of the two there must be.
+    `source` says where ready GGUF files are: `package:PACKAGE/FILE.gguf` (in an installed Python
+    package), `hub:OWNER/REPO`, `hub:OWNER/REPO/FILE.gguf` or `file:PATH`. `checkpoint` is the hub
+    repository with the safetensors, from which files can be built. At least one of them is
+    required.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,18 +54,16 @@ class CatalogueEntry(BaseModel):
     title: str
     source: str | None = Field(default=None, pattern=r"^(package|hub|file):[^\s].*[^\s]$")
     checkpoint: str | None = Field(default=None, pattern=r"^[^/\s:]+/[^/\s:]+$")
-    quantisations: tuple[Quantisation, ...] = Field(
-        default=(), description="that are published as GGUF"
-    )
-    quantisation: Quantisation = Field(default="Q4_K_M", description="taken where none is named")
+    quantisations: tuple[Quantisation, ...] = Field(default=(), description="published as GGUF")
+    quantisation: Quantisation = Field(default="Q4_K_M", description="the default")
     dimensions: Dimensions | None = Field(
-        default=None, description="the checkpoint's measures, from its config.json"
+        default=None, description="the checkpoint's dimensions, from its config.json"
     )
     licence: str
     dialect: Literal["her", "stand-in"] = "her"
     stand_in: bool = False
     acts: bool = Field(
-        default=True, description="false for one that judges replies and plays no part"
+        default=True, description="false for a reward model, which can't play a part"
     )
     sampling: SamplingAdvice = Field(default_factory=SamplingAdvice)
     requirements: str = Field(
@@ -79,22 +81,24 @@ class CatalogueEntry(BaseModel):
 
     @property
     def origin(self) -> tuple[str, str]:
-        """The kind of source (`package`, `hub`, `file`; empty where there is none), and what comes after the colon."""
+        """The kind of source (`package`, `hub`, `file` or empty) and its value."""
         kind, _, where = (self.source or "").partition(":")
         return kind, where
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Quantisations it can be had in: those published, else those that can be built from the checkpoint."""
+        """The published quantisations, or else those that can be built."""
         if self.quantisations or not self.checkpoint:
             return self.quantisations
         return QUANTISATIONS
 
 
-def catalogue(folder: Path | None = None, added: Path | None = None) -> dict[str, CatalogueEntry]:
-    """Return all entries by name: those in `folder` (default: as they ship), then those in `added`, where it exists.
+def load_catalogue(
+    folder: Path | None = None, added: Path | None = None
+) -> dict[str, CatalogueEntry]:
+    """Return all entries by name: those in `folder` (default: the shipped ones) and in `added`.
 
-    Raises DocumentError.
+    Raise DocumentError.
     """
     files = sorted((folder or shipped_folder("models")).glob("*.yaml"))
     files += sorted(added.glob("*.yaml")) if added else []

@@ -1,4 +1,6 @@
-"""A checkpoint as the hub has it: `config.json`, a tokenizer, and tensors in one safetensors file or several shards."""
+"""A checkpoint in the hub's format: `config.json`, a tokenizer, and tensors in one or several
+safetensors files.
+"""
 
 from __future__ import annotations
 
@@ -21,37 +23,48 @@ _LARGEST = 64 * 2**20  # bytes of a JSON file
 
 
 def read_json(path: Path) -> Any:
-    """Return what is in a JSON file. Raises WeightsError."""
+    """Return the content of a JSON file. Raise WeightsError."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise WeightsError(f"{path} is too large for what it should be: fetch it again.")
+            raise WeightsError(
+                f"{path} is too large for a JSON file of a checkpoint. Download it again."
+            )
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise WeightsError(f"{path} can't be read ({error.strerror or error}).") from error
     except ValueError as error:
-        raise WeightsError(f"{path} is no JSON: fetch it again.") from error
+        raise WeightsError(f"{path} is not JSON. Download it again.") from error
 
 
-def shards_in(index: Any, whose: str) -> tuple[str, ...]:
-    """Return the names of the shards that an index lists. Raises WeightsError where it is no index."""
+def list_indexed_shards(index: Any, whose: str) -> tuple[str, ...]:
+    """Return the names of the shards in an index. Raise WeightsError if it lists no shards."""
     listed = index.get("weight_map") if isinstance(index, dict) else None
     names = set(listed.values()) if isinstance(listed, dict) else set()
     if not names or not all(isinstance(name, str) and name == Path(name).name for name in names):
-        raise WeightsError(f"{INDEX} of {whose} lists no shards: it can't be converted.")
+        raise WeightsError(
+            f"{INDEX} of {whose} lists no shards, so it can't be converted. Download it again."
+        )
     return tuple(sorted(names))
 
 
-def shards_among(files: Iterable[str], whose: str) -> tuple[str, ...]:
-    """Return the one shard of a checkpoint that has no index. Raises WeightsError where there is none."""
+def find_single_shard(files: Iterable[str], whose: str) -> tuple[str, ...]:
+    """Return the only shard of a checkpoint without an index.
+
+    Raise WeightsError if it is missing.
+    """
     if SINGLE in files:
         return (SINGLE,)
     raise WeightsError(
-        f"{whose} has no safetensors ({SINGLE} or {INDEX}), so it can't be converted."
+        f"{whose} has neither {SINGLE} nor {INDEX}, so it can't be converted. Choose a "
+        "checkpoint with safetensors."
     )
 
 
 def read_shard(path: Path) -> dict[str, LocalTensor]:
-    """Return what a safetensors file holds, by name. Raises WeightsError where it is none, or was cut off."""
+    """Return the tensors of a safetensors file by name.
+
+    Raise WeightsError if it is invalid or truncated.
+    """
     try:
         tensors = SafetensorsLocal(path).tensors
         size = path.stat().st_size
@@ -67,13 +80,13 @@ def read_shard(path: Path) -> dict[str, LocalTensor]:
         OverflowError,
     ) as error:
         raise WeightsError(
-            f"{path} is no safetensors file, or is cut off: fetch it again."
+            f"{path} is not a safetensors file, or it is truncated. Download it again."
         ) from error
     needed = max(
         (one.data_range.offset + one.data_range.size for one in tensors.values()), default=0
     )
     if needed > size:
         raise WeightsError(
-            f"{path} is cut off: {size:,} of {needed:,} bytes are there; fetch it again."
+            f"{path} is truncated: it has {size:,} of {needed:,} bytes. Download it again."
         )
     return tensors

@@ -1,7 +1,8 @@
-"""From the shards of a checkpoint to one GGUF file, shard by shard, however often it is broken off.
+"""Convert a checkpoint to one GGUF file, shard by shard. An interrupted conversion resumes.
 
-The file has its final size from the beginning. What was taken from which shard is noted beside it, so that the shard
-may be deleted and the rest taken tomorrow. Numbers are copied as they are; memory holds a few million at once.
+The file has its final size from the start. Notes beside it say which tensors came from which shard,
+so that a shard can be deleted before the next one is downloaded. Numbers are copied unchanged, a
+few million at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from bot.errors import WeightsError
 from bot.weights.checkpoint import read_shard
 from bot.weights.gguf_writer import write_header
-from bot.weights.tensor_copy import copied
+from bot.weights.tensor_copy import copy_tensor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,7 @@ _KINDS: Final[dict[str, FloatType]] = {"F32": "F32", "F16": "F16", "BF16": "BF16
 
 
 class Conversion:
-    """The GGUF file in the making. `target` appears when `finish` is called."""
+    """A GGUF file under construction. `finish` gives it its final name."""
 
     def __init__(
         self,
@@ -43,38 +44,41 @@ class Conversion:
         name: str,
         origin: str = "",
     ) -> None:
-        """Begin, or go on where an earlier attempt at the same was broken off. Raises WeightsError.
+        """Start, or resume an interrupted conversion of the same checkpoint. Raise WeightsError.
 
-        `origin` tells versions of a checkpoint apart, whose shards must not be mixed.
+        `origin` identifies the version of the checkpoint, because shards of different versions must
+        not be mixed.
         """
         self._target = target
         self._part = target.with_name(f"{target.name}.part")
         self._notes = target.with_name(f"{target.name}.part.json")
         self._kind = kind
         self._origin = origin
-        self._done = _read_notes(self._notes).done if begun(target, origin) == kind else {}
+        self._done = (
+            _read_notes(self._notes).done if read_started_type(target, origin) == kind else {}
+        )
         fresh = target.with_name(f"{target.name}.new")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             places = write_header(fresh, dimensions, kind, name, vocabulary)
-            if not (self._done and _same_front(fresh, self._part, places[0].start)):
+            if not (self._done and _has_same_header(fresh, self._part, places[0].start)):
                 self._done = {}
                 fresh.replace(self._part)
         except OSError as error:
-            raise _unwritable(self._part, error) from error
+            raise _describe_write_error(self._part, error) from error
         finally:
             fresh.unlink(missing_ok=True)
         self._places = {place.tensor.source: place for place in places}
 
     @property
     def done(self) -> frozenset[str]:
-        """Names of the shards that aren't needed any more."""
+        """Names of the shards that are completely copied."""
         return frozenset(self._done)
 
     def take(self, shard: Path, progress: Progress | None = None) -> None:
-        """Copy every tensor of a shard to its place; `progress` hears of the bytes.
+        """Copy every tensor of a shard. `progress` receives the number of bytes.
 
-        Raises WeightsError where the shard is cut off, holds what the model hasn't, or can't be stored.
+        Raise WeightsError if the shard is truncated, has unknown tensors, or can't be stored.
         """
         tensors = read_shard(shard)
         wanted = {
@@ -89,21 +93,22 @@ class Conversion:
                 self._part.open("r+b", buffering=0) as target,
             ):
                 for name, place in wanted.items():
-                    for size in copied(source, target, tensors[name], place):
+                    for size in copy_tensor(source, target, tensors[name], place):
                         there += size
                         if progress:
                             progress(there, total)
                 os.fsync(target.fileno())
             self._note(shard.name, sorted(wanted))
         except OSError as error:
-            raise _unwritable(self._part, error) from error
+            raise _describe_write_error(self._part, error) from error
 
     def finish(self) -> None:
-        """Give the file its name. Raises WeightsError where tensors are missing."""
+        """Give the file its final name. Raise WeightsError if tensors are missing."""
         there = {name for names in self._done.values() for name in names}
         if missing := sorted(self._places.keys() - there):
             raise WeightsError(
-                f"The checkpoint lacks {len(missing)} tensors, such as {missing[0]}: it is not whole, or no Qwen3."
+                f"The checkpoint lacks {len(missing)} tensors, such as {missing[0]}. It is "
+                "incomplete or not a Qwen3."
             )
         self._part.replace(self._target)
         self._notes.unlink(missing_ok=True)
@@ -112,18 +117,21 @@ class Conversion:
         place = self._places.get(name)
         if place is None:
             raise WeightsError(
-                f"{shard.name} holds a tensor {name}, which a Qwen3 hasn't: it can't be converted."
+                f"{shard.name} has the tensor {name}, which is unknown in Qwen3, so it can't "
+                "be converted."
             )
         if tensor.shape != place.tensor.shape:
             raise WeightsError(
-                f"The tensor {name} in {shard.name} has the shape {tensor.shape}, but by config.json it must have "
-                f"{place.tensor.shape}."
+                f"The tensor {name} in {shard.name} has the shape {tensor.shape}, but "
+                f"config.json requires {place.tensor.shape}. Download the checkpoint again."
             )
-        kind_in(shard, tensor)
+        read_float_type(shard, tensor)
         return place
 
     def _skip(self, name: str) -> bool:
-        """Frequencies that old tools saved, and an output that is the embeddings again: llama.cpp makes both itself."""
+        """Return whether llama.cpp computes this tensor itself: rotary frequencies, or an output
+        tied to the embeddings.
+        """
         return name.endswith("rotary_emb.inv_freq") or (
             name == "lm_head.weight" and name not in self._places
         )
@@ -138,24 +146,29 @@ class Conversion:
         new.replace(self._notes)
 
 
-def kind_in(shard: Path, tensor: LocalTensor) -> FloatType:
-    """Return the type of a tensor's numbers. Raises WeightsError where it is none that can be converted."""
+def read_float_type(shard: Path, tensor: LocalTensor) -> FloatType:
+    """Return the float type of a tensor. Raise WeightsError if it can't be converted."""
     if tensor.dtype not in _KINDS:
         raise WeightsError(
-            f"{shard.name} holds numbers of type {tensor.dtype}, which can't be converted: BF16, F16 and F32 can."
+            f"{shard.name} has numbers of type {tensor.dtype}, which can't be converted. Use "
+            "BF16, F16 or F32."
         )
     return _KINDS[tensor.dtype]
 
 
-def begun(target: Path, origin: str = "") -> FloatType | None:
-    """Return the type of numbers that an earlier attempt at `target` began with, if it had the same origin."""
+def read_started_type(target: Path, origin: str = "") -> FloatType | None:
+    """Return the float type of an interrupted conversion to `target` with the same origin, if there
+    is one.
+    """
     notes = _read_notes(target.with_name(f"{target.name}.part.json"))
     return _KINDS.get(notes.kind) if notes.origin == origin else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Notes:
-    """The type of numbers that was begun with, the checkpoint's version, and which tensors came from which shard."""
+    """Progress of a conversion: float type, version of the checkpoint, and the copied tensors of
+    each shard.
+    """
 
     kind: str = ""
     origin: str = ""
@@ -169,15 +182,17 @@ def _read_notes(path: Path) -> _Notes:
         return _Notes()
 
 
-def _same_front(fresh: Path, part: Path, length: int) -> bool:
-    """Whether both are of the same size and begin alike, so that they are for the same tensors in the same places."""
+def _has_same_header(fresh: Path, part: Path, length: int) -> bool:
+    """Return whether two files have the same size and header, and therefore the same tensors in the
+    same places.
+    """
     if not part.is_file() or part.stat().st_size != fresh.stat().st_size:
         return False
     with fresh.open("rb") as one, part.open("rb") as other:
         return one.read(length) == other.read(length)
 
 
-def _unwritable(path: Path, error: OSError) -> WeightsError:
+def _describe_write_error(path: Path, error: OSError) -> WeightsError:
     return WeightsError(
-        f"{path} couldn't be written ({error.strerror or error}): is the disk full?"
+        f"{path} can't be written ({error.strerror or error}). Check whether the disk is full."
     )

@@ -1,7 +1,7 @@
-"""What a checkpoint's `config.json` says about the model, and which tensors follow from it.
+"""The dimensions in a checkpoint's `config.json`, and the tensors that follow from them.
 
-One architecture is known: Qwen3, which HER models are. The names on the hub's side are those of its library
-`transformers`, the names on llama.cpp's side come from the package `gguf`.
+Qwen3, the architecture of the HER models, is the only one supported. Names on the hub's side are
+those of `transformers`. Names on llama.cpp's side come from the package `gguf`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 ARCHITECTURES: Final = {
     "Qwen3ForCausalLM": "qwen3"
-}  # what can be converted: the hub's name, llama.cpp's name
+}  # supported architectures: name on the hub, name in llama.cpp
 _SCALING_KINDS: Final = {"linear", "yarn", "default"}
 
 
 @dataclass(frozen=True, slots=True)
 class TensorShape:
-    """One tensor of a model: its name in the checkpoint, in a GGUF file, and its extents, the longest stride first."""
+    """One tensor: its name in the checkpoint, its name in a GGUF file, and its shape, longest
+    stride first.
+    """
 
     source: str
     name: str
@@ -33,7 +35,7 @@ class TensorShape:
 
 
 class Dimensions(BaseModel):
-    """The measures of a Qwen3, by the names of `config.json`. Unknown keys are no fault: the file has many."""
+    """The dimensions of a Qwen3 model, named as in `config.json`. Unknown keys are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -54,19 +56,24 @@ class Dimensions(BaseModel):
 
     @classmethod
     def of_config(cls, config: object, whose: str) -> Dimensions:
-        """Read the content of a `config.json`. Raises WeightsError where it is none, or of another architecture."""
+        """Read the content of a `config.json`.
+
+        Raise WeightsError if it is invalid or of another architecture.
+        """
         named = config.get("architectures") if isinstance(config, dict) else None
         if not isinstance(config, dict) or not isinstance(named, list):
             raise WeightsError(
-                f"The config.json of {whose} names no architecture: it is not a model of this kind."
+                f"The config.json of {whose} names no architecture. Choose a checkpoint of a "
+                "Qwen3 model."
             )
         if not set(named) & ARCHITECTURES.keys():
             raise WeightsError(
-                f"{whose} is a {', '.join(map(str, named))}, which can't be converted or measured here: "
-                f"{', '.join(ARCHITECTURES)} can. A ready GGUF file of it runs all the same: `aside models pull hf:…`."
+                f"{whose} is a {', '.join(map(str, named))}, which can't be built or measured "
+                f"here. Only {', '.join(ARCHITECTURES)} is supported. Download a ready GGUF "
+                "file of it: `aside models pull hf:…`."
             )
         rope = config.get("rope_parameters")
-        if isinstance(rope, dict):  # as newer versions of `transformers` write it
+        if isinstance(rope, dict):  # newer versions of `transformers` write it like this
             scaled = rope.get("rope_type", "default") != "default"
             config = {
                 "rope_theta": rope.get("rope_theta", 1e6),
@@ -80,35 +87,42 @@ class Dimensions(BaseModel):
                 sorted({str(fault["loc"][0]) for fault in error.errors() if fault["loc"]})
             )
             raise WeightsError(
-                f"The config.json of {whose} can't be used: {wrong} is missing or wrong."
+                f"The config.json of {whose} can't be used, because {wrong} is missing or "
+                "wrong. Download it again."
             ) from error
         return found.checked(whose)
 
     def checked(self, whose: str) -> Dimensions:
-        """Return the same. Raises WeightsError where the model needs what this program doesn't write into a GGUF."""
+        """Return these dimensions.
+
+        Raise WeightsError if the model needs features that the converter lacks.
+        """
         if self.attention_bias:
             raise WeightsError(
-                f"{whose} has biases in its attention, which no published Qwen3 has: not supported."
+                f"{whose} has biases in its attention, which are not supported. Published "
+                "Qwen3 models have none."
             )
         if self.scaling_kind not in _SCALING_KINDS:
             raise WeightsError(
-                f"{whose} stretches its context by {self.scaling_kind!r}, which is not supported: "
-                f"{', '.join(sorted(_SCALING_KINDS))} are."
+                f"{whose} scales its context with {self.scaling_kind!r}, which is not "
+                f"supported. Supported: {', '.join(sorted(_SCALING_KINDS))}."
             )
         return self
 
     @property
     def scaling_kind(self) -> str:
-        """How positions beyond the trained context are reached: `default` for not at all, `linear`, `yarn`."""
+        """The method for positions beyond the trained context: `default` (none), `linear` or
+        `yarn`.
+        """
         scaling = self.rope_scaling or {}
         return str(scaling.get("rope_type") or scaling.get("type") or "default")
 
     def tensors(self) -> Iterator[TensorShape]:
-        """Yield every tensor the model consists of, in the order they are written in."""
+        """Yield every tensor of the model, in the order of the file."""
         names = get_tensor_name_map(MODEL_ARCH.QWEN3, self.num_hidden_layers)
         for source, shape in self._shapes():
             name = names.get_name(source, try_suffixes=(".weight",))
-            assert name is not None  # noqa: S101 - a Qwen3's names are all known
+            assert name is not None  # noqa: S101 - every tensor of Qwen3 has a name in llama.cpp
             yield TensorShape(source, name, shape)
 
     def _shapes(self) -> Iterator[tuple[str, tuple[int, ...]]]:

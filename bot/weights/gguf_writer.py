@@ -1,6 +1,6 @@
-"""Writes the front of a GGUF file for a Qwen3: its measures and the list of its tensors. The tensors' data is not here.
+"""Write the header of a GGUF file for Qwen3, with a hole in place of the tensors.
 
-A file with this front and a hole where the data belongs is all that llama.cpp's quantiser needs to tell sizes.
+llama.cpp's quantiser needs no more to report sizes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FILE_TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TensorPlacement:
-    """Where one tensor's data goes: the position in the file and the size, both in bytes."""
+    """The place of a tensor's data in the file: start and size in bytes."""
 
     tensor: TensorShape
     kind: FloatType
@@ -47,19 +47,20 @@ def write_header(
     name: str,
     vocabulary: Vocabulary | None = None,
 ) -> tuple[TensorPlacement, ...]:
-    """Write a new file of its final size whose data is one hole; return where each tensor's data goes.
+    """Write a file of its final size, with a hole as data. Return the place of each tensor.
 
-    Matrices are of type `kind`; what has one dimension is F32, since llama.cpp computes with it so. Raises OSError.
+    Matrices have the type `kind`. One-dimensional tensors are F32, because llama.cpp computes with
+    them in F32. Raise OSError.
     """
     writer = GGUFWriter(path, "qwen3")
     writer.add_name(name)
     writer.add_file_type(_FILE_TYPES[kind])
-    _measures(writer, dimensions)
+    _write_dimensions(writer, dimensions)
     if vocabulary is not None:
         vocabulary.write(writer)
     else:
         writer.add_vocab_size(dimensions.vocab_size)
-    kinds = [(tensor, kind_of(tensor, kind)) for tensor in dimensions.tensors()]
+    kinds = [(tensor, choose_tensor_type(tensor, kind)) for tensor in dimensions.tensors()]
     for tensor, one in kinds:
         raw = GGMLQuantizationType[one]
         writer.add_tensor_info(
@@ -71,17 +72,17 @@ def write_header(
         writer.write_ti_data_to_file()
     finally:
         writer.close()
-    places = _places(kinds, path.stat().st_size, writer.data_alignment)
-    os.truncate(path, places[-1].start + _padded(places[-1].size, writer.data_alignment))
+    places = _place_tensors(kinds, path.stat().st_size, writer.data_alignment)
+    os.truncate(path, places[-1].start + _pad(places[-1].size, writer.data_alignment))
     return places
 
 
-def kind_of(tensor: TensorShape, kind: FloatType) -> FloatType:
-    """The type that a tensor is kept in where matrices are kept in `kind`."""
+def choose_tensor_type(tensor: TensorShape, kind: FloatType) -> FloatType:
+    """Return the type in which a tensor is stored if matrices are stored as `kind`."""
     return "F32" if len(tensor.shape) == 1 else kind
 
 
-def _measures(writer: GGUFWriter, dimensions: Dimensions) -> None:
+def _write_dimensions(writer: GGUFWriter, dimensions: Dimensions) -> None:
     writer.add_block_count(dimensions.num_hidden_layers)
     writer.add_context_length(dimensions.max_position_embeddings)
     writer.add_embedding_length(dimensions.hidden_size)
@@ -100,14 +101,14 @@ def _measures(writer: GGUFWriter, dimensions: Dimensions) -> None:
         writer.add_rope_scaling_orig_ctx_len(int(original))
 
 
-def _places(
+def _place_tensors(
     kinds: Sequence[tuple[TensorShape, FloatType]], front: int, alignment: int
 ) -> tuple[TensorPlacement, ...]:
-    at = _padded(front, alignment)
+    at = _pad(front, alignment)
     places = []
     for tensor, kind in kinds:
         places.append(TensorPlacement(tensor, kind, at, _size(tensor, kind)))
-        at += _padded(_size(tensor, kind), alignment)
+        at += _pad(_size(tensor, kind), alignment)
     return tuple(places)
 
 
@@ -115,5 +116,5 @@ def _size(tensor: TensorShape, kind: FloatType) -> int:
     return prod(tensor.shape) * _BYTES[kind]
 
 
-def _padded(size: int, alignment: int) -> int:
+def _pad(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment

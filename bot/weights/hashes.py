@@ -1,4 +1,4 @@
-"""Hashes that tell whether a file is what it should be, and the notes that keep them beside the file."""
+"""Check files by their hash, and store hashes beside the files."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _CHUNK = 2**22
 
 @dataclass(frozen=True, slots=True)
 class Hash:
-    """What the hub says of a file: SHA-256 of a large one, git's own SHA-1 of a small one."""
+    """A hash listed by the hub: SHA-256 of a large file, or git's SHA-1 of a small one."""
 
     kind: Literal["sha256", "git"]
     value: str
 
     @classmethod
     def listed(cls, sha256: str | None, blob: str | None) -> Hash | None:
-        """Return the better of the two the hub lists."""
+        """Return the better of the two hashes in a listing."""
         return cls("sha256", sha256) if sha256 else cls("git", blob) if blob else None
 
-    def fits(self, path: Path, progress: Callable[[int, int], None] | None = None) -> bool:
-        """Whether the file has this hash. Reads all of it."""
+    def matches(self, path: Path, progress: Callable[[int, int], None] | None = None) -> bool:
+        """Return whether the file has this hash. Reads the whole file."""
         if self.kind == "sha256":
             return sha256(path, progress) == self.value
         blob = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
@@ -35,7 +35,10 @@ class Hash:
 
 
 def sha256(path: Path, progress: Callable[[int, int], None] | None = None) -> str:
-    """Return a file's SHA-256 in hexadecimal digits; `progress` hears of the bytes read, and of all. Raises OSError."""
+    """Return a file's SHA-256 in hexadecimal.
+
+    `progress` receives the bytes read and the total. Raise OSError.
+    """
     digest, size, read = hashlib.sha256(), path.stat().st_size, 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -46,23 +49,23 @@ def sha256(path: Path, progress: Callable[[int, int], None] | None = None) -> st
     return digest.hexdigest()
 
 
-def note(path: Path, value: str) -> None:
-    """Write a file's SHA-256 down beside it, as `sha256sum --check` reads it. Raises OSError."""
-    _beside(path).write_text(f"{value}  {path.name}\n", encoding="utf-8")
+def save_sha256(path: Path, value: str) -> None:
+    """Write a file's SHA-256 beside it, in the format of `sha256sum --check`. Raise OSError."""
+    _hash_file(path).write_text(f"{value}  {path.name}\n", encoding="utf-8")
 
 
-def noted(path: Path) -> str | None:
-    """Return the SHA-256 that was written down for a file, if any."""
+def load_sha256(path: Path) -> str | None:
+    """Return the SHA-256 stored beside a file, if there is one."""
     try:
-        return _beside(path).read_text(encoding="utf-8").split()[0]
+        return _hash_file(path).read_text(encoding="utf-8").split()[0]
     except (OSError, IndexError, UnicodeDecodeError):
         return None
 
 
-def forget(path: Path) -> None:
-    """Take the note away."""
-    _beside(path).unlink(missing_ok=True)
+def delete_sha256(path: Path) -> None:
+    """Delete the stored hash."""
+    _hash_file(path).unlink(missing_ok=True)
 
 
-def _beside(path: Path) -> Path:
+def _hash_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")

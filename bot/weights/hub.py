@@ -1,9 +1,9 @@
-"""The Hugging Face hub: what a repository holds, and its files, fetched so that they go on where they broke off.
+"""Access to the Hugging Face hub: list a repository and download its files.
 
-Listing and transfer are the hub's own client's. What is ours is the file beside the target that a broken-off transfer
-leaves and the next one continues (the client throws its own away), the lock, and the checks: free disk before, size
-and hash after. The address is the variable HF_ENDPOINT's where it is set; a private or gated repository needs
-HF_TOKEN, which only the client reads.
+Interrupted downloads resume. Listing and transfer use the hub's client. Ours are the partial file
+beside the target, which the next attempt resumes (the client deletes its own), the lock, and the
+checks: free disk space before, size and hash after. The variable HF_ENDPOINT sets the address.
+Private and gated repositories need HF_TOKEN, which only the client reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 import filelock
 import huggingface_hub
 from huggingface_hub import file_download
-from huggingface_hub.utils import (  # type: ignore[attr-defined] # documented there
+from huggingface_hub.utils import (  # type: ignore[attr-defined] # documented, but not exported
     build_hf_headers,
     hf_raise_for_status,
     tqdm,
@@ -27,25 +27,25 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined] # documented t
 
 from bot.errors import WeightsError
 from bot.weights.hashes import Hash
-from bot.weights.hub_errors import HUB_ERRORS, explained
+from bot.weights.hub_errors import HUB_ERRORS, explain
 from bot.weights.network_environment import require_valid_endpoint, require_valid_proxies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Called from the fetching thread with the bytes that are there and the bytes there will be.
+# Called from the downloading thread with the bytes received and the total.
 Progress: TypeAlias = Callable[[int, int], None]
 
-MARGIN = 256 * 2**20  # bytes left free on the disk
+MARGIN = 256 * 2**20  # bytes to leave free on the disk
 _WITHOUT_CHECK = (
     huggingface_hub.constants.MAX_HTTP_DOWNLOAD_SIZE
-)  # larger ones the client refuses to measure
+)  # the client can't check the size of larger files
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """One file of a repository, as the hub lists it. Sizes in bytes."""
+class HubFileInfo:
+    """One file in a repository's listing. Size in bytes."""
 
     name: str
     size: int
@@ -58,26 +58,26 @@ class HubRepository:
 
     name: str
     commit: str
-    files: dict[str, Listed]
+    files: dict[str, HubFileInfo]
 
-    def file(self, name: str) -> Listed:
-        """Return that file. Raises WeightsError, naming the GGUF files there are."""
+    def file(self, name: str) -> HubFileInfo:
+        """Return that file. Raise WeightsError, with the available GGUF files, if it is missing."""
         if name in self.files:
             return self.files[name]
         there = ", ".join(sorted(one for one in self.files if one.endswith(".gguf"))[:12])
         raise WeightsError(
-            f"The hub's repository {self.name} has no file {name}: "
-            + (f"there are {there}." if there else "there is no GGUF file in it at all.")
+            f"The hub repository {self.name} has no file {name}. "
+            + (f"Its GGUF files: {there}." if there else "It has no GGUF files.")
         )
 
 
 class Hub:
-    """The hub, or whatever stands at the address in HF_ENDPOINT. Every call blocks on the network."""
+    """The hub at HF_ENDPOINT. Every call blocks on the network."""
 
     def __init__(
         self, endpoint: str | None = None, notice: Callable[[str], None] | None = None
     ) -> None:
-        """`notice` hears what is worth telling while one waits."""
+        """`notice` receives messages for a waiting person."""
         self._notice = notice or (lambda _: None)
         require_valid_proxies()
         self._endpoint = require_valid_endpoint(
@@ -89,17 +89,17 @@ class Hub:
         )  # what goes wrong is told once, by us
 
     def repository(self, name: str, *, timeout: float = 15.0) -> HubRepository:
-        """Return what a repository holds now. Raises WeightsError."""
+        """Return the current content of a repository. Raise WeightsError."""
         try:
             info = self._api.model_info(name, files_metadata=True, timeout=timeout)
         except HUB_ERRORS as error:
-            raise WeightsError(explained(error, repo=name)) from error
+            raise WeightsError(explain(error, repo=name)) from error
         if not info.sha:
             raise WeightsError(
-                f"What answered for {name} is not the hub: check HF_ENDPOINT and the network."
+                f"The answer for {name} is not from the hub. Check HF_ENDPOINT and the network."
             )
         files = [
-            Listed(
+            HubFileInfo(
                 one.rfilename,
                 one.size or 0,
                 Hash.listed(one.lfs.sha256 if one.lfs else None, one.blob_id),
@@ -111,13 +111,14 @@ class Hub:
     def fetch(
         self,
         repository: HubRepository,
-        file: Listed,
+        file: HubFileInfo,
         target: Path,
         progress: Progress | None = None,
     ) -> None:
-        """Fetch a file to `target`, going on where an earlier attempt broke off; nothing where it is there, whole.
+        """Download a file to `target`, and resume an interrupted download.
 
-        Waits where another process fetches the same. Raises WeightsError.
+        Does no work if the file is complete. Waits if another process is downloading the same file.
+        Raise WeightsError.
         """
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -125,12 +126,12 @@ class Hub:
                 if not (target.is_file() and target.stat().st_size == file.size):
                     self._fetch(repository, file, target, progress)
         except HUB_ERRORS as error:
-            raise WeightsError(explained(error, repo=repository.name, file=file.name)) from error
+            raise WeightsError(explain(error, repo=repository.name, file=file.name)) from error
 
     def read(
         self, repo: str, name: str, *, size: int | None = None, timeout: float = 15.0
     ) -> bytes:
-        """Return a small file, or the first `size` bytes of a large one. Raises WeightsError."""
+        """Return a small file, or the first `size` bytes of a large one. Raise WeightsError."""
         address = huggingface_hub.hf_hub_url(repo, name, endpoint=self._endpoint)
         headers = build_hf_headers() | ({"Range": f"bytes=0-{size - 1}"} if size else {})
         try:
@@ -139,7 +140,7 @@ class Hub:
             )
             hf_raise_for_status(answer)
         except HUB_ERRORS as error:
-            raise WeightsError(explained(error, repo=repo, file=name)) from error
+            raise WeightsError(explain(error, repo=repo, file=name)) from error
         return bytes(answer.content)
 
     @contextlib.contextmanager
@@ -148,7 +149,7 @@ class Hub:
         try:
             lock.acquire(timeout=0)
         except filelock.Timeout:
-            self._notice(f"Another process is fetching {target.name}: waiting for it.")
+            self._notice(f"Another process is downloading {target.name}. Waiting for it.")
             lock.acquire()
         try:
             yield
@@ -156,7 +157,7 @@ class Hub:
             lock.release()
 
     def _fetch(
-        self, repository: HubRepository, file: Listed, target: Path, progress: Progress | None
+        self, repository: HubRepository, file: HubFileInfo, target: Path, progress: Progress | None
     ) -> None:
         part = target.with_name(f"{target.name}.{repository.commit[:12]}.part")
         for older in target.parent.glob(f"{target.name}.*.part"):
@@ -167,20 +168,21 @@ class Hub:
             if there > file.size:
                 there = stream.seek(0)
                 stream.truncate()
-            check_room(target.parent, file.size - there, f"hf:{repository.name}/{file.name}")
+            require_space(target.parent, file.size - there, f"hf:{repository.name}/{file.name}")
             self._transfer(repository, file, stream, there, progress)
-        if file.hash and not file.hash.fits(part):
+        if file.hash and not file.hash.matches(part):
             part.unlink()
             raise WeightsError(
-                f"What came as hf:{repository.name}/{file.name} is not what the hub promises (its hash is another), so "
-                "it was thrown away: try again, and if that doesn't help, look what is between you and the hub."
+                f"hf:{repository.name}/{file.name} arrived with a wrong hash, so it was "
+                "deleted. Try again. If it fails again, check for a proxy that changes "
+                "downloads."
             )
         part.replace(target)
 
     def _transfer(
         self,
         repository: HubRepository,
-        file: Listed,
+        file: HubFileInfo,
         stream: BinaryIO,
         there: int,
         progress: Progress | None,
@@ -199,24 +201,23 @@ class Hub:
             )
         except OSError as error:
             if error.errno is None and not isinstance(error, ConnectionError | TimeoutError):
-                stream.truncate(
-                    0
-                )  # the client's own complaint: what came is of another length than was promised
+                stream.truncate(0)  # the client reports a wrong length like this
             raise
 
 
-def check_room(folder: Path, needed: int, what: str) -> None:
-    """Raise WeightsError where `needed` bytes more don't fit onto the disk of `folder`, which exists."""
+def require_space(folder: Path, needed: int, what: str) -> None:
+    """Raise WeightsError if `needed` bytes don't fit on the disk of the existing `folder`."""
     free = shutil.disk_usage(folder).free
     if needed > 0 and free < needed + MARGIN:
         raise WeightsError(
-            f"{what} needs {needed / 2**30:.1f} GiB, but only {free / 2**30:.1f} GiB are free in {folder}: "
-            "make room, or keep the weights elsewhere (`engine.weights` in aside.yaml)."
+            f"{what} needs {needed / 2**30:.1f} GiB, but only {free / 2**30:.1f} GiB are free "
+            f"in {folder}. Free some space, or set `engine.weights` in aside.yaml to another "
+            "folder."
         )
 
 
 def _meter(there: int, total: int, progress: Progress | None) -> type[tqdm]:
-    """A tqdm class that draws nothing and tells `progress`."""
+    """Return a silent tqdm class that reports to `progress`."""
 
     class Meter(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:

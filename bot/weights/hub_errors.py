@@ -1,6 +1,6 @@
-"""What the hub's client can raise, as one sentence for a person.
+"""Explain the errors of the hub's client in one sentence.
 
-Never the request: its headers may carry a token, and its address a signature.
+The request is never shown: its headers may contain a token, and its address a signature.
 """
 
 from __future__ import annotations
@@ -25,52 +25,64 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def explained(error: Exception, *, repo: str, file: str = "") -> str:
-    """Return what happened to a file or a whole repository, and what to do."""
+def explain(error: Exception, *, repo: str, file: str = "") -> str:
+    """Return the explanation of an error for a file or a whole repository."""
     what = f"hf:{repo}/{file}" if file else f"The list of hf:{repo}"
     match error:
         case errors.GatedRepoError():
             return (
-                f"{repo} is gated: accept its conditions on its page on the hub, then set the variable HF_TOKEN to a "
-                "token of your account."
+                f"{repo} is gated. Accept its conditions on its hub page, then set HF_TOKEN "
+                "to a token of your account."
             )
         case errors.RepositoryNotFoundError():
-            return f"The hub has no repository {repo}, or it is private: check the name, or set HF_TOKEN."
+            return (
+                f"The hub has no repository {repo}, or it is private. Check the name, or set "
+                "HF_TOKEN."
+            )
         case errors.EntryNotFoundError() if not isinstance(error, errors.LocalEntryNotFoundError):
-            return f"The hub's repository {repo} has no file {file}: check the name on its page."
+            return f"The hub repository {repo} has no file {file}. Check the name on its page."
         case errors.HFValidationError():
-            return f"{repo} can't be a repository of the hub: write OWNER/REPO."
+            return f"{repo} is not a name of a hub repository. Write OWNER/REPO."
         case errors.HfHubHTTPError():
-            return _answered(what, error.response.status_code)
+            return _explain_status(what, error.response.status_code)
         case NotImplementedError():  # filelock's sign for a file system without locks
             return (
-                f"{what} can't be downloaded to this folder, because its file system has no file locks. "
-                "Set `engine.weights` to a folder on a local disk."
+                f"{what} can't be downloaded to this folder, because its file system has no "
+                "file locks. Set `engine.weights` to a folder on a local disk."
             )
         case errors.OfflineModeIsEnabled():
-            return f"{what} couldn't be fetched: HF_HUB_OFFLINE is set, so the hub is not asked."
+            return f"{what} can't be downloaded, because HF_HUB_OFFLINE is set. Unset it."
         case HTTPError() | ConnectionError() | TimeoutError() | errors.LocalEntryNotFoundError():
             return (
-                f"{what} couldn't be fetched: the hub can't be reached, or the connection broke off. The same command "
-                "goes on where it stopped."
+                f"{what} can't be downloaded, because the hub can't be reached or the connection "
+                "was lost. Run the same command again to resume."
             )
         case OSError():
-            return _stored(what, error)
+            return _explain_os_error(what, error)
         case _:
-            return f"{what} couldn't be fetched: what answered is not the hub ({type(error).__name__})."
+            return (
+                f"{what} can't be downloaded. The answer is not from the hub "
+                f"({type(error).__name__}). Check HF_ENDPOINT and the network."
+            )
 
 
-def _answered(what: str, status: int) -> str:
+def _explain_status(what: str, status: int) -> str:
     if status in (401, 403):
-        return f"{what} couldn't be fetched: the hub refuses it ({status}); check the token in HF_TOKEN."
-    return f"{what} couldn't be fetched: the hub answered {status}; try again later."
+        return f"The hub refused {what} (status {status}). Check the token in HF_TOKEN."
+    return f"{what} can't be downloaded. The hub answered {status}. Try again later."
 
 
-def _stored(what: str, error: OSError) -> str:
+def _explain_os_error(what: str, error: OSError) -> str:
     if error.errno in _FULL:
-        return f"{what} couldn't be stored: the disk is full. Make room; the same command goes on where it stopped."
+        return (
+            f"{what} can't be stored, because the disk is full. Free some space and run the same "
+            "command again to resume."
+        )
     if error.errno in _FORBIDDEN:
-        return f"{what} couldn't be stored: {error.filename or 'the folder'} is not writable; choose another folder."
-    if error.errno is None:  # the client's own complaint about a size
-        return f"{what} came cut short: what the hub sent is not as long as it promised; try again."
-    return f"{what} couldn't be stored ({error.strerror or type(error).__name__})."
+        return (
+            f"{what} can't be stored, because {error.filename or 'the folder'} is not writable. "
+            "Choose another folder."
+        )
+    if error.errno is None:  # the client reports a wrong size like this
+        return f"{what} arrived shorter than announced. Try again."
+    return f"{what} can't be stored ({error.strerror or type(error).__name__})."

@@ -1,4 +1,4 @@
-"""Which models lie on this machine: fetched, built, or added by their path."""
+"""List the models on this machine: downloaded, built, or added by path."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import platformdirs
 
 from bot.package_data import checkout
 from bot.weights import gguf_reader
-from bot.weights.paths import home
-from bot.weights.quantisation import quantisation_of
+from bot.weights.paths import repository_folder
+from bot.weights.quantisation import parse_quantisation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """One model's file on this machine, with the parts it may be split into. `name` is what the settings call it."""
+    """The file of a model on this machine, possibly split. `name` is its name in the settings."""
 
     name: str
     path: Path
@@ -31,12 +31,14 @@ class InstalledModel:
 
     @property
     def size(self) -> int:
-        """Bytes of all its parts."""
-        return sum(part.stat().st_size for part in gguf_reader.parts(self.path) if part.is_file())
+        """Size of all its parts in bytes."""
+        return sum(
+            part.stat().st_size for part in gguf_reader.list_parts(self.path) if part.is_file()
+        )
 
 
 def weights_folder() -> Path:
-    """Return where weights are kept: the checkout's `models`, else this user's data folder."""
+    """Return the weights folder: `models` of the checkout, or else in the user's data folder."""
     root = checkout()
     return (
         root / "models"
@@ -46,63 +48,69 @@ def weights_folder() -> Path:
 
 
 def added_folder(folder: Path) -> Path:
-    """Return where entries that people add to the catalogue are kept, beside the weights."""
+    """Return the folder of the catalogue entries that users add, in the weights folder."""
     return folder / "added"
 
 
-def files_of(entry: CatalogueEntry, folder: Path) -> dict[str, Path]:
-    """Return the files of an entry that are there, by quantisation; of a package or a path the one file."""
+def find_files(entry: CatalogueEntry, folder: Path) -> dict[str, Path]:
+    """Return the installed files of an entry by quantisation."""
     kind, where = entry.origin
     if kind == "package":
-        found = _in_package(where)
-        return {quantisation_of(where): found} if found else {}
+        found = _find_in_package(where)
+        return {parse_quantisation(where): found} if found else {}
     if kind == "file":
         path = Path(where)
-        return {quantisation_of(path.name): path} if path.is_file() else {}
+        return {parse_quantisation(path.name): path} if path.is_file() else {}
     files = {}
     if kind == "hub":
         repo = "/".join(where.split("/")[:2])
         files = {
-            quantisation_of(path.name): path
-            for path in _ggufs(home(repo, folder), where[len(repo) + 1 :])
+            parse_quantisation(path.name): path
+            for path in _find_ggufs(repository_folder(repo, folder), where[len(repo) + 1 :])
         }
     if entry.checkpoint:
-        built = home(entry.checkpoint, folder).glob(f"{entry.name}-*.gguf")
+        built = repository_folder(entry.checkpoint, folder).glob(f"{entry.name}-*.gguf")
         files |= {
-            quantisation: path for path in built if (quantisation := quantisation_of(path.name))
+            quantisation: path for path in built if (quantisation := parse_quantisation(path.name))
         }
     return files
 
 
-def stock(entries: Mapping[str, CatalogueEntry], folder: Path) -> tuple[InstalledModel, ...]:
-    """Return everything that is there, the catalogue's first."""
+def list_installed(
+    entries: Mapping[str, CatalogueEntry], folder: Path
+) -> tuple[InstalledModel, ...]:
+    """Return all installed models, those of the catalogue first."""
     known = [
         InstalledModel(entry.name, path, quantisation, entry)
         for entry in entries.values()
-        for quantisation, path in files_of(entry, folder).items()
+        for quantisation, path in find_files(entry, folder).items()
     ]
     taken = {one.path for one in known}
     others = [
         InstalledModel(
             f"hf:{place.name.replace('--', '/', 1)}/{path.relative_to(place)}",
             path,
-            quantisation_of(path.name),
+            parse_quantisation(path.name),
         )
         for place in sorted(folder.glob("*--*"))
-        for path in _ggufs(place)
+        for path in _find_ggufs(place)
         if path not in taken
     ]
     return (*known, *others)
 
 
-def _ggufs(place: Path, name: str = "") -> Iterator[Path]:
-    """Files in a repository's folder; of a split one the first part."""
+def _find_ggufs(place: Path, name: str = "") -> Iterator[Path]:
+    """Yield the GGUF files in a repository's folder. Of a split model, yield the first part."""
     paths = [place / name] if name else sorted(place.rglob("*.gguf"))
-    yield from (path for path in paths if path.is_file() and gguf_reader.parts(path)[0] == path)
+    yield from (
+        path for path in paths if path.is_file() and gguf_reader.list_parts(path)[0] == path
+    )
 
 
-def _in_package(where: str) -> Path | None:
-    """The file inside an installed package, which is not imported: its own dependencies may be missing."""
+def _find_in_package(where: str) -> Path | None:
+    """Return a file of an installed package without importing it, because its dependencies may be
+    missing.
+    """
     package, _, name = where.partition("/")
     spec = importlib.util.find_spec(package)
     for folder in (spec.submodule_search_locations or []) if spec else []:

@@ -1,8 +1,8 @@
-"""llama.cpp's quantiser. Quantising a file has a process of its own, whose standard output is what llama.cpp says:
+"""Quantise with llama.cpp. Its standard output is llama.cpp's log:
 
-    python -m bot.weights.llama_quantise QUANTISATION IN OUT
+   python -m bot.weights.llama_quantise QUANTISATION IN OUT
 
-It ends with Ctrl-C at once, and when nobody reads its output any more.
+The process ends at once on Ctrl-C and when its output is closed.
 """
 
 from __future__ import annotations
@@ -18,23 +18,26 @@ import llama_cpp
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BUFFER: Final = 2**30  # bytes of tensors in memory at once, at most
+_BUFFER: Final = 2**30  # maximum bytes of tensors in memory
 
 
-def sizes(source: Path, quantisation: str) -> str:
-    """Return what llama.cpp says would become of each tensor of a file, whose data isn't looked at."""
+def report_sizes(source: Path, quantisation: str) -> str:
+    """Return llama.cpp's log of the size of each tensor after quantisation.
+
+    Doesn't read the tensors' data.
+    """
     said: list[bytes] = []
     hear = llama_cpp.llama_log_callback(lambda _level, text, _data: said.append(text))
     llama_cpp.llama_log_set(hear, ctypes.c_void_p(0))
     try:
         _quantise(quantisation, str(source), "")
     finally:
-        llama_cpp.llama_log_set(_DEAF, ctypes.c_void_p(0))
+        llama_cpp.llama_log_set(_IGNORE_LOG, ctypes.c_void_p(0))
     return b"".join(said).decode("utf-8", "replace")
 
 
 def main(arguments: list[str]) -> int:
-    """Quantise one file; the exit status is 0 where llama.cpp was content."""
+    """Quantise one file. Return llama.cpp's status, 0 for success."""
     for ending in (signal.SIGINT, signal.SIGPIPE):
         signal.signal(ending, signal.SIG_DFL)
     hear = llama_cpp.llama_log_callback(lambda _level, text, _data: os.write(1, text))
@@ -44,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _quantise(quantisation: str, source: str, target: str) -> int:
-    """Quantise; without a target, only tell."""
+    """Quantise, or only report sizes if `target` is empty."""
     params = llama_cpp.llama_model_quantize_default_params()
     params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{quantisation}")
     params.dry_run = not target
@@ -59,7 +62,7 @@ def _quantise(quantisation: str, source: str, target: str) -> int:
     )
 
 
-_DEAF: Final = llama_cpp.llama_log_callback(lambda _level, _text, _data: None)
+_IGNORE_LOG: Final = llama_cpp.llama_log_callback(lambda _level, _text, _data: None)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
-"""How a model is laid into the memory there is: layers on the GPU, tokens of context, minds, type of cache.
+"""Plan the memory of a model: layers on the GPU, context, minds and type of the cache.
 
-Everything follows from the model's own header and the free memory of the devices, with a margin. `plans` returns the
-best plan first and smaller ones after it, for where the first turns out not to fit after all.
+Based on the model's header and the free memory of the devices, less a margin. `make_plans` returns the
+best plan first, then smaller ones as fallbacks.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 CacheType: TypeAlias = Literal["f16", "q8_0", "q4_0"]
 
-BATCH: Final = 512  # tokens computed at once, at most
+BATCH: Final = 512  # maximum tokens computed at once
 _BYTES: Final[dict[CacheType, float]] = {
     "f16": 2.0,
     "q8_0": 34 / 32,
     "q4_0": 18 / 32,
-}  # of one number in the cache
-MARGIN: Final = 512 * 2**20  # bytes left free on each device, for what else it has to do
-_LARGEST_CONTEXT = 16384  # tokens of one mind, unless more are asked for: plenty for a scene, and memory has a better use
+}  # bytes of one number in the cache
+MARGIN: Final = 512 * 2**20  # bytes to leave free on each device
+_LARGEST_CONTEXT = (
+    16384  # default maximum tokens per mind: ample for a scene, and memory has better uses
+)
 _USUAL_CONTEXT = 8192
-# What is tried where nothing is fixed by the settings, best first: context, minds, cache.
+# Plans to try if the settings are free, best first: context, minds, cache.
 _LADDER: Final[tuple[tuple[int, int, CacheType], ...]] = (
     (16384, 8, "f16"),
     (16384, 8, "q8_0"),
@@ -48,28 +50,28 @@ _LADDER_CPU: Final[tuple[tuple[int, int, CacheType], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What the settings fix; None: follows from the memory."""
+    """Settings that fix parts of the plan. None: choose by the memory."""
 
     context: int | None = None
     minds: int | None = None
     cache_type: CacheType | None = None
     gpu_layers: int | None = None  # negative: all
-    flash_attention: bool = True  # without it the cache of values can't be quantised
+    flash_attention: bool = True  # the value cache can't be quantised without it
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One way to lay a model into memory. Bytes are estimates, rather too large than too small."""
+    """One way to place a model in memory. Bytes are estimates, too high rather than too low."""
 
-    context: int  # tokens of one mind
+    context: int  # tokens per mind
     minds: int
     cache_type: CacheType
     gpu_layers: int  # the output layer counts as one
     layers: int
     gpu_bytes: int
     main_bytes: int
-    weights_bytes: int  # of the two above, what the weights take
-    cache_bytes: int  # … the keys and values of all minds
+    weights_bytes: int  # part of the two above: the weights
+    cache_bytes: int  # … keys and values of all minds
     work_bytes: int  # … intermediate results
 
     def __str__(self) -> str:
@@ -82,38 +84,47 @@ class Plan:
         return f"{where}, {minds} of {self.context:,} tokens, {self.cache_type} cache"
 
 
-def plans(
+def make_plans(
     headers: Sequence[GgufFile],
     gpus_free: Sequence[int],
     main_free: int | None,
     wishes: PlanRequest,
 ) -> tuple[Plan, ...]:
-    """Return the plans that fit, the best first; none: nothing does.
+    """Return the plans that fit, best first. Return an empty tuple if none fits.
 
-    `headers` are those of all the model's parts, `gpus_free` the free bytes of each GPU, `main_free` those of the main
-    memory (None: unknown, so that anything fits). All on the GPU is better than anything with a part elsewhere.
+    `headers` are those of all parts of the model. `gpus_free` has the free bytes of each GPU.
+    `main_free` has the free bytes of main memory (None: unknown, so anything fits). A plan with all
+    layers on the GPU beats any other.
     """
     model = _Model(headers)
     gpu = sum(max(0, free - MARGIN) for free in gpus_free)
-    rungs = [rung for rung in _rungs(model, wishes, gpu=bool(gpus_free)) if _may(rung, wishes)]
+    rungs = [
+        rung for rung in _rungs(model, wishes, gpu=bool(gpus_free)) if _is_allowed(rung, wishes)
+    ]
     if not gpus_free or wishes.gpu_layers == 0:
-        return tuple(plan for rung in rungs if _fits_main(plan := model.plan(*rung, 0), main_free))
+        return tuple(
+            plan for rung in rungs if _fits_main_memory(plan := model.plan(*rung, 0), main_free)
+        )
     if wishes.gpu_layers is not None:
         count = model.layers if wishes.gpu_layers < 0 else min(wishes.gpu_layers, model.layers)
         asked = [model.plan(*rung, count) for rung in rungs]
         return tuple(
-            plan for plan in asked if plan.gpu_bytes <= gpu and _fits_main(plan, main_free)
+            plan for plan in asked if plan.gpu_bytes <= gpu and _fits_main_memory(plan, main_free)
         )
     whole = [plan for rung in rungs if (plan := model.plan(*rung, model.layers)).gpu_bytes <= gpu]
-    part = [model.most(*rung, gpu) for rung in rungs if _modest(rung, wishes)]
+    part = [model.most(*rung, gpu) for rung in rungs if _is_modest(rung, wishes)]
     return (
         *whole,
-        *(plan for plan in part if plan.gpu_layers < plan.layers and _fits_main(plan, main_free)),
+        *(
+            plan
+            for plan in part
+            if plan.gpu_layers < plan.layers and _fits_main_memory(plan, main_free)
+        ),
     )
 
 
-def smallest(headers: Sequence[GgufFile], wishes: PlanRequest) -> Plan:
-    """Return the plan that needs least memory, to tell by how much it does not fit."""
+def make_smallest_plan(headers: Sequence[GgufFile], wishes: PlanRequest) -> Plan:
+    """Return the plan with the least memory, to report how much is missing."""
     model = _Model(headers)
     return min(
         (model.plan(*rung, 0) for rung in _rungs(model, wishes, gpu=True)),
@@ -122,7 +133,7 @@ def smallest(headers: Sequence[GgufFile], wishes: PlanRequest) -> Plan:
 
 
 class _Model:
-    """Sizes of a model's pieces."""
+    """Sizes of a model's parts."""
 
     def __init__(self, headers: Sequence[GgufFile]) -> None:
         self._header = headers[0]
@@ -135,7 +146,7 @@ class _Model:
             tensor.size or 0 for tensor in tensors if tensor.name.startswith("token_embd")
         )
         self._rest = sizes[None] - self._embeddings
-        # Where the embeddings are the output too, a GPU that computes the output gets a copy.
+        # If the embeddings are the output too, a GPU that computes the output gets a copy.
         own = any(tensor.name == "output.weight" for tensor in tensors)
         self._output = self._rest if own else self._rest + self._embeddings
 
@@ -160,7 +171,7 @@ class _Model:
         )
 
     def most(self, context: int, minds: int, cache: CacheType, room: int) -> Plan:
-        """The plan with the most layers in `room` bytes of the GPU."""
+        """Return the plan with as many layers on the GPU as fit in `room` bytes."""
         counts = range(self.layers, -1, -1)
         return next(
             plan
@@ -169,11 +180,13 @@ class _Model:
         )
 
     def _cache(self, tokens: int, cache: CacheType) -> int:
-        """Bytes of one layer's cache."""
+        """Return the bytes of one layer's cache."""
         return int(self._header.kv_heads * sum(self._header.head_size) * tokens * _BYTES[cache])
 
     def _work(self, context: int) -> int:
-        """Bytes for intermediate results of one batch: the logits, the layers' activations, the attention mask."""
+        """Return the bytes of one batch's intermediate results: logits, activations and the
+        attention mask.
+        """
         activations = 4 * (self._header.vocabulary + 24 * self._header.embedding)
         return BATCH * (activations + 2 * context)
 
@@ -181,7 +194,7 @@ class _Model:
 def _rungs(
     model: _Model, wishes: PlanRequest, *, gpu: bool
 ) -> Iterator[tuple[int, int, CacheType]]:
-    """The ladder with what the settings fix put in."""
+    """Return the ladder with the fixed settings filled in."""
     seen = set()
     for context, minds, cache in _LADDER if gpu else _LADDER_CPU:
         rung = (
@@ -194,23 +207,26 @@ def _rungs(
             yield rung
 
 
-def _may(rung: tuple[int, int, CacheType], wishes: PlanRequest) -> bool:
+def _is_allowed(rung: tuple[int, int, CacheType], wishes: PlanRequest) -> bool:
     return wishes.flash_attention or rung[2] == "f16" or wishes.cache_type is not None
 
 
-def _modest(rung: tuple[int, int, CacheType], wishes: PlanRequest) -> bool:
-    """Where not all fits on the GPU, layers there are worth more than many minds or a long context."""
+def _is_modest(rung: tuple[int, int, CacheType], wishes: PlanRequest) -> bool:
+    """Return whether a plan is modest.
+
+    On a full GPU, more layers are worth more than minds or context.
+    """
     return (wishes.context is not None or rung[0] <= _USUAL_CONTEXT) and (
         wishes.minds is not None or rung[1] <= 4
     )
 
 
-def _fits_main(plan: Plan, free: int | None) -> bool:
+def _fits_main_memory(plan: Plan, free: int | None) -> bool:
     return free is None or plan.main_bytes <= free
 
 
 def _by_layer(tensors: Sequence[Tensor]) -> Counter[int | None]:
-    """Bytes of each layer; under None those of no layer."""
+    """Return the bytes of each layer, and under None those of no layer."""
     sizes: Counter[int | None] = Counter()
     for tensor in tensors:
         sizes[tensor.layer] += tensor.size or 0

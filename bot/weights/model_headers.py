@@ -1,5 +1,8 @@
-"""The headers of a model's files, those that are here and those that could be: from the file, from the hub, or from
-the dimensions in the catalogue where the hub can't be asked."""
+"""Measure a model by its header.
+
+The header comes from a file, from the hub, or, if the hub can't be reached, from the dimensions in
+the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import UserInputError, WeightsError
 from bot.weights import gguf_reader
 from bot.weights.dimensions import Dimensions
-from bot.weights.find_model import entry_named
-from bot.weights.installed import files_of
-from bot.weights.paths import HubFile, stored
-from bot.weights.quantisation import QUANTISATIONS, laid_out, quantisation_of
+from bot.weights.find_model import find_entry
+from bot.weights.installed import find_files
+from bot.weights.paths import HubFile, find_stored
+from bot.weights.quantisation import QUANTISATIONS, estimate_layouts, parse_quantisation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,85 +30,85 @@ if TYPE_CHECKING:
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.gguf_reader import GgufFile
 
-PATIENCE: Final = (
-    1.0  # seconds that the hub may take to answer before the catalogue's word is taken
-)
-_FRONT: Final = 24 * 2**20  # bytes that hold the header of any file with a vocabulary of usual size
+TIMEOUT: Final = 1.0  # seconds to wait for the hub before using the catalogue
+_FRONT: Final = 24 * 2**20  # bytes that contain the header of a file with a usual vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A model's headers by quantisation, and where its measures come from, in words."""
+class MeasuredModel:
+    """A model's headers by quantisation, and the source of its dimensions in words."""
 
     name: str
     layouts: Mapping[str, tuple[GgufFile, ...]]
     source: str
 
 
-def measure(model: str, folder: Path, *, patience: float = PATIENCE) -> Measured:
-    """Measure what `model` names: a path, `hf:OWNER/REPO/FILE.gguf`, `hf:OWNER/REPO` or a name of the catalogue.
+def measure(model: str, folder: Path, *, patience: float = TIMEOUT) -> MeasuredModel:
+    """Measure a model without loading it.
 
-    The hub may take `patience` seconds to answer for a name of the catalogue; with 0 it isn't asked.
-    Loads nothing. Raises UserInputError, ModelFileError or WeightsError.
+    `model` is a path, `hf:OWNER/REPO/FILE.gguf`, `hf:OWNER/REPO` or a name of the catalogue. For a
+    name, wait `patience` seconds for the hub (0: don't ask it). Raise UserInputError,
+    ModelFileError or WeightsError.
     """
     if model.startswith("hf:"):
         return _on_the_hub(model, folder)
     if (path := Path(model).expanduser()).is_file() or path.suffix == ".gguf":
         return _one(model, path, "the file's header")
-    entry, quantisation = entry_named(model, folder)
+    entry, quantisation = find_entry(model, folder)
     return _of_catalogue(entry, quantisation, folder, patience)
 
 
-def _one(name: str, path: Path, source: str) -> Measured:
-    headers = gguf_reader.check(path)
-    return Measured(name, {quantisation_of(path.name) or path.stem: headers}, source)
+def _one(name: str, path: Path, source: str) -> MeasuredModel:
+    headers = gguf_reader.check_model(path)
+    return MeasuredModel(name, {parse_quantisation(path.name) or path.stem: headers}, source)
 
 
-def _on_the_hub(model: str, folder: Path) -> Measured:
+def _on_the_hub(model: str, folder: Path) -> MeasuredModel:
     if model.endswith(".gguf"):
         file = HubFile.parse(model[3:])
-        if path := stored(file, folder):
+        if path := find_stored(file, folder):
             return _one(model, path, "the file's header")
         return _far_away(file)
     repo = model[3:].strip("/")
     if repo.count("/") != 1:
         raise UserInputError(
-            f"{model} names no repository of the hub: write hf:OWNER/REPO or hf:OWNER/REPO/FILE.gguf."
+            f"{model} is not a hub repository. Write hf:OWNER/REPO or hf:OWNER/REPO/FILE.gguf."
         )
     dimensions = _published(repo, timeout=15.0)
-    layouts = laid_out(repo, dimensions, QUANTISATIONS)
-    return Measured(
+    layouts = estimate_layouts(repo, dimensions, QUANTISATIONS)
+    return MeasuredModel(
         model, {one: (header,) for one, header in layouts.items()}, "the hub's config.json"
     )
 
 
-def _far_away(file: HubFile) -> Measured:
-    """By the header of a file that is on the hub only."""
+def _far_away(file: HubFile) -> MeasuredModel:
+    """Measure a file on the hub by its header."""
     from bot.weights.hub import Hub
 
     with tempfile.TemporaryDirectory(prefix="aside-front-") as place:
         headers = []
-        for part in gguf_reader.parts(Path(place) / file.name):
+        for part in gguf_reader.list_parts(Path(place) / file.name):
             part.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(Hub().read(file.repo, part.relative_to(place).as_posix(), size=_FRONT))
             headers.append(gguf_reader.read_header(part))
-    return Measured(
+    return MeasuredModel(
         str(file),
-        {quantisation_of(file.name) or file.name: tuple(headers)},
+        {parse_quantisation(file.name) or file.name: tuple(headers)},
         "the header on the hub",
     )
 
 
 def _of_catalogue(
     entry: CatalogueEntry, quantisation: str | None, folder: Path, patience: float
-) -> Measured:
-    here = {one: gguf_reader.check(path) for one, path in files_of(entry, folder).items()}
+) -> MeasuredModel:
+    here = {one: gguf_reader.check_model(path) for one, path in find_files(entry, folder).items()}
     if entry.checkpoint is None or (quantisation and quantisation in here):
         if not here:
             raise WeightsError(
-                f"The file of {entry.name} isn't here, and the catalogue doesn't know its dimensions."
+                f"The file of {entry.name} is missing, and the catalogue has no dimensions "
+                f"for it. Run `aside models pull {entry.name}`."
             )
-        return Measured(
+        return MeasuredModel(
             entry.name,
             {one: here[one] for one in here if quantisation in (None, one)},
             "the file's header",
@@ -116,16 +119,16 @@ def _of_catalogue(
         if quantisation
         else [one for one in QUANTISATIONS if one in entry.choices or one in here]
     )
-    told = laid_out(entry.name, dimensions, wanted)
+    told = estimate_layouts(entry.name, dimensions, wanted)
     layouts = {one: here.get(one, (header,)) for one, header in told.items()}
-    return Measured(
+    return MeasuredModel(
         entry.name, layouts | {one: here[one] for one in here if not quantisation}, source
     )
 
 
 def _dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str]:
-    """Those published now; where they can't be had in time, those in the catalogue."""
-    assert entry.checkpoint is not None  # noqa: S101 - the caller has looked
+    """Return the published dimensions, or the catalogue's if the hub doesn't answer in time."""
+    assert entry.checkpoint is not None  # noqa: S101 - the caller has checked
     try:
         if not patience and entry.dimensions:
             return entry.dimensions, "the catalogue"
@@ -133,11 +136,14 @@ def _dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str
     except WeightsError:
         if entry.dimensions is None:
             raise
-        return entry.dimensions, "the catalogue, since the hub can't be asked"
+        return entry.dimensions, "the catalogue, because the hub can't be reached"
 
 
 def _published_soon(repo: str, patience: float) -> Dimensions:
-    """The same, or WeightsError after so many seconds, whatever holds it up: a name server, a silent proxy."""
+    """Return the published dimensions.
+
+    Raise WeightsError after `patience` seconds, even if DNS or a proxy hangs.
+    """
     answer: queue.SimpleQueue[Dimensions | WeightsError] = queue.SimpleQueue()
 
     def ask() -> None:
@@ -148,13 +154,13 @@ def _published_soon(repo: str, patience: float) -> Dimensions:
 
     threading.Thread(target=ask, daemon=True).start()
     deadline = time.monotonic() + patience
-    # Needed next, and slow to load: it may as well be loaded meanwhile.
+    # Needed next and slow to import, so import it while waiting.
     importlib.import_module("bot.weights.llama_quantise")
     try:
         found = answer.get(timeout=max(0.05, deadline - time.monotonic()))
     except queue.Empty as error:
         raise WeightsError(
-            f"The hub did not tell of {repo} within {patience:g} seconds."
+            f"The hub did not answer for {repo} within {patience:g} seconds."
         ) from error
     if isinstance(found, WeightsError):
         raise found
@@ -162,12 +168,12 @@ def _published_soon(repo: str, patience: float) -> Dimensions:
 
 
 def _published(repo: str, *, timeout: float) -> Dimensions:
-    from bot.weights.hub import Hub  # late: the hub's client is large
+    from bot.weights.hub import Hub  # late import: the hub's client is large
 
     content = Hub().read(repo, "config.json", timeout=timeout)
     try:
         return Dimensions.of_config(json.loads(content), repo)
     except ValueError as error:
         raise WeightsError(
-            f"The config.json of {repo} on the hub is no JSON: it can't be measured."
+            f"The config.json of {repo} on the hub is not JSON, so it can't be measured."
         ) from error

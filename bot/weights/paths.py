@@ -1,4 +1,4 @@
-"""Names of files on the hub, and where such files lie on this machine."""
+"""Names of files on the hub, and their paths on this machine."""
 
 from __future__ import annotations
 
@@ -24,27 +24,30 @@ class HubFile:
 
     @classmethod
     def parse(cls, text: str) -> HubFile:
-        """Read `OWNER/REPO/FILE.gguf`. Raises UserInputError where it isn't of that form, or names no GGUF file."""
+        """Read `OWNER/REPO/FILE.gguf`.
+
+        Raise UserInputError if it has another form or is not a GGUF file.
+        """
         pieces = text.strip().strip("/").split("/")
         if len(pieces) < 3 or not all(pieces) or ".." in pieces:
             raise UserInputError(
-                f"hf:{text} names no file of the hub: write hf:OWNER/REPO/FILE.gguf."
+                f"hf:{text} is not a file on the hub. Write hf:OWNER/REPO/FILE.gguf."
             )
         if not pieces[-1].endswith(".gguf"):
-            raise UserInputError(f"hf:{text} is no GGUF file: choose one whose name ends in .gguf.")
+            raise UserInputError(f"hf:{text} is not a GGUF file. Choose a file that ends in .gguf.")
         return cls("/".join(pieces[:2]), "/".join(pieces[2:]))
 
 
-def home(repo: str, folder: Path) -> Path:
-    """Return the folder that files of a repository are kept in."""
+def repository_folder(repo: str, folder: Path) -> Path:
+    """Return the folder for the files of a repository."""
     return folder / repo.replace("/", "--")
 
 
-def stored(file: HubFile, folder: Path) -> Path | None:
-    """Return the path of `file` where all its parts lie in `folder` already, whole."""
-    path = home(file.repo, folder) / file.name
+def find_stored(file: HubFile, folder: Path) -> Path | None:
+    """Return the path of `file` if all its parts are complete in `folder`."""
+    path = repository_folder(file.repo, folder) / file.name
     try:
-        gguf_reader.check(path)
+        gguf_reader.check_model(path)
     except ModelFileError:
         return None
     return path

@@ -1,4 +1,4 @@
-"""GGUF files out of the hub's repositories, whole, whatever they are split into."""
+"""Download GGUF files from the hub, with all parts of a split model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bot.errors import ModelFileError, WeightsError
 from bot.weights import gguf_reader, hashes
-from bot.weights.hub import Hub, check_room
-from bot.weights.paths import HubFile, home
-from bot.weights.quantisation import quantisation_of
+from bot.weights.hub import Hub, require_space
+from bot.weights.paths import HubFile, repository_folder
+from bot.weights.quantisation import parse_quantisation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 
 
-def quantised(repository: HubRepository, quantisation: str, prefer: str = "") -> HubFile:
-    """Return the file of that quantisation, of several the one whose name begins with `prefer`.
+def choose_file(repository: HubRepository, quantisation: str, prefer: str = "") -> HubFile:
+    """Return the file with that quantisation, preferably one whose name starts with `prefer`.
 
-    Raises WeightsError, naming the quantisations there are.
+    Raise WeightsError, with the available quantisations, if there is none.
     """
-    ready = {name: quantisation_of(name) for name in repository.files if name.endswith(".gguf")}
+    ready = {name: parse_quantisation(name) for name in repository.files if name.endswith(".gguf")}
     fitting = [
         name for name, one in ready.items() if one == quantisation and not _LATER_PART.search(name)
     ]
@@ -36,8 +36,8 @@ def quantised(repository: HubRepository, quantisation: str, prefer: str = "") ->
         return HubFile(repository.name, best)
     there = ", ".join(sorted({one for one in ready.values() if one}))
     raise WeightsError(
-        f"The hub's repository {repository.name} has no {quantisation}: "
-        + (f"there are {there}." if there else "there is no GGUF file in it at all.")
+        f"The hub repository {repository.name} has no {quantisation}. "
+        + (f"Choose one of {there}." if there else "It has no GGUF files.")
     )
 
 
@@ -49,54 +49,54 @@ def fetch(
     hub: Hub | None = None,
     repository: HubRepository | None = None,
 ) -> Path:
-    """Fetch `file`, with the other parts it may be split into, and return its path; llama.cpp loads parts as they are.
+    """Download `file`, with all parts of a split model, and return its path.
 
-    Blocks; goes on where an earlier attempt was broken off. Raises WeightsError, or ModelFileError where what the hub
-    has under that name is no whole GGUF: then nothing of it is kept.
+    llama.cpp loads the parts as they are. Blocks, and resumes an interrupted download. Raise
+    WeightsError. Raise ModelFileError, and delete the download, if it is not a complete GGUF model.
     """
     hub = hub or Hub()
     repository = repository or hub.repository(file.repo)
-    place = home(file.repo, folder)
-    paths = gguf_reader.parts(place / file.name)
+    place = repository_folder(file.repo, folder)
+    paths = gguf_reader.list_parts(place / file.name)
     listed = [repository.file(path.relative_to(place).as_posix()) for path in paths]
     total, before = sum(one.size for one in listed), 0
     there = sum(one.size for one, path in zip(listed, paths, strict=True) if path.is_file())
-    _make(folder)
-    check_room(folder, total - there - _begun(paths), str(file))
+    _create_folder(folder)
+    require_space(folder, total - there - _count_partial_bytes(paths), str(file))
     for one, path in zip(listed, paths, strict=True):
-        hub.fetch(repository, one, path, _onwards(progress, before, total))
+        hub.fetch(repository, one, path, _shift_progress(progress, before, total))
         before += one.size
         if one.hash and one.hash.kind == "sha256":
-            hashes.note(path, one.hash.value)
-    _refuse_what_is_none(paths)
+            hashes.save_sha256(path, one.hash.value)
+    _require_gguf(paths)
     return paths[0]
 
 
-def _make(folder: Path) -> None:
+def _create_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WeightsError(
-            f"The folder {folder} can't be made ({error.strerror or error}): choose another."
+            f"The folder {folder} can't be created ({error.strerror or error}). Choose another one."
         ) from error
 
 
-def _begun(paths: tuple[Path, ...]) -> int:
-    """Bytes that lie there from attempts that were broken off."""
+def _count_partial_bytes(paths: tuple[Path, ...]) -> int:
+    """Return the bytes of interrupted downloads."""
     return sum(
         part.stat().st_size for path in paths for part in path.parent.glob(f"{path.name}.*.part")
     )
 
 
-def _onwards(progress: Progress | None, before: int, total: int) -> Progress | None:
+def _shift_progress(progress: Progress | None, before: int, total: int) -> Progress | None:
     return (lambda there, _: progress(before + there, total)) if progress else None
 
 
-def _refuse_what_is_none(paths: tuple[Path, ...]) -> None:
+def _require_gguf(paths: tuple[Path, ...]) -> None:
     try:
-        gguf_reader.check(paths[0])
+        gguf_reader.check_model(paths[0])
     except ModelFileError:
         for path in paths:
             path.unlink(missing_ok=True)
-            hashes.forget(path)
+            hashes.delete_sha256(path)
         raise

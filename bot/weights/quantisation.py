@@ -1,6 +1,6 @@
-"""Quantisations: which there are, how large a model becomes under each, and quantising a file.
+"""Quantisations: their names, the sizes they give, and quantising a file.
 
-Sizes are told by llama.cpp's own quantiser, which is shown a file that has the model's header and a hole for its data.
+llama.cpp's own quantiser reports the sizes, from a file with the model's header and a hole as data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bot.weights.dimensions import Dimensions
     from bot.weights.hub import Progress
 
-# Those that do without a matrix of importance, largest first.
+# Those that need no importance matrix, largest first.
 QUANTISATIONS: Final = (
     *("BF16", "F16", "Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q5_0", "Q4_K_M", "Q4_K_S"),
     *("IQ4_XS", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q2_K"),
@@ -47,27 +47,30 @@ _TENSOR = re.compile(
 _LAST_WORDS = 5
 
 
-def quantisation_named(text: str) -> str:
-    """Return the quantisation as it is written here. Raises UserInputError, naming those there are."""
+def require_quantisation(text: str) -> str:
+    """Return the quantisation in its usual spelling.
+
+    Raise UserInputError, with the known ones, if it is unknown.
+    """
     if (name := text.strip().upper()) in QUANTISATIONS:
         return name
     raise UserInputError(
-        f"There is no quantisation {text!r} here: choose one of {', '.join(QUANTISATIONS)}."
+        f"There is no quantisation {text!r}. Choose one of {', '.join(QUANTISATIONS)}."
     )
 
 
-def quantisation_of(name: str) -> str:
-    """Return the quantisation that a GGUF file's name ends with, in capitals; empty where it names none."""
+def parse_quantisation(name: str) -> str:
+    """Return the quantisation in the name of a GGUF file, in capitals, or an empty text."""
     found = _IN_NAME.search(name)
     return found[1].upper() if found else ""
 
 
-def laid_out(
+def estimate_layouts(
     name: str, dimensions: Dimensions, quantisations: Sequence[str]
 ) -> dict[str, GgufFile]:
-    """Return what the header of a model's file says under each quantisation, without any file of it.
+    """Return the header that a model's file would have under each quantisation.
 
-    Takes a few hundredths of a second for each. Raises WeightsError where llama.cpp tells no sizes.
+    Takes a few hundredths of a second each. Raise WeightsError if llama.cpp reports no sizes.
     """
     from bot.weights import llama_quantise
 
@@ -76,60 +79,63 @@ def laid_out(
         write_header(hollow, dimensions, "BF16", name)
         plain = gguf_reader.read_header(hollow)
         return {
-            one: _header(plain, one, llama_quantise.sizes(hollow, one)) for one in quantisations
+            one: _header(plain, one, llama_quantise.report_sizes(hollow, one))
+            for one in quantisations
         }
 
 
 def _header(plain: GgufFile, quantisation: str, said: str) -> GgufFile:
     tensors = tuple(_tensor(found) for found in _TENSOR.finditer(said))
     if len(tensors) != len(plain.tensors):
-        raise WeightsError(
-            "llama.cpp's quantiser didn't tell sizes as expected: reinstall llama-cpp-python."
-        )
+        raise WeightsError("llama.cpp's quantiser reported no sizes. Reinstall llama-cpp-python.")
     return replace(plain, path=Path(f"{plain.name}-{quantisation}.gguf"), tensors=tensors)
 
 
 def quantise(
     source: Path, target: Path, quantisation: str, progress: Progress | None = None
 ) -> None:
-    """Quantise the GGUF file `source` into `target`, which appears when it is whole. `progress` hears of tensors.
+    """Quantise the GGUF file `source` into `target`. `progress` receives the number of tensors.
 
-    Raises WeightsError; half a file is taken away whatever happens, Ctrl-C included.
+    `target` appears once it is complete. A partial file is deleted in any case, including Ctrl-C.
+    Raise WeightsError.
     """
     part = target.with_name(f"{target.name}.part")
     try:
         for line in _quantiser(quantisation, str(source), str(part)):
             if progress and (found := _TENSOR.match(line)):
                 progress(int(found["number"]), int(found["all"]))
-        gguf_reader.check(part)
+        gguf_reader.check_model(part)
         with part.open("rb") as written:
             os.fsync(written.fileno())
         part.replace(target)
     except OSError as error:
-        raise WeightsError(f"{target} couldn't be stored ({error.strerror or error}).") from error
+        raise WeightsError(
+            f"{target} can't be stored ({error.strerror or error}). Choose another folder."
+        ) from error
     finally:
         part.unlink(missing_ok=True)
 
 
 def _quantiser(*order: str) -> Iterator[str]:
-    """Yield what the quantiser says. Raises WeightsError where it failed."""
+    """Yield the lines of the quantiser's log. Raise WeightsError if it fails."""
     command = [sys.executable, "-m", "bot.weights.llama_quantise", *order]
     words: list[str] = []
-    process = subprocess.Popen(  # noqa: S603 - ours
+    process = subprocess.Popen(  # noqa: S603 - our own module
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env=subprocess_env.child_environment(),
     )
     try:
-        assert process.stdout is not None  # noqa: S101 - it was asked for
+        assert process.stdout is not None  # noqa: S101 - the pipe was requested
         for raw in process.stdout:
             words = [*words[1 - _LAST_WORDS :], raw.decode("utf-8", "replace").strip()]
             yield words[-1]
         if process.wait():
             said = next((word for word in reversed(words) if "rror" in word or "fail" in word), "")
             raise WeightsError(
-                f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Is the disk full?"
+                f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Check whether "
+                "the disk is full."
             )
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Copies one tensor's numbers from file to file, as they are or in another type."""
+"""Copy one tensor's numbers between files, unchanged or converted to another type."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from bot.weights.gguf_writer import FloatType, TensorPlacement
 
-_CHUNK: Final = 2**24  # bytes in memory at once; a multiple of every number's size
-_AT_ONCE: Final = 2**27  # bytes that the system copies by itself between two reports
+_CHUNK: Final = 2**24  # bytes in memory at once, a multiple of every number's size
+_AT_ONCE: Final = 2**27  # bytes that the system copies between two reports
 _NOT_BETWEEN_THESE: Final = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
 
-def copied(
+def copy_tensor(
     source: FileIO, target: FileIO, tensor: LocalTensor, place: TensorPlacement
 ) -> Iterator[int]:
-    """Copy a tensor to its place, and yield how many bytes were taken after each piece. Both files are unbuffered.
+    """Copy a tensor to its place, and yield the number of bytes after each piece.
 
-    Raises OSError, and WeightsError where the source ends too early.
+    Both files must be unbuffered. Raise OSError. Raise WeightsError if the source ends too early.
     """
     done, size = 0, tensor.data_range.size
     by_system = tensor.dtype == place.kind and hasattr(os, "copy_file_range")
@@ -43,13 +43,18 @@ def copied(
                 source, target, min(_CHUNK, size - done), at, tensor.dtype, place, done
             )
         if taken == 0:
-            raise WeightsError(f"{tensor.data_range.filename.name} is cut off: fetch it again.")
+            raise WeightsError(
+                f"{tensor.data_range.filename.name} is truncated. Download it again."
+            )
         done += taken or 0
         yield taken or 0
 
 
 def _by_system(source: FileIO, target: FileIO, size: int, at: int, to: int) -> int | None:
-    """Let the system copy, which moves nothing through this process; None where it can't between these two files."""
+    """Let the system copy the bytes without passing them through this process.
+
+    Return None if these files don't allow it.
+    """
     try:
         return os.copy_file_range(source.fileno(), target.fileno(), size, at, to)
     except OSError as error:
@@ -68,10 +73,10 @@ def _by_hand(
     done: int,
 ) -> int:
     source.seek(at)
-    chunk = _whole(source, size)
+    chunk = _read_fully(source, size)
     if len(chunk) < size:
         return 0
-    numbers = chunk if given == place.kind else _converted(chunk, given, place.kind)
+    numbers = chunk if given == place.kind else _convert(chunk, given, place.kind)
     target.seek(place.start + done * len(numbers) // max(1, len(chunk)))
     left = memoryview(numbers)
     while left:
@@ -79,8 +84,8 @@ def _by_hand(
     return len(chunk)
 
 
-def _whole(source: FileIO, size: int) -> bytes:
-    """`size` bytes, or fewer at the end of the file: one call may return less than there is."""
+def _read_fully(source: FileIO, size: int) -> bytes:
+    """Read `size` bytes, or fewer at the end of the file. A single read may return less."""
     pieces = []
     while size and (piece := source.read(size)):
         pieces.append(piece)
@@ -88,8 +93,8 @@ def _whole(source: FileIO, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def _converted(chunk: bytes, given: str, wanted: FloatType) -> bytes:
-    """The same numbers in another type, rounded to nearest, ties to even."""
+def _convert(chunk: bytes, given: str, wanted: FloatType) -> bytes:
+    """Convert numbers to another type, rounded to nearest, ties to even."""
     numbers = _as_f32(chunk, given)
     if wanted == "F32":
         return numbers.tobytes()

@@ -16,7 +16,7 @@ from bot.engine.protocol import Request
 from bot.errors import ModelFileError
 from bot.her.chatml import render_chatml
 from bot.her.layout import Message, Role
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 from tests.cli.conftest import complaint, data, put
 from tests.weights.loopback_hub import LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
@@ -100,7 +100,7 @@ def test_show_prints_source_licence_sampling_and_sizes(aside: Aside) -> None:
 
 def test_fit_shows_used_and_free_memory_and_the_best_quantisation(aside: Aside) -> None:
     shown = output_of(aside("models", "fit", "HER-32B", "--vram", "24GiB"))
-    assert "the hub can't be asked" in shown
+    assert "the hub can't be reached" in shown
     (best,) = [line for line in shown.splitlines() if "→" in line]
     assert best.split()[1:] == [
         "Q4_K_M",
@@ -155,11 +155,11 @@ def test_a_model_is_downloaded_and_found_by_its_name(
     path = weights / "Qwen--Qwen3-0.6B-GGUF" / FILE
     assert output_of(pulled) == f"{path.relative_to(weights.parent)}\n"
     assert "model: Qwen3-0.6B}" in pulled.stderr
-    found = resolve("qwen3-0.6b", folder=weights, fetching=False)
+    found = find_model("qwen3-0.6b", folder=weights, fetching=False)
     assert (found.path, found.stand_in, found.dialect) == (path, True, "stand-in")
     assert "Q8_0" in output_of(aside("models", "list"))
     hub.close()
-    assert resolve("Qwen3-0.6B:q8_0", folder=weights).path == path
+    assert find_model("Qwen3-0.6B:q8_0", folder=weights).path == path
 
 
 def test_an_unavailable_quantisation_lists_the_available_ones(
@@ -177,7 +177,7 @@ def test_a_file_is_downloaded_by_its_address(aside: Aside, hub: LoopbackHub, wei
     output_of(aside("models", "pull", f"hf:{GGUF}/{FILE}"))
     output_of(aside("models", "pull", f"hf:{GGUF}", "--quant", "Q8_0"))
     assert len(hub.ranges) == 1
-    assert resolve(f"hf:{GGUF}/{FILE}", folder=weights, fetching=False).path.is_file()
+    assert find_model(f"hf:{GGUF}/{FILE}", folder=weights, fetching=False).path.is_file()
 
 
 def complaint_after_bars(result: Result, status: int) -> str:
@@ -237,17 +237,17 @@ def test_an_own_file_can_be_added_and_removed(aside: Aside, tmp_path: Path, weig
     assert (
         aside("models", "add", str(mine), "--name", "mine", "--dialect", "stand-in").exit_code == 0
     )
-    found = resolve("Mine", folder=weights)
+    found = find_model("Mine", folder=weights)
     assert (found.path, found.title, found.dialect) == (mine, "My Own", "stand-in")
     assert "mine" in output_of(aside("models", "list"))
     assert "already" in complaint(aside("models", "add", str(mine), "--name", "MINE"))
     assert "already" in complaint(aside("models", "add", str(mine), "--name", "her-32b"))
     mine.rename(tmp_path / "moved.gguf")
     with pytest.raises(ModelFileError, match="is gone"):
-        resolve("mine", folder=weights)
+        find_model("mine", folder=weights)
     assert aside("models", "remove", "mine").exit_code == 0
     assert (tmp_path / "moved.gguf").is_file()
-    assert "No model is called" in complaint(aside("models", "show", "mine"))
+    assert "There is no model" in complaint(aside("models", "show", "mine"))
 
 
 def test_an_added_model_can_bring_its_own_requirements(
@@ -257,7 +257,9 @@ def test_an_added_model_can_bring_its_own_requirements(
     wording = put("requirements.txt", "Play {character}.\n(Think in secret.)\n")
     added = aside("models", "add", str(mine), "--name", "mine", "--requirements", str(wording))
     assert added.exit_code == 0, added.output
-    assert resolve("mine", folder=weights).requirements == "Play {character}.\n(Think in secret.)\n"
+    assert (
+        find_model("mine", folder=weights).requirements == "Play {character}.\n(Think in secret.)\n"
+    )
     put(
         "aside.yaml",
         "library: {folders: [books]}\nengine: {model: mine, weights: weights}\n",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
 
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def _header(writer: GGUFWriter, shape: Shape) -> int:
     writer.add_value_length(shape.head_size)
     writer.add_rope_freq_base(1_000_000.0)
     writer.add_layer_norm_rms_eps(1e-6)
-    demo = GGUFReader(resolve("demo").path)
+    demo = GGUFReader(find_model("demo").path)
     tokens = _strings(demo, "tokenizer.ggml.tokens")
     kinds = [
         int(demo.fields["tokenizer.ggml.token_type"].parts[at][0])

@@ -12,7 +12,7 @@ from bot.engine.local.slots import Slots
 from bot.engine.local.worker_messages import Finished, Generate
 from bot.engine.protocol import Sampling
 from bot.her.prompt import Text
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ CLOSER = "</system_thinking>"
 
 @pytest.fixture
 def small_context() -> Iterator[tuple[Model, Context]]:
-    model = Model(resolve("demo").path, 0)
+    model = Model(find_model("demo").path, 0)
     plan = ContextPlan(
         tokens=256,
         sequences=MINDS,

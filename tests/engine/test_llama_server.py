@@ -14,7 +14,7 @@ import pytest
 from bot.engine.protocol import Sampling
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError, PromptTooLong
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ async def remote_engine() -> AsyncGenerator[RemoteEngine, None]:
         port = probe.getsockname()[1]
     arguments = (
         "-m",
-        resolve("demo").path,
+        find_model("demo").path,
         "-c",
         1024,
         "-np",

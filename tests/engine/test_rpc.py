@@ -16,8 +16,8 @@ from bot.engine.local.local_options import LocalOptions
 from bot.engine.local.rpc import RpcAddress, check_lending, get_rpc_function
 from bot.errors import EngineDied, EngineStartError, UserInputError
 from bot.weights import gguf_reader
-from bot.weights.find_model import resolve
-from bot.weights.memory_plan import PlanRequest, plans
+from bot.weights.find_model import find_model
+from bot.weights.memory_plan import PlanRequest, make_plans
 from tests.engine.prompts import listen, request
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ async def test_layers_are_offloaded_to_the_lent_device_as_planned(
 ) -> None:
     caplog.set_level("DEBUG", "bot.engine.local.worker_process")
     request_ = PlanRequest(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
-    (plan,) = plans(gguf_reader.check(resolve("demo").path), [2**34], None, request_)
+    (plan,) = make_plans(gguf_reader.check_model(find_model("demo").path), [2**34], None, request_)
     async with (
         lender() as (address, _),
         borrowing_engine(address, gpu_layers=asked, context=2048, minds=4) as engine,

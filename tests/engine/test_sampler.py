@@ -13,7 +13,7 @@ import pytest
 from bot.engine.local.llama import DecodeError, Model
 from bot.engine.local.sampler import Sampler
 from bot.engine.protocol import Sampling
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 
 if TYPE_CHECKING:
     from bot.engine.local.candidates import Logits
@@ -174,7 +174,7 @@ THOUGHTS = "<role_thinking>Never again</role_thinking>\nNo. "
 @pytest.mark.model
 @pytest.mark.parametrize(("penalty", "value"), [("repeat_penalty", 3.0), ("dry", 3.0)])
 def test_penalties_leave_tags_names_and_line_breaks_alone(penalty: str, value: float) -> None:
-    model = Model(resolve("demo").path, 0)
+    model = Model(find_model("demo").path, 0)
     sampling = {penalty: value}
     for reply, token in (
         (THOUGHTS * 6, "<"),
@@ -192,7 +192,7 @@ def test_penalties_leave_tags_names_and_line_breaks_alone(penalty: str, value: f
 @pytest.mark.model
 @pytest.mark.parametrize(("penalty", "value"), [("repeat_penalty", 3.0), ("dry", 3.0)])
 def test_penalties_still_affect_prose(penalty: str, value: float) -> None:
-    model = Model(resolve("demo").path, 0)
+    model = Model(find_model("demo").path, 0)
     reply = "I see the old sea and the old house. I see the old"
     chosen = sample_after(model, reply, {" sea": 6.0, " x": 5.0}, **{penalty: value})
     assert chosen == " x"
@@ -201,7 +201,7 @@ def test_penalties_still_affect_prose(penalty: str, value: float) -> None:
 
 @pytest.mark.model
 def test_a_tag_does_not_make_the_words_behind_it_a_repeated_phrase() -> None:
-    model = Model(resolve("demo").path, 0)
+    model = Model(find_model("demo").path, 0)
     reply = "<role_thinking>She waits</role_thinking>Yes.<role_thinking>"
     assert sample_after(model, reply, {"She": 6.0, "x": 5.5}, dry=3.0) == "She"
     model.free()

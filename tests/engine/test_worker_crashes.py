@@ -16,7 +16,7 @@ import pytest
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.errors import EngineDied, EngineStartError
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 from tests.engine.prompts import listen, prompt, request
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def test_a_hung_worker_is_killed_and_restarted() -> None:
 
 async def test_requests_fail_if_the_worker_cannot_be_restarted(tmp_path: Path) -> None:
     model = tmp_path / "gone.gguf"
-    shutil.copyfile(resolve("demo").path, model)
+    shutil.copyfile(find_model("demo").path, model)
     async with started_engine(model=str(model), ready_within=1.0) as engine:
         model.unlink()
         send_signal(engine, signal.SIGKILL)

@@ -21,7 +21,7 @@ from bot.errors import EngineDied
 from bot.her.prompt import Prompt, Text
 from bot.posting.reply_draft import CURSOR
 from bot.settings import LibrarySettings, PlaySettings
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 from tests.library.sample_libraries import put
 from tests.play.harness import personas
 from tests.wait_until import until
@@ -113,7 +113,7 @@ async def test_a_worker_that_stays_away_is_reported_and_the_reply_arrives_once_i
     evening: Evening, tmp_path: Path
 ) -> None:
     model, away = tmp_path / "model.gguf", tmp_path / "away.gguf"
-    shutil.copyfile(resolve("demo").path, model)
+    shutil.copyfile(find_model("demo").path, model)
     model_here = {"model": str(model), "dialect": Dialect.STAND_IN, "ready_within": 0.5}
     async with playing(evening, tmp_path / "shelf", **model_here) as engine:
         model.rename(away)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 class Llama:
-    """`with Llama(path) as llama:` then `llama.logits(tokens)`. Raises ValueError where it can't load the file."""
+    """Loads a model: `with Llama(path) as llama:`, then `llama.logits(tokens)`. Raise ValueError if
+    that fails.
+    """
 
     def __init__(self, path: Path) -> None:
         self.said: list[str] = []
@@ -37,7 +39,7 @@ class Llama:
         lib.llama_model_free(self.model)
 
     def tokens(self, text: str, *, special: bool = True) -> list[int]:
-        """Tokens of a text, nothing put before it."""
+        """Return the tokens of a text, without BOS."""
         data = text.encode()
         buffer = (ctypes.c_int32 * (len(data) + 8))()
         count = lib.llama_tokenize(
@@ -46,7 +48,7 @@ class Llama:
         return list(buffer[:count])
 
     def logits(self, tokens: list[int]) -> npt.NDArray[np.float32]:
-        """One row of logits after each of `tokens`."""
+        """Return one row of logits after each of `tokens`."""
         params = lib.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = 256
         params.n_threads = params.n_threads_batch = 1

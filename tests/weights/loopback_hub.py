@@ -1,9 +1,4 @@
-"""A hub on loopback that speaks as the Hugging Face hub does to its own client: listing, redirects, ranges, refusals.
-
-with LoopbackHub() as hub:
-    hub.put("Qwen/Tiny-GGUF", "tiny-Q8_0.gguf", content)
-    ... HF_ENDPOINT=hub.url ...
-"""
+"""A hub on loopback with the Hugging Face hub's listing, redirects, ranges and refusals."""
 
 from __future__ import annotations
 
@@ -19,30 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COMMIT = "c0ffee" * 6 + "beef"
-_SMALL = 1000  # bytes up to which a file is git's own, as `config.json` is
+_SMALL = 1000  # largest file that git stores itself, such as `config.json`
 
 
 @dataclass
 class LoopbackHub:
-    """Runs in a thread of its own: what is tested blocks."""
+    """Runs in its own thread, because the tested code blocks."""
 
     commit: str = COMMIT
-    token: str = ""  # that gated and private repositories ask for
+    token: str = ""  # required by gated and private repositories
     gated: set[str] = field(default_factory=set)
     private: set[str] = field(default_factory=set)
-    breaks: list[int] = field(default_factory=list)  # bytes after which the next transfers are cut
-    answers_html: bool = False  # as a hotel's network does before one has paid
+    breaks: list[int] = field(
+        default_factory=list
+    )  # bytes after which the next transfers are interrupted
+    answers_html: bool = False  # like the login page of a hotel's network
     asked: list[str] = field(default_factory=list)
     ranges: list[str] = field(default_factory=list)
     tokens_at_storage: list[str] = field(default_factory=list)
     url: str = ""
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    promised: dict[str, int] = field(
-        default_factory=dict
-    )  # sizes that are listed in place of the true ones
+    promised: dict[str, int] = field(default_factory=dict)  # sizes listed instead of the true ones
     spoilt: dict[str, bytes] = field(
         default_factory=dict
-    )  # what is sent in place of what is listed
+    )  # content sent instead of the listed file
     before_sending: Callable[[], None] = lambda: None
 
     def put(self, repo: str, name: str, content: bytes) -> None:
@@ -60,7 +55,7 @@ class LoopbackHub:
         self.close()
 
     def close(self) -> None:
-        """Go away, in the middle of whatever."""
+        """Stop at once, even during a transfer."""
         if not self._loop.is_closed():
             asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -117,7 +112,9 @@ class LoopbackHub:
             "X-Linked-Etag": f'"{etag}"',
             "X-Linked-Size": str(len(content)),
         }
-        address = self.url.replace("127.0.0.1", "localhost")  # another host, as the real storage is
+        address = self.url.replace(
+            "127.0.0.1", "localhost"
+        )  # another host, as with the real storage
         return web.Response(
             status=302, headers=headers | {"Location": f"{address}/storage/{repo}/{name}"}
         )

@@ -1,7 +1,9 @@
-"""How fast checkpoints become GGUF files: `python -m tests.weights.measure_conversion [FOLDER]`, in a folder with 4 GB of free disk.
+"""How fast checkpoints become GGUF files: `python -m tests.weights.measure_conversion [FOLDER]`, in
+a folder with 4 GB of free disk.
 
-Builds a file from a random checkpoint of one gigabyte in a process of its own, three times, copying the checkpoint
-before each, and prints the median seconds of both, and the most memory the building took.
+Builds a file from a random checkpoint of one gigabyte in a process of its own, three times, copying
+the checkpoint before each, and prints the median seconds of both, and the most memory the building
+took.
 """
 
 from __future__ import annotations
@@ -32,20 +34,20 @@ _SHAPE: dict[str, Any] = {
 
 
 class _Steps:
-    """When each step of a build began."""
+    """Records the start time of each build step."""
 
     def __init__(self) -> None:
         self.began: list[tuple[str, float]] = []
 
-    def step(self, what: str, unit: str = "") -> None:  # noqa: ARG002 - as the protocol says
+    def step(self, what: str, unit: str = "") -> None:  # noqa: ARG002 - required by the protocol
         self.began.append((what, time.perf_counter()))
 
     def progress(self, done: int, total: int) -> None:
-        """Nobody watches."""
+        """Ignore progress."""
 
 
 def main(folder: Path) -> None:
-    """Measure, and print."""
+    """Measure and print."""
     made = folder / "checkpoint"
     subprocess.run([sys.executable, "-m", __spec__.name, "make", str(made)], check=True)
     shards = sorted(made.glob("*.safetensors"))
@@ -86,7 +88,7 @@ def _copy(shards: list[Path], folder: Path) -> float:
 
 
 def _build(checkpoint: Path, target: Path) -> float:
-    """Seconds until the file is there, its checksum not counted in."""
+    """Return the seconds until the file exists, without its checksum."""
     steps = _Steps()
     began = time.perf_counter()
     Build(LocalSource(checkpoint), target, "BF16").run(steps)

@@ -1,4 +1,4 @@
-"""Makes small GGUF files, whole and broken."""
+"""Write small GGUF files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def make_gguf(
     path: Path, *, architecture: str = "qwen3", tensors: int = 3, name: str = "Tiny"
 ) -> Path:
-    """Write a GGUF with a header as a Qwen3 has it, and a few tensors of 64 numbers each."""
+    """Write a GGUF with a Qwen3 header and a few tensors of 64 numbers each."""
     writer = GGUFWriter(path, architecture)
     writer.add_name(name)
     writer.add_block_count(64)

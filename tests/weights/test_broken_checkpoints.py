@@ -1,4 +1,4 @@
-"""Checkpoints that can't be converted: each is told in one sentence, and nothing half gets the name."""
+"""Checkpoints that can't be converted get one sentence each and leave no partial model."""
 
 from __future__ import annotations
 
@@ -85,18 +85,18 @@ def other_tokenizer(folder: Path) -> None:
     ("spoil", "says"),
     [
         (spoilt_index, "lists no shards"),
-        (truncated_shard, r"cut off: [\d,]+ of [\d,]+ bytes"),
-        (truncated_header, "no safetensors file, or is cut off"),
-        (web_page, "no safetensors file"),
-        (another_architecture, r"LlamaForCausalLM.*Qwen3ForCausalLM can"),
+        (truncated_shard, r"truncated: it has [\d,]+ of [\d,]+ bytes"),
+        (truncated_header, "not a safetensors file, or it is truncated"),
+        (web_page, "not a safetensors file"),
+        (another_architecture, r"LlamaForCausalLM.*Qwen3ForCausalLM is supported"),
         (stranger_in_the_shard, "visual.patch"),
         (eight_bits, "F8_E4M3"),
         (other_shape, r"\(128,\).*\(256,\)"),
         (without_half, "lacks .* tensors"),
-        (missing_shard, "lacks model-00002-of-00002"),
+        (missing_shard, "model-00002-of-00002.safetensors, which its index lists, is missing"),
         (no_config, "no config.json"),
         (poor_config, "hidden_size"),
-        (other_tokenizer, "not of Qwen's kind"),
+        (other_tokenizer, "not a Qwen tokenizer"),
     ],
 )
 def test_each_unsupported_checkpoint_gets_one_sentence(

@@ -1,4 +1,4 @@
-"""From safetensors to GGUF: the same numbers, the same tokens, however often it is broken off."""
+"""Converted models have the checkpoint's numbers and tokens, also after interruptions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HARD = (
 
 
 class Steps:
-    """Hears a build, and breaks it off where it is told to."""
+    """Receives a build's progress and interrupts the build at a given step."""
 
     def __init__(self, ends_at: str = "") -> None:
         self.heard: list[str] = []
@@ -81,7 +81,7 @@ def test_the_converted_tokenizer_gives_the_same_tokens(
         assert llama.tokens(text) == expected
         plain = llama.tokens(text, special=False)
         control = {tiny.tokenizer.token_to_id(one) for one in SPECIAL}
-        assert not control & set(plain)  # what people type is no control token
+        assert not control & set(plain)  # people's text never becomes a control token
 
 
 @pytest.fixture(scope="module")
@@ -181,12 +181,12 @@ def test_a_vocabulary_in_two_files_gives_the_same_tokens(tiny: Checkpoint, tmp_p
 
 @pytest.fixture(scope="module")
 def straight(tiny: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What comes out where nothing goes wrong."""
+    """Build without interruption."""
     target = tmp_path_factory.mktemp("straight") / "Tiny-Q4_K_M.gguf"
     build = Build(LocalSource(tiny.folder), target, "Q4_K_M", title="Tiny")
     needs = build.needs
     assert build.run(steps := Steps()) == target
-    assert hashes.noted(target) == hashes.sha256(target)
+    assert hashes.load_sha256(target) == hashes.sha256(target)
     front = gguf_reader.read_header(target).data_start
     assert (
         needs.result <= target.stat().st_size - front <= needs.result + 32 * 40
@@ -208,7 +208,7 @@ def test_an_interrupted_build_resumes_with_the_same_result(
     Build(source, target, "Q4_K_M", title="Tiny").run(again)
     assert "Converting shard 1 of 2" not in again.heard
     assert target.read_bytes() == straight.read_bytes()
-    assert hashes.noted(target) == hashes.sha256(target)
+    assert hashes.load_sha256(target) == hashes.sha256(target)
     left = {path.name for path in tmp_path.iterdir()} - {".Tiny.unquantised.gguf.lock"}
     assert left == {target.name, f"{target.name}.sha256"}
 
@@ -228,7 +228,7 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_model(
     )
     assert said.returncode == 1
     assert "WeightsError" in said.stderr
-    assert "is the disk full?" in said.stderr.splitlines()[-1]
+    assert "Check whether the disk is full" in said.stderr.splitlines()[-1]
     assert not (tmp_path / "0-BF16.gguf").exists()
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from bot.errors import DocumentError, ModelFileError, NameNotFound, UserInputError
 from bot.package_data import shipped_folder
-from bot.weights.catalogue import catalogue
-from bot.weights.find_model import resolve, weights_folder
+from bot.weights.catalogue import load_catalogue
+from bot.weights.find_model import find_model, weights_folder
 from bot.weights.paths import HubFile
 from tests.weights.sample_gguf import make_gguf
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_the_demo_model_is_found_in_its_package_without_importing_it() -> None:
-    demo = resolve("demo")
+    demo = find_model("demo")
     assert demo.path.is_file()
     assert demo.stand_in
     assert demo.dialect == "stand-in"
@@ -31,7 +31,7 @@ def test_the_demo_model_is_found_in_its_package_without_importing_it() -> None:
 
 def test_a_model_is_found_by_its_path(tmp_path: Path) -> None:
     file = make_gguf(tmp_path / "mine.gguf")
-    found = resolve(f" {file} ")
+    found = find_model(f" {file} ")
     assert found.path == file
     assert found.dialect == "her"
     assert not found.stand_in
@@ -41,22 +41,22 @@ def test_a_downloaded_hub_file_is_found_without_the_network(tmp_path: Path) -> N
     home = tmp_path / "someone--HER-GGUF"
     home.mkdir()
     file = make_gguf(home / "her.gguf")
-    assert resolve("hf:someone/HER-GGUF/her.gguf", folder=tmp_path, fetching=False).path == file
+    assert find_model("hf:someone/HER-GGUF/her.gguf", folder=tmp_path, fetching=False).path == file
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(ModelFileError, match="hasn't been fetched"):
-        resolve("hf:someone/HER-GGUF/her.gguf", folder=tmp_path, fetching=False)
+    with pytest.raises(ModelFileError, match="is not downloaded"):
+        find_model("hf:someone/HER-GGUF/her.gguf", folder=tmp_path, fetching=False)
 
 
 def test_a_model_without_published_gguf_files_refers_to_build() -> None:
     with pytest.raises(ModelFileError, match="aside models build HER-32B --quant Q4_K_M"):
-        resolve("her-32b")
+        find_model("her-32b")
 
 
 def test_an_unknown_name_error_lists_the_nearest_names() -> None:
-    with pytest.raises(NameNotFound, match=r"No model is called 'dmo'.*demo"):
-        resolve("dmo")
-    with pytest.raises(ModelFileError, match="There is no model file"):
-        resolve("some/where.gguf")
+    with pytest.raises(NameNotFound, match=r"There is no model 'dmo'.*demo"):
+        find_model("dmo")
+    with pytest.raises(ModelFileError, match="does not exist"):
+        find_model("some/where.gguf")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_hub_file_may_be_in_a_folder() -> None:
 
 
 def test_the_shipped_catalogue_is_valid() -> None:
-    entries = catalogue()
+    entries = load_catalogue()
     assert {"demo", "HER-32B", "HER-RM-32B", "Qwen3-0.6B", "Qwen3-32B"} <= set(entries)
     assert all(entry.checkpoint is None or entry.dimensions for entry in entries.values())
     assert shipped_folder("models").name == "models"
@@ -85,4 +85,4 @@ def test_a_broken_catalogue_entry_is_reported_by_its_file(tmp_path: Path) -> Non
         "name: x\ntitle: X\nsource: nowhere\nlicence: MIT\n", encoding="utf-8"
     )
     with pytest.raises(DocumentError, match=r"broken\.yaml"):
-        catalogue(tmp_path)
+        load_catalogue(tmp_path)

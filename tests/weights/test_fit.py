@@ -1,4 +1,4 @@
-"""What `fit` says, against what llama.cpp really takes."""
+"""Planned memory compared with llama.cpp's own use."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from bot.engine.local.llama import Context, ContextPlan, Model
 from bot.errors import WeightsError
 from bot.weights import gguf_reader
-from bot.weights.catalogue import catalogue
-from bot.weights.fit import Memory, fits, layouts_of
+from bot.weights.catalogue import load_catalogue
+from bot.weights.fit import Memory, estimate_headers, plan_quantisations
 from bot.weights.installed import weights_folder
-from bot.weights.memory_plan import CacheType, PlanRequest, plans
+from bot.weights.memory_plan import CacheType, PlanRequest, make_plans
 from bot.weights.model_headers import measure
 from tests.weights.loopback_hub import LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
@@ -31,9 +31,9 @@ NOTHING = PlanRequest()
 @pytest.fixture(scope="module", params=["demo", "tiny", "tied"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if request.param == "demo":
-        from bot.weights.find_model import resolve
+        from bot.weights.find_model import find_model
 
-        return resolve("demo").path
+        return find_model("demo").path
     folder = tmp_path_factory.mktemp("fitting")
     made = make_checkpoint(
         folder / "c", tie_word_embeddings=request.param == "tied", num_hidden_layers=5
@@ -47,8 +47,8 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def test_the_planned_memory_matches_llama_cpps_own_log(
     model: Path, context: int, minds: int, cache: CacheType
 ) -> None:
-    plan = plans(
-        gguf_reader.check(model),
+    plan = make_plans(
+        gguf_reader.check_model(model),
         [],
         None,
         PlanRequest(context=context, minds=minds, cache_type=cache),
@@ -59,12 +59,12 @@ def test_the_planned_memory_matches_llama_cpps_own_log(
     assert plan.weights_bytes / mib == pytest.approx(taken["model"], rel=0.02)
     assert (
         taken["compute"] <= plan.work_bytes / mib <= taken["compute"] * 1.5 + 32
-    )  # rather too much than too little
+    )  # too high rather than too low
     assert plan.main_bytes == plan.weights_bytes + plan.cache_bytes + plan.work_bytes
 
 
 def taken_by_llama_cpp(path: Path, measures: ContextPlan) -> dict[str, float]:
-    """MiB of each kind of buffer, by llama.cpp's own log."""
+    """Return the MiB of each buffer type, from llama.cpp's log."""
     said: list[str] = []
     hear = lib.llama_log_callback(lambda _level, text, _data: said.append(text.decode()))
     lib.llama_log_set(hear, ctypes.c_void_p(0))
@@ -83,19 +83,22 @@ def taken_by_llama_cpp(path: Path, measures: ContextPlan) -> dict[str, float]:
     return sizes
 
 
-KEPT: list[Any] = []  # llama.cpp goes on calling what it was given
+KEPT: list[Any] = []  # llama.cpp keeps calling the callback it was given
 
 
 @pytest.fixture(scope="module")
 def her() -> dict[str, tuple[gguf_reader.GgufFile, ...]]:
-    entry = catalogue()["HER-32B"]
-    return layouts_of([entry])["HER-32B"]
+    entry = load_catalogue()["HER-32B"]
+    return estimate_headers([entry])["HER-32B"]
 
 
 def test_estimated_sizes_match_published_files(
     her: dict[str, tuple[gguf_reader.GgufFile, ...]],
 ) -> None:
-    sizes = {one.quantisation: one.size / 1e9 for one in fits(her, Memory((), None), NOTHING)}
+    sizes = {
+        one.quantisation: one.size / 1e9
+        for one in plan_quantisations(her, Memory((), None), NOTHING)
+    }
     for quantisation, seen in {
         "Q3_K_M": 15.9,
         "IQ4_XS": 17.9,
@@ -119,7 +122,7 @@ def test_the_best_quantisation_for_each_machine(
     main: int,
     best: str | None,
 ) -> None:
-    found = fits(her, Memory(tuple(one * GIB for one in gpus), main * GIB), NOTHING)
+    found = plan_quantisations(her, Memory(tuple(one * GIB for one in gpus), main * GIB), NOTHING)
     marked = [one.quantisation for one in found if one.best]
     assert marked == ([best] if best else [])
     assert all((one.plan is None) == (one.lacking > 0) for one in found)
@@ -145,7 +148,7 @@ def test_dimensions_come_from_the_hub_or_else_from_the_catalogue(
         with pytest.raises(WeightsError, match="MambaForCausalLM"):
             measure("hf:Qwen/Other", tmp_path)
     told = measure("qwen3-8b", tmp_path)
-    assert told.source == "the catalogue, since the hub can't be asked"
+    assert told.source == "the catalogue, because the hub can't be reached"
     assert told.layouts["Q4_K_M"][0].layers == 36
 
 

@@ -1,4 +1,4 @@
-"""Model files, whole and broken, as they are found on people's disks."""
+"""Complete and broken model files, as found on people's disks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.errors import ModelFileError
-from bot.weights.find_model import resolve
-from bot.weights.gguf_reader import check, parts, read_header
+from bot.weights.find_model import find_model
+from bot.weights.gguf_reader import check_model, list_parts, read_header
 from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def test_a_header_gives_the_models_dimensions(tmp_path: Path) -> None:
 
 
 def test_the_demo_model_is_complete_to_the_byte() -> None:
-    (header,) = check(resolve("demo").path)
+    (header,) = check_model(find_model("demo").path)
     assert header.bytes_needed == header.bytes_there
     assert (header.architecture, header.layers, header.context) == ("llama", 30, 8192)
 
@@ -49,8 +49,8 @@ def test_a_truncated_file_is_reported_with_its_size(tmp_path: Path) -> None:
     for size in range(0, len(whole), 501):
         cut = tmp_path / "cut.gguf"
         cut.write_bytes(whole[:size])
-        with pytest.raises(ModelFileError, match=r"cut off|is empty"):
-            check(cut)
+        with pytest.raises(ModelFileError, match=r"truncated|is empty"):
+            check_model(cut)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_truncated_file_is_reported_with_its_size(tmp_path: Path) -> None:
         (b"\n  <html>", "web page"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00", "pointer"),
         (b"", "empty"),
-        (b"\x80\x02}q\x00(X", "no GGUF"),
+        (b"\x80\x02}q\x00(X", "not a GGUF"),
         (b"GGUF\x63\x00\x00\x00" + bytes(16), "version 99"),
         (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "broken"),
     ],
@@ -71,36 +71,36 @@ def test_a_file_that_is_not_a_model_is_named_for_its_content(
     file = tmp_path / "model.gguf"
     file.write_bytes(content)
     with pytest.raises(ModelFileError, match=says) as caught:
-        check(file)
+        check_model(file)
     assert str(file) in str(caught.value)
 
 
 def test_a_missing_file_and_a_folder_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="There is no model file"):
-        check(tmp_path / "none.gguf")
+    with pytest.raises(ModelFileError, match="does not exist"):
+        check_model(tmp_path / "none.gguf")
     with pytest.raises(ModelFileError, match="can't be read"):
-        check(tmp_path)
+        check_model(tmp_path)
 
 
 def test_a_vocabulary_without_weights_and_an_encoder_are_rejected(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(ModelFileError, match="no weights"):
-        check(make_gguf(tmp_path / "vocab.gguf", tensors=0))
+        check_model(make_gguf(tmp_path / "vocab.gguf", tensors=0))
     with pytest.raises(ModelFileError, match="can't write text"):
-        check(make_gguf(tmp_path / "bert.gguf", architecture="nomic-bert"))
+        check_model(make_gguf(tmp_path / "bert.gguf", architecture="nomic-bert"))
 
 
 def test_a_split_model_needs_all_its_parts(tmp_path: Path) -> None:
     first = make_gguf(tmp_path / "big-00001-of-00002.gguf")
-    assert [part.name for part in parts(first)] == [
+    assert [part.name for part in list_parts(first)] == [
         "big-00001-of-00002.gguf",
         "big-00002-of-00002.gguf",
     ]
     with pytest.raises(ModelFileError, match="00002-of-00002"):
-        check(first)
+        check_model(first)
     make_gguf(tmp_path / "big-00002-of-00002.gguf")
-    assert len(check(first)) == 2
+    assert len(check_model(first)) == 2
 
 
 @settings(
@@ -118,4 +118,4 @@ def test_a_damaged_header_raises_an_error_and_never_crashes(
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(data)
     with contextlib.suppress(ModelFileError):
-        assert check(damaged)
+        assert check_model(damaged)

@@ -1,4 +1,4 @@
-"""How models are laid into memories of all sizes."""
+"""Memory plans for devices of all sizes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.weights.gguf_reader import GgufFile, Tensor, Value
-from bot.weights.memory_plan import PlanRequest, plans, smallest
+from bot.weights.memory_plan import PlanRequest, make_plans, make_smallest_plan
 
 GIB = 2**30
 
 
 def qwen32(gigabytes: float = 19.8) -> tuple[GgufFile, ...]:
-    """The header of a Qwen3-32B, quantised to so many GB."""
+    """Return the header of a Qwen3-32B quantised to this many GB."""
     each = int(gigabytes * 1e9 * 0.95 / 64)
     outer = int(gigabytes * 1e9 * 0.025)
     tensors = [Tensor(f"blk.{layer}.all.weight", layer * each, each) for layer in range(64)]
@@ -44,47 +44,49 @@ def qwen32(gigabytes: float = 19.8) -> tuple[GgufFile, ...]:
     [(80, 16384, 8, "f16"), (48, 16384, 8, "q8_0"), (32, 8192, 8, "q8_0"), (24, 8192, 4, "q8_0")],
 )
 def test_a_32b_model_on_common_gpus(gpu: int, context: int, minds: int, cache: str) -> None:
-    best = plans(qwen32(), [gpu * GIB], 64 * GIB, PlanRequest())[0]
+    best = make_plans(qwen32(), [gpu * GIB], 64 * GIB, PlanRequest())[0]
     assert (best.gpu_layers, best.layers) == (65, 65)
     assert (best.context, best.minds, best.cache_type) == (context, minds, cache)
     assert best.gpu_bytes <= gpu * GIB
 
 
 def test_a_model_larger_than_the_gpu_is_split_with_main_memory() -> None:
-    best = plans(qwen32(), [16 * GIB], 64 * GIB, PlanRequest())[0]
+    best = make_plans(qwen32(), [16 * GIB], 64 * GIB, PlanRequest())[0]
     assert 10 < best.gpu_layers < 65
     assert "of 65 layers on the GPU" in str(best)
 
 
 def test_several_gpus_share_the_model() -> None:
-    best = plans(qwen32(), [24 * GIB, 24 * GIB], 64 * GIB, PlanRequest())[0]
+    best = make_plans(qwen32(), [24 * GIB, 24 * GIB], 64 * GIB, PlanRequest())[0]
     assert (best.gpu_layers, best.minds) == (65, 8)
 
 
 def test_without_a_gpu_the_plan_uses_the_cpu() -> None:
-    best = plans(qwen32(), [], 64 * GIB, PlanRequest())[0]
+    best = make_plans(qwen32(), [], 64 * GIB, PlanRequest())[0]
     assert best.gpu_layers == 0
     assert str(best).startswith("on the CPU")
-    assert not plans(qwen32(), [], 16 * GIB, PlanRequest())
+    assert not make_plans(qwen32(), [], 16 * GIB, PlanRequest())
 
 
 def test_fixed_settings_are_kept() -> None:
     wishes = PlanRequest(context=4096, minds=3, cache_type="f16", gpu_layers=20)
-    fitting = plans(qwen32(), [24 * GIB], 64 * GIB, wishes)
+    fitting = make_plans(qwen32(), [24 * GIB], 64 * GIB, wishes)
     assert [(plan.context, plan.minds, plan.cache_type, plan.gpu_layers) for plan in fitting] == [
         (4096, 3, "f16", 20)
     ]
 
 
 def test_the_cache_is_not_quantised_without_flash_attention() -> None:
-    fitting = plans(qwen32(), [48 * GIB], 64 * GIB, PlanRequest(flash_attention=False))
+    fitting = make_plans(qwen32(), [48 * GIB], 64 * GIB, PlanRequest(flash_attention=False))
     assert {plan.cache_type for plan in fitting} == {"f16"}
 
 
 def test_the_context_never_exceeds_the_trained_context() -> None:
     (header,) = qwen32()
     header.values["qwen3.context_length"] = 2048
-    assert {plan.context for plan in plans((header,), [80 * GIB], None, PlanRequest())} == {2048}
+    assert {plan.context for plan in make_plans((header,), [80 * GIB], None, PlanRequest())} == {
+        2048
+    }
 
 
 @settings(deadline=None, max_examples=60)
@@ -100,7 +102,7 @@ def test_every_plan_fits_and_plans_never_grow(
 ) -> None:
     headers = qwen32(size)
     wishes = PlanRequest(context=context, minds=minds)
-    fitting = plans(headers, [gpu * GIB for gpu in gpus], main * GIB, wishes)
+    fitting = make_plans(headers, [gpu * GIB for gpu in gpus], main * GIB, wishes)
     for plan in fitting:
         assert plan.gpu_bytes <= sum(gpus) * GIB
         assert plan.gpu_layers == plan.layers or plan.main_bytes <= main * GIB
@@ -109,4 +111,4 @@ def test_every_plan_fits_and_plans_never_grow(
     whole = [plan.gpu_bytes for plan in fitting if plan.gpu_layers == plan.layers]
     assert all(plan.gpu_layers == plan.layers for plan in fitting[: len(whole)])
     if not fitting:
-        assert smallest(headers, wishes).main_bytes > main * GIB or gpus
+        assert make_smallest_plan(headers, wishes).main_bytes > main * GIB or gpus

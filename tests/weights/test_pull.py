@@ -1,4 +1,4 @@
-"""Files of the hub, fetched through everything that comes between."""
+"""Downloads from the hub, with every kind of interruption."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.weights import hashes
 from bot.weights.build import Build, HubSource
 from bot.weights.hub import Hub
 from bot.weights.paths import HubFile
-from bot.weights.pull import fetch, quantised
+from bot.weights.pull import choose_file, fetch
 from tests.weights.loopback_hub import COMMIT, LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
 from tests.weights.sample_gguf import make_gguf
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MB = 10**6  # the client hands on ten of them at once
+MB = 10**6  # the client reads ten of them at once
 REPO = "Qwen/Tiny-GGUF"
 FILE = HubFile(REPO, "Tiny-Q8_0.gguf")
 
@@ -73,11 +73,11 @@ def test_a_download_reports_progress_and_checks_the_hash(
     assert path == tmp_path / "Qwen--Tiny-GGUF" / FILE.name
     assert path.read_bytes() == content
     assert heard[-1] == (len(content), len(content))
-    assert hashes.noted(path) == hashlib.sha256(content).hexdigest()
+    assert hashes.load_sha256(path) == hashlib.sha256(content).hexdigest()
     assert left(tmp_path) == {FILE.name, f"{FILE.name}.sha256"}
     asked = len(hub.ranges)
     fetch(FILE, tmp_path)
-    assert len(hub.ranges) == asked  # it was there
+    assert len(hub.ranges) == asked  # already complete
 
 
 def test_an_interrupted_download_resumes(hub: LoopbackHub, content: bytes, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_lost_connection_is_reported_and_the_partial_download_stays(
     hub.breaks = [11 * MB]
     hub.before_sending = lambda: threading.Timer(0.5, hub.close).start()
     said = refused(tmp_path)
-    assert "goes on where it stopped" in said
+    assert "again to resume" in said
     assert 10 * MB <= next(tmp_path.rglob("*.part")).stat().st_size < len(content)
     assert "can't be reached" in refused(tmp_path)
 
@@ -128,7 +128,7 @@ def test_a_download_with_a_wrong_hash_is_deleted(
     hub: LoopbackHub, content: bytes, tmp_path: Path
 ) -> None:
     hub.spoilt[FILE.name] = content[:-1] + b"!"
-    assert "its hash is another" in refused(tmp_path)
+    assert "with a wrong hash" in refused(tmp_path)
     assert left(tmp_path) == set()
     hub.spoilt.clear()
     assert fetch(FILE, tmp_path).read_bytes() == content
@@ -136,12 +136,12 @@ def test_a_download_with_a_wrong_hash_is_deleted(
 
 def test_a_web_page_in_place_of_the_file_is_deleted(hub: LoopbackHub, tmp_path: Path) -> None:
     hub.spoilt[FILE.name] = b"<!DOCTYPE html><html>Please sign in</html>"
-    assert "cut short" in refused(tmp_path)
+    assert "arrived shorter" in refused(tmp_path)
     assert sum(path.stat().st_size for path in tmp_path.rglob("*.part")) == 0
     hub.spoilt.clear()
     fetch(FILE, tmp_path)
     hub.answers_html = True
-    assert "what answered is not the hub" in refused(tmp_path)
+    assert "The answer is not from the hub" in refused(tmp_path)
 
 
 def test_a_file_that_is_not_gguf_is_rejected_under_any_name(
@@ -180,17 +180,17 @@ def test_a_missing_quantisation_error_lists_the_published_ones(
     ):
         hub.put(REPO, name, b"")
     listed = Hub().repository(REPO)
-    assert quantised(listed, "Q8_0", "Tiny") == FILE
-    assert quantised(listed, "Q4_K_M").name == "Q4/Tiny-Q4_K_M-00001-of-00002.gguf"
-    with pytest.raises(WeightsError, match=r"has no Q6_K: there are Q4_K_M, Q8_0\.$"):
-        quantised(listed, "Q6_K")
+    assert choose_file(listed, "Q8_0", "Tiny") == FILE
+    assert choose_file(listed, "Q4_K_M").name == "Q4/Tiny-Q4_K_M-00001-of-00002.gguf"
+    with pytest.raises(WeightsError, match=r"has no Q6_K\. Choose one of Q4_K_M, Q8_0\.$"):
+        choose_file(listed, "Q6_K")
 
 
 @pytest.mark.usefixtures("hub")
 def test_missing_files_and_repositories_are_reported(tmp_path: Path) -> None:
-    assert f"there are {FILE.name}" in refused(tmp_path, HubFile(REPO, "Tiny-Q9.gguf"))
+    assert f"Its GGUF files: {FILE.name}" in refused(tmp_path, HubFile(REPO, "Tiny-Q9.gguf"))
     assert "no repository nobody/none" in refused(tmp_path, HubFile("nobody/none", "x.gguf"))
-    assert "write OWNER/REPO" in refused(tmp_path, HubFile("no body/n", "x.gguf"))
+    assert "Write OWNER/REPO" in refused(tmp_path, HubFile("no body/n", "x.gguf"))
 
 
 def test_a_gated_repository_needs_the_token_and_the_token_never_leaks(
@@ -225,9 +225,9 @@ def test_missing_disk_space_is_reported_before_the_download(
 @pytest.mark.usefixtures("hub")
 def test_a_read_only_weights_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    assert "can't be made" in refused(tmp_path / "file")
+    assert "can't be created" in refused(tmp_path / "file")
     (tmp_path / "Qwen--Tiny-GGUF").write_text("in the way")
-    assert "couldn't be stored" in refused(tmp_path)
+    assert "can't be stored" in refused(tmp_path)
 
 
 def test_a_disk_that_fills_up_during_the_download_is_reported(
@@ -265,7 +265,7 @@ def test_two_processes_download_a_file_once(
     first.join(20)
     assert path.read_bytes() == content
     assert len(hub.ranges) == 1
-    assert notices == [f"Another process is fetching {FILE.name}: waiting for it."]
+    assert notices == [f"Another process is downloading {FILE.name}. Waiting for it."]
 
 
 def publish(hub: LoopbackHub, folder: Path) -> None:
@@ -283,7 +283,7 @@ def test_a_build_from_the_hub_leaves_only_the_result(hub: LoopbackHub, tmp_path:
     publish(hub, make_checkpoint(tmp_path / "made").folder)
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        built_in(out, Steps("Fetching shard 2"))
+        built_in(out, Steps("Downloading shard 2"))
     assert not list(out.rglob("model-00001-of-00002.safetensors"))
     hub.asked.clear()
     path = built_in(out, Steps())

@@ -115,8 +115,8 @@ def _local(engine: LocalEngineSettings, *, load_model: bool) -> Iterator[Check]:
     yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
     yield from _devices()
     try:
-        source = find_model.resolve(engine.model, folder=engine.weights, fetching=False)
-        headers = gguf_reader.check(source.path)
+        source = find_model.find_model(engine.model, folder=engine.weights, fetching=False)
+        headers = gguf_reader.check_model(source.path)
     except AsideError as error:
         yield Check("Model", State.BAD, str(error))
         return

@@ -39,13 +39,13 @@ _ANY_OTHER = (
 @models.command("list")
 def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> None:
     """List the models of the catalogue, with those on this machine and those that fit it."""
-    from bot.weights.catalogue import catalogue
-    from bot.weights.installed import added_folder, stock
+    from bot.weights.catalogue import load_catalogue
+    from bot.weights.installed import added_folder, list_installed
 
     settings = read_settings(config)
     folder = get_weights_folder(settings)
-    entries = catalogue(added=added_folder(folder))
-    here = stock(entries, folder)
+    entries = load_catalogue(added=added_folder(folder))
+    here = list_installed(entries, folder)
     found = _measure_fits(list(entries.values()), settings, vram)
     if as_json:
         write_json([_to_json(entry, here, found.get(entry.name, ())) for entry in entries.values()])
@@ -65,13 +65,13 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a model of the catalogue: source, licence, dialect, sampling and sizes."""
-    from bot.weights.find_model import entry_named
-    from bot.weights.installed import stock
+    from bot.weights.find_model import find_entry
+    from bot.weights.installed import list_installed
 
     settings = read_settings(config)
     folder = get_weights_folder(settings)
-    entry, _ = entry_named(model, folder)
-    here = stock({entry.name: entry}, folder)
+    entry, _ = find_entry(model, folder)
+    here = list_installed({entry.name: entry}, folder)
     found = _measure_fits([entry], settings, vram).get(entry.name, ())
     if as_json:
         write_json(_to_json(entry, here, found))
@@ -103,8 +103,8 @@ def fit(
     as_json: AsJson = False,
 ) -> None:
     """Show the memory that each quantisation needs, and the best one. Loads no model."""
-    from bot.weights.fit import fits
-    from bot.weights.model_headers import PATIENCE, measure
+    from bot.weights.fit import plan_quantisations
+    from bot.weights.model_headers import TIMEOUT, measure
 
     settings = read_settings(config)
     chosen = model or (
@@ -113,8 +113,8 @@ def fit(
     if chosen is None:
         list_(vram, config, as_json)
         return
-    measured = measure(chosen, get_weights_folder(settings), patience=0 if offline else PATIENCE)
-    found = fits(
+    measured = measure(chosen, get_weights_folder(settings), patience=0 if offline else TIMEOUT)
+    found = plan_quantisations(
         measured.layouts, measure_memory(vram), build_plan_request(settings, context, minds)
     )
     if as_json:
@@ -132,19 +132,21 @@ def _measure_fits(
 ) -> dict[str, tuple[Fit, ...]]:
     """Return the fits of all entries with known dimensions or a file on this machine."""
     from bot.weights import gguf_reader
-    from bot.weights.fit import fits, layouts_of
-    from bot.weights.installed import files_of
+    from bot.weights.fit import estimate_headers, plan_quantisations
+    from bot.weights.installed import find_files
 
     folder, memory, request = (
         get_weights_folder(settings),
         measure_memory(vram),
         build_plan_request(settings),
     )
-    layouts = layouts_of(entries)
+    layouts = estimate_headers(entries)
     for entry in entries:
-        if entry.dimensions is None and (files := files_of(entry, folder)):
-            layouts[entry.name] = {one: gguf_reader.check(path) for one, path in files.items()}
-    return {name: fits(one, memory, request) for name, one in layouts.items()}
+        if entry.dimensions is None and (files := find_files(entry, folder)):
+            layouts[entry.name] = {
+                one: gguf_reader.check_model(path) for one, path in files.items()
+            }
+    return {name: plan_quantisations(one, memory, request) for name, one in layouts.items()}
 
 
 def _to_json(

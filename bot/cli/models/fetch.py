@@ -45,22 +45,24 @@ def download_model(model: str, quant: str | None, folder: Path) -> tuple[Path, s
     Raises AsideError.
     """
     from bot.weights import pull as pulling
-    from bot.weights.find_model import entry_named
+    from bot.weights.find_model import find_entry
     from bot.weights.hub import Hub
     from bot.weights.paths import HubFile
-    from bot.weights.quantisation import quantisation_named
+    from bot.weights.quantisation import require_quantisation
 
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
-    wanted = quantisation_named(quant) if quant else None
+    wanted = require_quantisation(quant) if quant else None
     if model.startswith("hf:"):
         file, repository = _find_on_hub(model, wanted, hub)
         name = str(file)
     else:
-        entry, after_colon = entry_named(model, folder)
+        entry, after_colon = find_entry(model, folder)
         wanted = wanted or after_colon or entry.quantisation
         repo, given = _get_repository(entry)
         repository = hub.repository(repo)
-        file = HubFile(repo, given) if given else pulling.quantised(repository, wanted, entry.name)
+        file = (
+            HubFile(repo, given) if given else pulling.choose_file(repository, wanted, entry.name)
+        )
         name = entry.name if given or wanted == entry.quantisation else f"{entry.name}:{wanted}"
     with ProgressBars() as bars:
         bars.step(f"Downloading {file.name}")
@@ -111,12 +113,12 @@ def build_model(
 
 def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -> tuple[Build, str]:
     from bot.weights.build import Build, HubSource, LocalSource
-    from bot.weights.find_model import entry_named
+    from bot.weights.find_model import find_entry
     from bot.weights.hub import Hub
-    from bot.weights.paths import home
-    from bot.weights.quantisation import quantisation_named
+    from bot.weights.paths import repository_folder
+    from bot.weights.quantisation import require_quantisation
 
-    wanted = quantisation_named(quant) if quant else None
+    wanted = require_quantisation(quant) if quant else None
     if (local := Path(model).expanduser()).is_dir():
         source, wanted = LocalSource(local), wanted or "Q4_K_M"
         target = folder / source.name / f"{source.name}-{wanted}.gguf"
@@ -126,7 +128,7 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
         title, wanted = repo.rsplit("/", 1)[-1], wanted or "Q4_K_M"
         name = f"hf:{repo}/{title}-{wanted}.gguf"
     else:
-        entry, after_colon = entry_named(model, folder)
+        entry, after_colon = find_entry(model, folder)
         if entry.checkpoint is None:
             raise UserInputError(
                 f"{entry.name} has no safetensors. Run `aside models pull {entry.name}`, or add "
@@ -139,14 +141,14 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
         )
         name = entry.name if wanted == entry.quantisation else f"{entry.name}:{wanted}"
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
-    place = home(repo, folder)
+    place = repository_folder(repo, folder)
     remote = HubSource(hub.repository(repo), place / "checkpoint", hub)
     return Build(remote, place / f"{title}-{wanted}.gguf", wanted, title=title, keep=keep), name
 
 
 def _find_on_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, HubRepository]:
     from bot.weights.paths import HubFile
-    from bot.weights.pull import quantised
+    from bot.weights.pull import choose_file
 
     if model.endswith(".gguf"):
         file = HubFile.parse(model[3:])
@@ -157,7 +159,7 @@ def _find_on_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, Hub
             "hf:OWNER/REPO."
         )
     repository = hub.repository(model[3:])
-    return quantised(repository, wanted or "Q4_K_M"), repository
+    return choose_file(repository, wanted or "Q4_K_M"), repository
 
 
 def _get_repository(entry: CatalogueEntry) -> tuple[str, str]:

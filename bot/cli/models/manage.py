@@ -45,13 +45,13 @@ def add(
     from bot.documents import Fault, combine_faults, read_document, read_text
     from bot.errors import DocumentError
     from bot.weights import gguf_reader
-    from bot.weights.catalogue import CatalogueEntry, catalogue
+    from bot.weights.catalogue import CatalogueEntry, load_catalogue
     from bot.weights.installed import added_folder
 
     place = added_folder(get_weights_folder(read_settings(config)))
-    header = gguf_reader.check(path.expanduser())[0]
+    header = gguf_reader.check_model(path.expanduser())[0]
     called = name or path.stem.replace(" ", "-")
-    if called.casefold() in {known.casefold() for known in catalogue(added=place)}:
+    if called.casefold() in {known.casefold() for known in load_catalogue(added=place)}:
         raise UserInputError(f"The catalogue already has a model {called}. Choose another --name.")
     entry = {"name": called, "title": header.name, "source": f"file:{path.expanduser().resolve()}"}
     entry |= {"licence": licence, "dialect": dialect}
@@ -116,10 +116,10 @@ def remove(
     ):
         raise typer.Abort
     for one in deletable:
-        for part in gguf_reader.parts(one.path):
+        for part in gguf_reader.list_parts(one.path):
             part.unlink(missing_ok=True)
             part.with_name(f".{part.name}.lock").unlink(missing_ok=True)
-            hashes.forget(part)
+            hashes.delete_sha256(part)
     typer.echo(f"Freed {format_size(size)}.", err=True)
 
 
@@ -154,8 +154,8 @@ def _find_damage(one: InstalledModel, bars: ProgressBars) -> str | None:
     from bot.weights import gguf_reader, hashes
 
     try:
-        for header in gguf_reader.check(one.path):
-            if noted := hashes.noted(header.path):
+        for header in gguf_reader.check_model(one.path):
+            if noted := hashes.load_sha256(header.path):
                 bars.step(f"Checking {header.path.name}")
                 if hashes.sha256(header.path, bars.progress) != noted:
                     return f"{header.path} has changed since its download (the hash differs)"
@@ -167,19 +167,19 @@ def _find_damage(one: InstalledModel, bars: ProgressBars) -> str | None:
 
 
 def _list_installed(folder: Path) -> list[InstalledModel]:
-    from bot.weights.catalogue import catalogue
-    from bot.weights.installed import added_folder, stock
+    from bot.weights.catalogue import load_catalogue
+    from bot.weights.installed import added_folder, list_installed
 
-    return list(stock(catalogue(added=added_folder(folder)), folder))
+    return list(list_installed(load_catalogue(added=added_folder(folder)), folder))
 
 
 def _find_installed(model: str, folder: Path) -> list[InstalledModel]:
     """Return the installed files of `model`."""
-    from bot.weights.find_model import entry_named
+    from bot.weights.find_model import find_entry
 
     if model.startswith("hf:"):
         return [one for one in _list_installed(folder) if _get_hub_name(one, folder) == model]
-    entry, quantisation = entry_named(model, folder)
+    entry, quantisation = find_entry(model, folder)
     here = [one for one in _list_installed(folder) if one.entry == entry]
     return [one for one in here if quantisation in (None, one.quantisation)]
 
@@ -194,9 +194,9 @@ def _get_hub_name(one: InstalledModel, folder: Path) -> str:
 
 def _find_added(model: str, folder: Path) -> str | None:
     """Return the name of an added entry whose file is gone."""
-    from bot.weights.find_model import entry_named
+    from bot.weights.find_model import find_entry
 
     if model.startswith("hf:"):
         return None
-    entry, _ = entry_named(model, folder)
+    entry, _ = find_entry(model, folder)
     return entry.name if entry.origin[0] == "file" else None

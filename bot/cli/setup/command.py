@@ -162,22 +162,22 @@ def _find_weights_folder() -> Path:
 
 
 def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
-    from bot.weights.catalogue import catalogue
-    from bot.weights.fit import fits, layouts_of, proposed
+    from bot.weights.catalogue import load_catalogue
+    from bot.weights.fit import estimate_headers, plan_quantisations, propose_model
     from bot.weights.installed import added_folder
     from bot.weights.memory_plan import PlanRequest
 
-    entries = catalogue(added=added_folder(_find_weights_folder()))
+    entries = load_catalogue(added=added_folder(_find_weights_folder()))
     memory = measure_memory(vram)
     found = {
-        name: fits(one, memory, PlanRequest())
-        for name, one in layouts_of(list(entries.values())).items()
+        name: plan_quantisations(one, memory, PlanRequest())
+        for name, one in estimate_headers(list(entries.values())).items()
     }
-    return proposed(found, entries)
+    return propose_model(found, entries)
 
 
 def _require_known_model(model: str) -> str | None:
-    from bot.weights.find_model import entry_named
+    from bot.weights.find_model import find_entry
     from bot.weights.paths import HubFile
 
     model = model.strip()
@@ -186,7 +186,7 @@ def _require_known_model(model: str) -> str | None:
     if model.startswith("hf:"):
         HubFile.parse(model[3:])
     elif not Path(model).expanduser().is_file():
-        entry_named(model, _find_weights_folder())
+        find_entry(model, _find_weights_folder())
     return model
 
 
@@ -194,15 +194,15 @@ def _get_model(model: str, get: bool | None, *, asking: bool) -> None:
     """Download or build the model if it is missing and the person wants it now."""
     from bot.cli.models.fetch import build_model, download_model
     from bot.errors import ModelFileError
-    from bot.weights.find_model import entry_named, resolve
+    from bot.weights.find_model import find_entry, find_model
 
     folder = _find_weights_folder()
     try:
-        resolve(model, folder=folder, fetching=False)
+        find_model(model, folder=folder, fetching=False)
         return
     except ModelFileError:
         pass
-    building = not model.startswith("hf:") and entry_named(model, folder)[0].source is None
+    building = not model.startswith("hf:") and find_entry(model, folder)[0].source is None
     does = "build" if building else "pull"
     if get is None and asking:
         get = typer.confirm(

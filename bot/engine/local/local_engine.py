@@ -87,9 +87,12 @@ class LocalEngine:
                 return
             options = self._options
             source = await asyncio.to_thread(
-                find_model.resolve, options.model, folder=options.weights, progress=self._progress
+                find_model.find_model,
+                options.model,
+                folder=options.weights,
+                progress=self._progress,
             )
-            await asyncio.to_thread(gguf_reader.check, source.path)
+            await asyncio.to_thread(gguf_reader.check_model, source.path)
             supervisor = Supervisor(
                 self._build_load(source),
                 self,

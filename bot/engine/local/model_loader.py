@@ -21,7 +21,7 @@ from bot.engine.local.rpc import add_rpc_servers
 from bot.engine.local.worker_messages import Ready
 from bot.errors import EngineStartError, ModelFileError
 from bot.weights import gguf_reader
-from bot.weights.memory_plan import BATCH, Plan, PlanRequest, plans, smallest
+from bot.weights.memory_plan import BATCH, Plan, PlanRequest, make_plans, make_smallest_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class ModelLoader:
         Raises ModelFileError, EngineStartError, UserInputError or LoadError.
         """
         add_rpc_servers(self._command.rpc)
-        headers = gguf_reader.check(self._path)
+        headers = gguf_reader.check_model(self._path)
         found = list_devices()
         gpus = [device for device in found if device.gpu]
         candidates = self._list_plans(headers, gpus)
@@ -90,10 +90,10 @@ class ModelLoader:
         )
         if not command.check_memory:
             unlimited = [2**60 for _ in gpus]
-            return plans(headers, unlimited, None, request)[:1]
-        fitting = plans(headers, [device.free for device in gpus], read_free_memory(), request)
+            return make_plans(headers, unlimited, None, request)[:1]
+        fitting = make_plans(headers, [device.free for device in gpus], read_free_memory(), request)
         if not fitting:
-            raise ModelFileError(_describe_shortage(smallest(headers, request), gpus))
+            raise ModelFileError(_describe_shortage(make_smallest_plan(headers, request), gpus))
         return fitting[min(command.skip_plans, len(fitting) - 1) :]
 
     def _load_plan(self, plan: Plan, gpus: Sequence[Device]) -> tuple[Model, Context]:
