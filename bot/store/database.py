@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,13 @@ import aiosqlite
 
 from bot.errors import StoreError
 from bot.store import sqlite_errors
+from bot.store.database_check import APPLICATION_ID, check_database
 from bot.store.database_lock import DatabaseLock
 from bot.store.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
-
-APPLICATION_ID = (
-    0x41534944  # "ASID" in the file's header, which tells Aside's databases from other programs'
-)
 
 # At DEBUG aiosqlite logs every statement with its values: people's words and webhook tokens.
 logging.getLogger("aiosqlite").setLevel(logging.INFO)
@@ -39,37 +37,60 @@ _PRAGMAS = (
 )
 
 
+WATCH_INTERVAL = 20.0  # seconds between two checks that the file still exists
+_log = logging.getLogger(__name__)
+
+
 class Database:
     """An open SQLite file.
 
     Create it with `open`, use `transaction` and `reading`, end it with `close`.
     """
 
-    def __init__(self, path: Path, claim: DatabaseLock, connection: aiosqlite.Connection) -> None:
+    def __init__(
+        self,
+        path: Path,
+        lock: DatabaseLock,
+        connection: aiosqlite.Connection,
+        watch_interval: float = WATCH_INTERVAL,
+    ) -> None:
         self.path = path
-        self._claim = claim
+        self._file = _identify(path)
+        self._lock = lock
         self._connection = connection
         self._turn = asyncio.Lock()
         self._closed = False
+        self._watch = asyncio.create_task(
+            self._report_vanished_file(watch_interval), name="database watch"
+        )
 
     @classmethod
-    async def open(cls, path: Path, *, patience: float = 5.0) -> Database:
-        """Open the database at `path` after checking it.
+    async def open(
+        cls,
+        path: Path,
+        *,
+        newest_schema: int = sys.maxsize,
+        patience: float = 5.0,
+        watch_interval: float = WATCH_INTERVAL,
+    ) -> Database:
+        """Open the database at `path` after `check_database` has passed.
 
         Create the file and its folder if they are missing. `patience` is how many seconds to wait
-        for other programs' locks. Raise StoreError if the database can't be used; nothing stays
-        open then.
+        for other programs' locks. Raise StoreError if the database can't be used. A database that
+        the check refuses stays byte for byte as it is. The log reports a file that vanishes later
+        within `watch_interval` seconds.
         """
-        claim = await asyncio.to_thread(DatabaseLock, path)
+        await asyncio.to_thread(check_database, path, newest_schema)
+        lock = await asyncio.to_thread(DatabaseLock, path)
         try:
             connection = await aiosqlite.connect(path, isolation_level=None, timeout=patience)
         except BaseException as error:
-            claim.release()
+            lock.release()
             if isinstance(error, sqlite3.Error):
                 raise sqlite_errors.describe_sqlite_error(error, path) from error
             raise
         connection.row_factory = sqlite3.Row
-        database = cls(path, claim, connection)
+        database = cls(path, lock, connection, watch_interval)
         try:
             await database._prepare()
         except BaseException:
@@ -86,12 +107,13 @@ class Database:
             if self._closed:
                 return
             self._closed = True
+            self._watch.cancel()
             try:
                 await self._connection.close()
             except sqlite3.Error as error:
                 raise sqlite_errors.describe_sqlite_error(error, self.path) from error
             finally:
-                self._claim.release()
+                self._lock.release()
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
@@ -102,6 +124,8 @@ class Database:
         happened. The same is true after a crash.
         """
         async with self.reading() as transaction:
+            if await asyncio.to_thread(_identify, self.path) != self._file:
+                raise sqlite_errors.describe_vanished_file(self.path)
             try:
                 await transaction.execute("BEGIN IMMEDIATE")
                 yield transaction
@@ -133,17 +157,25 @@ class Database:
 
     async def _prepare(self) -> None:
         async with self.reading() as reading:
-            await self._recognise(reading)
             for pragma in _PRAGMAS:
                 await reading.execute(f"PRAGMA {pragma}")
-            if await reading.value("PRAGMA quick_check(1)") != "ok":
-                raise sqlite_errors.describe_damage(self.path)
         # Fail now, not at the first line, if Aside may not write here.
         async with self.transaction() as transaction:
             await transaction.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
-    async def _recognise(self, reading: Transaction) -> None:
-        owner = await reading.value("PRAGMA application_id")
-        fresh = owner == 0 and await reading.value("SELECT count(*) FROM sqlite_master") == 0
-        if owner != APPLICATION_ID and not fresh:
-            raise sqlite_errors.describe_foreign_file(self.path)
+    async def _report_vanished_file(self, interval: float) -> None:
+        """Log once that the file has vanished, even while there is nothing to store."""
+        while True:
+            await asyncio.sleep(interval)
+            if await asyncio.to_thread(_identify, self.path) != self._file:
+                _log.critical("%s", sqlite_errors.describe_vanished_file(self.path))
+                return
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of the file, or None if it is missing."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.errors import StoreError, UnusableDatabase
+from bot.errors import StoreError
 from bot.store import sqlite_errors
 
 if TYPE_CHECKING:
@@ -220,10 +220,7 @@ async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIO
     async with database.reading() as reading:
         version: int = await reading.value("PRAGMA user_version")
     if version > len(migrations):
-        raise UnusableDatabase(
-            f"{database.path} was written by a newer Aside (schema {version}, this one knows "
-            f"{len(migrations)}). Install the latest Aside, or set another database in aside.yaml."
-        )
+        raise sqlite_errors.describe_newer_schema(database.path, version, len(migrations))
     if 0 < version < len(migrations):
         await _copy(database, database.path.with_name(f"{database.path.name}.schema-{version}"))
     await _foreign_keys(

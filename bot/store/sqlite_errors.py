@@ -53,6 +53,10 @@ _OS_SENTENCES = {
 }
 
 
+# The system has no locks for this file system, or its lock service does not run.
+NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL})
+
+
 def describe_sqlite_error(error: sqlite3.Error, path: Path) -> StoreError:
     """Return the StoreError for an SQLite error on the database at `path`."""
     code = (
@@ -75,6 +79,40 @@ def describe_damage(path: Path) -> StoreError:
 def describe_foreign_file(path: Path) -> StoreError:
     """Return the error for a file that belongs to another program."""
     return UnusableDatabase(_SENTENCES[sqlite3.SQLITE_NOTADB].format(path=path))
+
+
+def describe_folder(path: Path) -> StoreError:
+    """Return the error for a folder in place of the file."""
+    return UnusableDatabase(_OS_SENTENCES[errno.EISDIR].format(path=path))
+
+
+def describe_read_only_file(path: Path) -> StoreError:
+    """Return the error for a database or folder that Aside may not write to."""
+    return UnusableDatabase(_NO_PERMISSION.format(path=path))
+
+
+def describe_newer_schema(path: Path, schema: int, newest: int) -> StoreError:
+    """Return the error for a database that a newer Aside has migrated."""
+    return UnusableDatabase(
+        f"{path} was written by a newer Aside (schema {schema}, this one knows {newest}). Install "
+        "the latest Aside, or set another database in aside.yaml."
+    )
+
+
+def describe_missing_locks(path: Path) -> StoreError:
+    """Return the error for a file system without file locks."""
+    return UnusableDatabase(
+        f"The file system of {path} has no file locks, so the database can't be used safely there. "
+        "Set a file on a local disk in aside.yaml."
+    )
+
+
+def describe_vanished_file(path: Path) -> StoreError:
+    """Return the error for a database file that was deleted or replaced while it was open."""
+    return StoreError(
+        f"{path} was deleted or replaced while Aside was running, so Aside can't store anything. "
+        "Stop Aside, put the file back, and start it again."
+    )
 
 
 def describe_os_error(error: OSError, path: Path) -> StoreError:

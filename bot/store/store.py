@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.store.branches import BranchRepository
 from bot.store.database import Database
 from bot.store.key_values import KeyValueRepository
-from bot.store.migrations import migrate
+from bot.store.migrations import MIGRATIONS, migrate
 from bot.store.notes import NoteRepository
 from bot.store.personal_data import PersonalDataRepository
 from bot.store.posts import PostRepository
@@ -45,7 +45,7 @@ class Store(
         `patience` is how many seconds to wait for other programs' locks. Raise StoreError; nothing
         stays open then.
         """
-        database = await Database.open(path, patience=patience)
+        database = await Database.open(path, newest_schema=len(MIGRATIONS), patience=patience)
         try:
             await migrate(database)
         except BaseException:

@@ -16,7 +16,7 @@ import aiohttp
 import discord
 import pytest
 
-from bot.cli.doctor.database_check import check_database
+from bot.cli.doctor.machine_checks import describe_database
 from bot.cli.run.login import explain_login_error
 from bot.errors import StoreError, UserInputError
 from bot.store.store import Store
@@ -240,11 +240,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_usable_database_passes_and_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "aside.db"
-    assert "will be created" in check_database(path)
+    assert "will be created" in describe_database(path)
     assert contents(tmp_path) == {}
     make_database(path)
     before = contents(tmp_path)
-    assert check_database(path).startswith(str(path))
+    assert describe_database(path).startswith(str(path))
     assert contents(tmp_path) == before
 
 
@@ -262,7 +262,7 @@ def test_a_database_that_the_start_refuses_fails_and_is_not_changed(
     make_database(path, *statements)
     before = contents(tmp_path)
     with pytest.raises(StoreError, match=message) as caught:
-        check_database(path)
+        describe_database(path)
     assert str(path) in str(caught.value)
     assert contents(tmp_path) == before
 
@@ -272,7 +272,7 @@ def test_a_file_that_is_not_a_database_fails(tmp_path: Path, content: bytes) -> 
     path = tmp_path / "aside.db"
     path.write_bytes(content)
     with pytest.raises(StoreError, match="aside\\.db"):
-        check_database(path)
+        describe_database(path)
     assert contents(tmp_path) == {"aside.db": content}
 
 
@@ -283,16 +283,16 @@ def test_a_damaged_database_fails(tmp_path: Path) -> None:
     data[4096:16384] = bytes(12288)
     path.write_bytes(data)
     with pytest.raises(StoreError, match="damaged"):
-        check_database(path)
+        describe_database(path)
 
 
 def test_a_folder_in_place_of_the_database_fails(tmp_path: Path) -> None:
     (tmp_path / "aside.db").mkdir()
     with pytest.raises(StoreError, match="is a folder"):
-        check_database(tmp_path / "aside.db")
+        describe_database(tmp_path / "aside.db")
     (tmp_path / "file").write_text("text")
     with pytest.raises(StoreError):
-        check_database(tmp_path / "file" / "aside.db")
+        describe_database(tmp_path / "file" / "aside.db")
 
 
 @pytest.mark.skipif(
@@ -303,4 +303,4 @@ def test_a_read_only_database_fails(tmp_path: Path) -> None:
     make_database(path)
     path.chmod(0o400)
     with pytest.raises(StoreError, match="can't be written"):
-        check_database(path)
+        describe_database(path)

@@ -100,11 +100,27 @@ def _library(settings: Settings) -> Iterator[Check]:
         yield Check("Library", State.BAD, fault)
 
 
+def describe_database(path: Path) -> str:
+    """Return a short description of the database at `path`, after the check that the start makes.
+
+    Changes no file. Raises StoreError if the bot could not open the database.
+    """
+    from bot.store.database_check import check_database
+    from bot.store.migrations import MIGRATIONS
+
+    size = check_database(path, len(MIGRATIONS))
+    if size is None:
+        return f"{path} will be created at the first start"
+    return f"{path}, {size / 2**20:.1f} MiB"
+
+
 def _database(path: Path) -> Check:
-    from bot.cli.doctor.database_check import check_database
+    from bot.store.database_lock import DatabaseInUse
 
     try:
-        return Check("Database", State.GOOD, check_database(path))
+        return Check("Database", State.GOOD, describe_database(path))
+    except DatabaseInUse as error:
+        return Check("Database", State.NOTE, str(error))
     except AsideError as error:
         return Check("Database", State.BAD, str(error))
 
