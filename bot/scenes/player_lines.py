@@ -157,9 +157,10 @@ class PlayerLines:
             return
         replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
         names = await self._choose_speakers(scene, turn.speaker, address, replied)
+        names = [name for name in names if turn.heard(name)]
         for name in names:
             await self._store.add_reply(
-                scene.id, name, turn.id, self._now(), heard_by=turn.heard_by
+                scene.id, name, turn.id, self._now(), heard_by=scene.audience
             )
         if names or (scene.mode is Mode.AUTO and not had_words):
             running.runner.wake()
