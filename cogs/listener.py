@@ -72,6 +72,8 @@ class Listener(commands.Cog):
         try:
             for scene in behind:
                 await self._catch_up_or_end(scene)
+                if self._is_there(scene):
+                    await self._theatre.report_missed_failures(scene)
                 self._theatre.play_owed(scene.id)
                 self._release(scene)
         finally:
@@ -128,6 +130,22 @@ class Listener(commands.Cog):
             guild.id,
         )
         await self._end(lambda place: place.guild_id == guild.id)
+
+    @commands.Cog.listener()
+    async def on_raw_thread_update(self, payload: discord.RawThreadUpdateEvent) -> None:
+        """Report missing replies in a thread that was unlocked."""
+        scene = self._theatre.at(payload.thread_id)
+        if scene is not None and not payload.data["thread_metadata"].get("locked", False):
+            await self._theatre.report_missed_failures(scene)
+
+    @commands.Cog.listener()
+    async def on_guild_channel_update(
+        self, _before: discord.abc.GuildChannel, after: discord.abc.GuildChannel
+    ) -> None:
+        """Report missing replies in a channel whose permissions changed."""
+        for scene in self._theatre.scenes():
+            if after.id in (scene.place.channel_id, scene.place.parent_id):
+                await self._theatre.report_missed_failures(scene)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:

@@ -194,6 +194,10 @@ class SceneStore(Protocol):
         """Return the owed turns in order."""
         ...
 
+    async def failures_without_notice(self, scene_id: int) -> list[Turn]:
+        """Return the failed public turns of a scene whose failure the channel does not show."""
+        ...
+
     async def last_message_id(self, scene_id: int) -> int | None:
         """Return the highest id of a person's message that was ever stored for the scene."""
         ...

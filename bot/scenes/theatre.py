@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.errors import PostingError, Refused
+from bot.errors import AsideError, PostingError, Refused
 from bot.scenes import relocation
 from bot.scenes.cast import require_gm
 from bot.scenes.dependencies import SceneDependencies
@@ -137,6 +137,17 @@ class Theatre(RunningScenes):
     async def announce(self, scene: Scene, notice: Notice) -> None:
         """Show a notice in the scene's channel. Raises PostingError."""
         await self._delivery.announce(scene, notice)
+
+    async def report_missed_failures(self, scene: Scene) -> None:
+        """Post the notices of failed turns that the channel could not be told about before.
+
+        Such a channel was locked, for example. Each notice offers to try again.
+        """
+        try:
+            for turn in await self._store.failures_without_notice(scene.id):
+                await self._delivery.fail(scene, turn, f"The reply of {turn.speaker} is missing.")
+        except AsideError as error:
+            _log.warning("Scene %d: a failure can't be reported: %s", scene.id, error)
 
     async def remove_posts(self, scene: Scene, turn: Turn) -> None:
         """Delete everything that shows a turn in the scene's channel. Raises PostingError."""

@@ -127,6 +127,17 @@ class TurnRepository(Repository):
             )
             return await read_turns(reading, ids)
 
+    async def failures_without_notice(self, scene_id: int) -> list[Turn]:
+        """Return the failed public turns of a scene whose failure the channel does not show."""
+        async with self._database.reading() as reading:
+            ids = await reading.ids(
+                "SELECT id FROM turns WHERE scene_id = ? AND state = 'failed' AND kind <> 'whisper'"
+                " AND NOT EXISTS (SELECT 1 FROM posts WHERE posts.turn_id = turns.id"
+                " AND posts.purpose = 'fault')",
+                scene_id,
+            )
+            return await read_turns(reading, ids)
+
     async def last_message_id(self, scene_id: int) -> int | None:
         """Return the highest id of a player's message stored for this scene, including deleted
         ones.

@@ -15,6 +15,7 @@ from tests.scenes.harness import reply
 
 if TYPE_CHECKING:
     from tests.loopback import Message
+    from tests.loopback.rest import RecordedRequest
     from tests.play.harness import Evening
 
 PAGES = " ".join(f"Page {n} says that {n * 7} is more than {n}." for n in range(140))
@@ -30,6 +31,12 @@ def delete_webhooks(evening: Evening) -> None:
 def allow(evening: Evening, permission: str) -> None:
     own = next(role for role in evening.guild.roles.values() if role.managed_by)
     evening.discord.world.overwrite(evening.stage, own, allow=permission)
+
+
+def refused_notices(evening: Evening) -> list[RecordedRequest]:
+    """Return the requests for messages of the bot's own that Discord refused."""
+    sent = evening.discord.requests_to("create_message")
+    return [request for request in sent if request.status >= 400]
 
 
 def unfinished(evening: Evening) -> list[Message]:
@@ -140,3 +147,51 @@ async def test_an_earlier_reply_gets_its_buttons_back_if_the_next_one_fails(
         evening.lizzy.delete(line)
         await evening.discord.until(lambda: first.labels)
         assert personas(evening.stage) == [first]
+
+
+async def test_a_reply_missed_by_a_locked_thread_can_be_tried_again_once_it_is_unlocked(
+    evening: Evening,
+) -> None:
+    thread = evening.gm.start_thread(evening.stage, "Act one")
+    assert thread.thread
+    engine = await ready(Scripted(FIRST, pause=0.1))
+    async with evening.online(engine):
+        await evening.begin(thread)
+        evening.lizzy.say(thread, "@Mr Bennet Papa?")
+        await evening.discord.until(lambda: engine.requests)
+        thread.thread.locked = thread.thread.archived = True
+        evening.discord.world.channel_changed(thread)
+        await evening.discord.until(lambda: refused_notices(evening))
+        assert not personas(thread)
+        thread.thread.locked = thread.thread.archived = False
+        evening.discord.world.channel_changed(thread)
+        await evening.discord.until(
+            lambda: [message for message in thread.messages if "Try again" in message.labels]
+        )
+        (notice,) = [message for message in thread.messages if "Try again" in message.labels]
+        await evening.lizzy.press(notice, "Try again")
+        post = await evening.answer(thread)
+        assert post.content == "*smiles* You refuse him?"
+        assert len(engine.requests) == 1
+
+
+async def test_a_reply_missed_without_permission_can_be_tried_again_once_it_is_granted(
+    evening: Evening,
+) -> None:
+    world = evening.discord.world
+    own = next(role for role in evening.guild.roles.values() if role.managed_by)
+    engine = await ready(Scripted(FIRST, pause=0.1))
+    async with evening.online(engine):
+        await evening.begin()
+        await evening.discord.quiet()
+        delete_webhooks(evening)
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        await evening.discord.until(lambda: engine.requests)
+        world.overwrite(evening.stage, own, deny="send_messages manage_webhooks")
+        await evening.discord.until(lambda: refused_notices(evening))
+        assert not personas(evening.stage)
+        world.overwrite(evening.stage, own, allow="send_messages")
+        await evening.discord.until(
+            lambda: [m for m in evening.stage.messages if "Try again" in m.labels]
+        )
+        evening.discord.forgive(50013)

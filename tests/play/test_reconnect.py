@@ -44,6 +44,9 @@ class Reconnection:
     def play_owed(self, _scene_id: int | None = None) -> None:
         """Do nothing: no reply is pending."""
 
+    async def report_missed_failures(self, _scene: Any) -> None:
+        """Do nothing: no reply is missing."""
+
     async def end(self, scene: Any, _by: int, *, moderates: bool = False) -> None:
         assert moderates
         self.ended.append(self.running.pop(scene.id).id)

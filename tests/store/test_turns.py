@@ -137,6 +137,17 @@ async def test_an_unprompted_reply_is_owed_once_until_it_is_done(
     assert (await store.add_reply(scene.id, "Mr Bennet", None, NOON)).id > opening.id
 
 
+async def test_failures_without_a_notice_are_found(store: Store, scene: Scene) -> None:
+    noticed, missed = [
+        await store.add_reply(scene.id, character, None, NOON)
+        for character in ("Mr Bennet", "Elizabeth")
+    ]
+    for turn in (noticed, missed):
+        await store.fail(turn.id, "The thread is locked.")
+    await store.add_post(Post(903, 500, noticed.id, None, 0, PostPurpose.FAULT))
+    assert [turn.id for turn in await store.failures_without_notice(scene.id)] == [missed.id]
+
+
 async def test_a_failed_reply_keeps_its_error_until_the_retry(store: Store, scene: Scene) -> None:
     owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     failed = await store.fail(owed.id, "The engine is busy: try again.")
