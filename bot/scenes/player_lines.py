@@ -119,7 +119,8 @@ class PlayerLines:
 
         The line counts like a new one with this text: without words, or from a muted person, it
         leaves every mind. The characters that it addresses answer it if it had no words before,
-        or if it is the latest turn and has no answer.
+        or if it is the latest turn and has no answer. A reply to it that was not shown yet starts
+        again.
         """
         async with self._lock_turn(scene, edited.message_id) as turn:
             running = self._theatre.running(scene.id)
@@ -134,6 +135,7 @@ class PlayerLines:
             if not beats:
                 await self._stop_answers(scene, turn)
             elif turn.state is TurnState.DONE:
+                running.runner.restart_answer(turn.id)
                 await self._answer_edit(running, turn, address)
 
     async def list_recent_messages(self, scene: Scene, most: int) -> list[int]:

@@ -146,11 +146,28 @@ class Runner:
             or generation.turn.speaker not in speakers
         ):
             return None
-        age = self._dependencies.now() - generation.turn.created_at
-        if generation.shown or not timedelta() <= age <= RESTART_WINDOW:
+        if not self._can_restart(generation):
             return generation.turn.id
         generation.drop()
         return None
+
+    def restart_answer(self, line_id: int) -> None:
+        """Generate the current reply again if it answers this line and no part was shown yet.
+
+        Call this after the line was edited.
+        """
+        generation = self._generation
+        if (
+            generation is not None
+            and line_id in generation.turn.answered
+            and self._can_restart(generation)
+        ):
+            generation.drop()
+            self.wake()
+
+    def _can_restart(self, generation: _Generation) -> bool:
+        age = self._dependencies.now() - generation.turn.created_at
+        return not generation.shown and timedelta() <= age <= RESTART_WINDOW
 
     async def drop_if_not_owed(self) -> None:
         """Cancel the generation if its turn left the story, or if the model may not speak for it.

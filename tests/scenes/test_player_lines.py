@@ -8,6 +8,7 @@ from bot.scenes.director import Addressee
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.player_lines import IncomingLine
 from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,3 +145,21 @@ async def test_a_character_that_missed_a_line_does_not_answer_its_edit(tmp_path:
         await harness.player_lines.reword(scene, edited, Addressee(("Mr Bennet",)))
         await harness.wait_until_idle(scene)
         assert harness.engine.requests == []
+
+
+async def test_a_line_that_is_edited_before_its_answer_shows_is_answered_as_edited(
+    tmp_path: Path,
+) -> None:
+    async with open_harness(tmp_path, BENNET) as harness:
+        harness.engine.gate.clear()
+        scene = await harness.start()
+        message = await harness.say(scene, "MARMALADE?", "Mr Bennet")
+        await until(lambda: harness.engine.running == 1)
+        edited = IncomingLine(ALICE, "Alice", message, "Papa?")
+        await harness.player_lines.reword(scene, edited, Addressee(("Mr Bennet",)))
+        harness.engine.gate.set()
+        await harness.wait_until_idle(scene)
+        first, second = harness.engine.requests
+        assert harness.engine.cancelled == [first]
+        assert "MARMALADE" not in second.prompt.text
+        assert harness.delivery.shown == [("Mr Bennet", "smiles You refuse him, then?")]
