@@ -42,8 +42,8 @@ _THOUGHTS_UNDELIVERED = (
     " on a reply shows them."
 )
 _REASON_CLOSED = (
-    "Your direct messages are closed to me. Open them in the server's privacy settings, then use any"
-    " of my commands. I try again with the next reply."
+    "Your direct messages are closed to me. Open them in the server's privacy settings, then use"
+    " one of my commands. I try again with the next reply."
 )
 _REASON_FILTERED = "A filter of Discord's refused them."
 _REASON_REJECTED = (
@@ -66,7 +66,7 @@ class DirectMessages:
     once for each reason. If their direct messages are closed, Aside does not try again with every
     reply, but after `allow_retry` or an hour. `notify_unreachable` is called while there may still
     be another way to tell the game master. `notify_departed` is called for a person who can no
-    longer read the scene's place, and who therefore gets nothing.
+    longer read the scene's place. Nothing is sent to them.
     """
 
     def __init__(

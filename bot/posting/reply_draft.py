@@ -29,8 +29,8 @@ class ReplyDraft:
     """The public part of a growing reply, in as many posts as it needs.
 
     Each new post is stored as soon as Discord has it. The posts of an earlier take, `rows`, are
-    edited. `before_first_post` is called before the first new post. `uncertain_turns` contains the turn
-    while one of its posts may not be stored. `hook` is None if the bot speaks for the persona.
+    edited. `before_first_post` is called before the first new post. `uncertain_turns` contains the
+    turn while one of its posts may not be stored. `hook` is None if the bot speaks for the persona.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Takes away what a scene gave to people who can no longer read its place."""
+"""Removes people from scenes whose place they can no longer read."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class PlaceAccess(Protocol):
 
 
 class Departures:
-    """Removes people from scenes whose place they can no longer read.
+    """Checks people's access to scenes, and removes those who lost it.
 
-    A game master stops being one, and a player's character goes back to the model. The channel is
-    told.
+    A game master stops being one, and a player's character goes back to the model. A notice in the
+    channel says so.
     """
 
     def __init__(self, theatre: Theatre, access: PlaceAccess) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tests.play.harness import Evening
 
 
-async def test_a_game_master_is_told_once_for_six_replies(evening: Evening) -> None:
+async def test_a_game_master_gets_one_notice_for_six_replies(evening: Evening) -> None:
     evening.gm.user.dms_open = False
     async with evening.online(await ready(*[FIRST] * 6)):
         outcome = await evening.begin()

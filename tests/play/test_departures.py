@@ -1,4 +1,4 @@
-"""People who left the server or lost the channel lose what the scene gave them."""
+"""People who left the server or lost the channel lose their rights and parts in its scenes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def notices(evening: Evening) -> str:
     return "\n".join(m.content for m in evening.stage.messages if m.content.startswith("-#"))
 
 
-async def test_a_game_master_who_was_removed_gets_no_thoughts_and_the_channel_is_told(
+async def test_a_game_master_who_was_removed_gets_no_thoughts(
     evening: Evening,
 ) -> None:
     async with evening.online(await ready(FIRST, MADAM, FIRST)):
