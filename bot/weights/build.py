@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import filelock
 
-from bot.errors import ModelFileError, WeightsError
+from bot.errors import ModelFileError, NoSuchModel, WeightsError
 from bot.weights import gguf_reader, hashes
 from bot.weights.checkpoint import (
     INDEX,
@@ -179,7 +179,7 @@ class Build:
         self._keep = keep
         self._files = source.files()
         if "config.json" not in self._files:
-            raise WeightsError(
+            raise NoSuchModel(
                 f"{source.name} has no config.json, so it is not a checkpoint. Choose a "
                 "repository or folder with safetensors."
             )

@@ -25,9 +25,9 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined] # documented, 
     tqdm,
 )
 
-from bot.errors import WeightsError
+from bot.errors import NoSuchModel, WeightsError
 from bot.weights.hashes import Hash
-from bot.weights.hub_errors import HUB_ERRORS, explain
+from bot.weights.hub_errors import HUB_ERRORS, describe_error
 from bot.weights.network_environment import require_valid_endpoint, require_valid_proxies
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class HubRepository:
         if name in self.files:
             return self.files[name]
         there = ", ".join(sorted(one for one in self.files if one.endswith(".gguf"))[:12])
-        raise WeightsError(
+        raise NoSuchModel(
             f"The hub repository {self.name} has no file {name}. "
             + (f"Its GGUF files: {there}." if there else "It has no GGUF files.")
         )
@@ -93,7 +93,7 @@ class Hub:
         try:
             info = self._api.model_info(name, files_metadata=True, timeout=timeout)
         except HUB_ERRORS as error:
-            raise WeightsError(explain(error, repo=name)) from error
+            raise describe_error(error, repo=name) from error
         if not info.sha:
             raise WeightsError(
                 f"The answer for {name} is not from the hub. Check HF_ENDPOINT and the network."
@@ -126,7 +126,7 @@ class Hub:
                 if not (target.is_file() and target.stat().st_size == file.size):
                     self._fetch(repository, file, target, progress)
         except HUB_ERRORS as error:
-            raise WeightsError(explain(error, repo=repository.name, file=file.name)) from error
+            raise describe_error(error, repo=repository.name, file=file.name) from error
 
     def read(
         self, repo: str, name: str, *, size: int | None = None, timeout: float = 15.0
@@ -140,7 +140,7 @@ class Hub:
             )
             hf_raise_for_status(answer)
         except HUB_ERRORS as error:
-            raise WeightsError(explain(error, repo=repo, file=name)) from error
+            raise describe_error(error, repo=repo, file=name) from error
         return bytes(answer.content)
 
     @contextlib.contextmanager

@@ -12,6 +12,8 @@ import filelock
 from huggingface_hub import errors
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined] # whichever client the hub's library uses
 
+from bot.errors import NoSuchModel, WeightsError
+
 HUB_ERRORS: Final = (
     HTTPError,
     errors.HFValidationError,
@@ -23,6 +25,18 @@ HUB_ERRORS: Final = (
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def describe_error(error: Exception, *, repo: str, file: str = "") -> WeightsError:
+    """Return the error for a file or a whole repository.
+
+    It is NoSuchModel if the hub has nothing of this name.
+    """
+    missing = isinstance(
+        error,
+        errors.RepositoryNotFoundError | errors.EntryNotFoundError | errors.HFValidationError,
+    ) and not isinstance(error, errors.GatedRepoError | errors.LocalEntryNotFoundError)
+    return (NoSuchModel if missing else WeightsError)(explain(error, repo=repo, file=file))
 
 
 def explain(error: Exception, *, repo: str, file: str = "") -> str:

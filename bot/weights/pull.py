@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.errors import ModelFileError, WeightsError
+from bot.errors import ModelFileError, NoSuchModel, WeightsError
 from bot.weights import gguf_reader, hashes
 from bot.weights.hub import Hub, require_space
 from bot.weights.paths import HubFile, repository_folder
@@ -35,7 +35,7 @@ def choose_file(repository: HubRepository, quantisation: str, prefer: str = "") 
         )
         return HubFile(repository.name, best)
     there = ", ".join(sorted({one for one in ready.values() if one}))
-    raise WeightsError(
+    raise NoSuchModel(
         f"The hub repository {repository.name} has no {quantisation}. "
         + (f"Choose one of {there}." if there else "It has no GGUF files.")
     )

@@ -112,6 +112,14 @@ async def test_the_engine_is_started_as_by_the_bot(tmp_path: Path) -> None:
     assert "tokens of context" in engine["found"]
 
 
+async def test_the_model_is_not_loaded_again_while_the_bot_is_running(tmp_path: Path) -> None:
+    async with await Store.open(tmp_path / "aside.db"):
+        status, output, _ = await doctor(tmp_path, "--offline", "--json")
+    assert status == 0
+    assert found(output, "Database")[0]["state"] == "note"
+    assert found(output, "Engine")[0]["found"].endswith("(another Aside is running)")
+
+
 async def test_foreign_variables_are_a_note(tmp_path: Path) -> None:
     environ = {"ASIDE_SERVICE_HOST": "10.0.0.1"}
     status, output, complaints = await doctor(

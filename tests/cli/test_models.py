@@ -167,8 +167,8 @@ def test_an_unavailable_quantisation_lists_the_available_ones(
 ) -> None:
     del hub
     assert (
-        "has no Q6_K: there are Q8_0."
-        in complaint(aside("models", "pull", "Qwen3-0.6B", "--quant", "Q6_K"), 1)[-60:]
+        "has no Q6_K. Choose one of Q8_0."
+        in complaint(aside("models", "pull", "Qwen3-0.6B", "--quant", "Q6_K"), 2)[-60:]
     )
     assert "Q4_K_M" in complaint(aside("models", "pull", "Qwen3-0.6B", "--quant", "Q4KM"))
 
@@ -189,7 +189,7 @@ def test_a_model_without_a_download_is_explained(aside: Aside, hub: LoopbackHub)
     del hub
     assert "aside models build HER-32B" in complaint(aside("models", "pull", "HER-32B"))
     assert "extra `try`" in complaint(aside("models", "pull", "demo"))
-    assert "no repository" in complaint(aside("models", "pull", "hf:a/b/c.gguf"), 1)
+    assert "no repository" in complaint(aside("models", "pull", "hf:a/b/c.gguf"), 2)
     assert "Write hf:OWNER/REPO/FILE.gguf" in complaint(aside("models", "pull", "hf:a/b/c/d"))
 
 
@@ -228,7 +228,7 @@ async def test_a_model_is_built_from_safetensors_and_generates(
 def test_a_local_folder_of_safetensors_is_built(aside: Aside, checkpoint: Path) -> None:
     path = output_of(aside("models", "build", str(checkpoint), "--quant", "BF16")).strip()
     assert output_of(aside("models", "fit", path)).startswith(path)
-    assert "no config.json" in complaint_after_bars(aside("models", "build", "books"), 1)
+    assert "no config.json" in complaint_after_bars(aside("models", "build", "books"), 2)
     assert "has no safetensors" in complaint(aside("models", "build", "demo"))
 
 

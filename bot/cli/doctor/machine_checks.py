@@ -51,7 +51,8 @@ def check_machine(
     """Yield the checks of this machine, the cheap ones first.
 
     A check that passes has run the same code as the start of the bot. `warnings` are those of the
-    settings. `load_model` starts the engine; it takes as long as the bot takes to start.
+    settings. `load_model` starts the engine, which takes as long as the bot takes to start. The
+    model is not loaded a second time while another Aside is running.
     """
     yield Check(
         "Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}"
@@ -66,10 +67,13 @@ def check_machine(
     if settings.logging.file:
         yield _log_file(settings)
     yield from _library(settings)
-    yield _database(settings.store.path)
+    database = _database(settings.store.path)
+    yield database
     engine = settings.engine
     if engine.kind == "local":
-        yield from _local(engine, load_model=load_model)
+        in_use = database.state is State.NOTE
+        reason = "another Aside is running" if in_use else "--quick"
+        yield from _local(engine, None if load_model and not in_use else reason)
     else:
         yield from _start_engine("Completions server", engine)
 
@@ -125,7 +129,7 @@ def _database(path: Path) -> Check:
         return Check("Database", State.BAD, str(error))
 
 
-def _local(engine: LocalEngineSettings, *, load_model: bool) -> Iterator[Check]:
+def _local(engine: LocalEngineSettings, reason_to_skip: str | None) -> Iterator[Check]:
     from bot.weights import find_model, gguf_reader
 
     yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
@@ -149,10 +153,10 @@ def _local(engine: LocalEngineSettings, *, load_model: bool) -> Iterator[Check]:
             "this is a small stand-in for trying Aside, not HER",
             "set `engine.model`",
         )
-    if load_model:
+    if reason_to_skip is None:
         yield from _start_engine("Engine", engine)
     else:
-        yield Check("Engine", State.NOTE, "the model was not loaded (--quick)")
+        yield Check("Engine", State.NOTE, f"the model was not loaded ({reason_to_skip})")
 
 
 def _devices() -> Iterator[Check]:
