@@ -113,4 +113,6 @@ def _beats(entry: TurnEntry, speaker: str, kind: TurnKind, scenario: Scenario) -
         )
         return reply_parser.parse_reply(entry.raw, speaker, others).beats
     text = entry.text or ""
-    return (speech(text.strip()),) if kind is TurnKind.NARRATION else parse_player_text(text)
+    return (
+        (speech(text.strip()),) if kind is TurnKind.NARRATION else parse_player_text(text, speaker)
+    )

@@ -35,6 +35,7 @@ class Brackets(Enum):
 
 _PAIRS = {"[": "]", "［": "］", "【": "】", "(": ")", "（": "）"}
 _SQUARE = frozenset("[［【")
+_CLOSED = frozenset("])")
 _SAYS_THINKING = re.compile(r"\W*([^\W\d_][\w\s'’-]{0,40}?)\s*[:：]")
 
 _LONGEST_ACTION = 600
@@ -138,7 +139,8 @@ class InlineActionParser:
         """Measure the passage in brackets at the start of `_pending`, or the bracket alone."""
         opener = self._pending[0]
         plain = 1, BeatKind.SPEECH
-        if _is_word_char(self._before[-1:]) or self._pending[1:2].isspace():
+        before = self._before[-1:]
+        if _is_word_char(before) or before in _CLOSED or self._pending[1:2].isspace():
             return plain
         end, ended = _find_paragraph_end(self._pending)
         closer = _find_closer(self._pending, end)
@@ -159,7 +161,7 @@ class InlineActionParser:
             is_thought = self._says_thinking(text) or (opener in _SQUARE and not is_link)
             return (closer + 1, BeatKind.THOUGHT) if is_thought else plain
         if opener in _SQUARE:
-            return plain if is_link else (closer + 1, BeatKind.ACTION)
+            return closer + 1, BeatKind.SPEECH if is_link else BeatKind.ACTION
         interrupts = _is_mid_sentence(self._before) and not _begins_with_verb(text)
         return plain if interrupts else (closer + 1, BeatKind.ACTION)
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, select_public
+from bot.her.player_text import read_environment
 from bot.her.sanitise import remove_headings, remove_speaker_labels, sanitise_name, sanitise_text
 from bot.her.speaker_names import NARRATORS, normalise_name
 
@@ -211,7 +213,16 @@ def _format_heard(item: HeardLine | EnvironmentLine, names: tuple[str, ...]) -> 
     if isinstance(item, EnvironmentLine):
         text = sanitise_text(remove_speaker_labels(item.text, names))
         return f"{ENVIRONMENT}: {text}" if text else ""
-    return format_others_history(_quote_narrator(item.speaker), item.beats, names)
+    speaker = _quote_narrator(item.speaker)
+    parts: list[str] = []
+    for is_event, group in groupby(item.beats, lambda beat: read_environment(beat) is not None):
+        beats = tuple(group)
+        if not is_event:
+            parts.append(format_others_history(speaker, beats, names))
+            continue
+        events = (EnvironmentLine(read_environment(beat) or "") for beat in beats)
+        parts += [_format_heard(event, names) for event in events]
+    return "\n\n".join(filter(None, parts))
 
 
 def _quote_narrator(speaker: str) -> str:

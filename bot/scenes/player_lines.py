@@ -81,7 +81,8 @@ class PlayerLines:
         """
         if (running := self._theatre.running(scene.id)) is None:
             return False
-        if not (beats := _parse_line(line.text)):
+        speaker = cast.speaker_name(running.scene, line.author_id, line.display_name)
+        if not (beats := _parse_line(line.text, speaker)):
             line, address = replace(line, text=""), Addressee()
         async with running.lock:
             if line.missed_at is not None:
@@ -127,7 +128,7 @@ class PlayerLines:
             if turn is None or running is None or turn.kind is not TurnKind.LINE:
                 return
             muted = edited.author_id in running.scene.muted
-            beats = () if muted else _parse_line(edited.text)
+            beats = () if muted else _parse_line(edited.text, turn.speaker)
             text = edited.text if beats else ""
             if turn.take is not None and turn.take.raw == text and turn.take.beats == beats:
                 return
@@ -268,9 +269,9 @@ class PlayerLines:
         )
 
 
-def _parse_line(text: str) -> tuple[PublicBeat, ...]:
+def _parse_line(text: str, speaker: str) -> tuple[PublicBeat, ...]:
     """Return the beats of a line, or an empty tuple if it has no words in character."""
-    return () if is_blank(text) or is_out_of_character(text) else parse_player_text(text)
+    return () if is_blank(text) or is_out_of_character(text) else parse_player_text(text, speaker)
 
 
 def _explain_unheard(scene: Scene, user_id: int, address: Addressee) -> Mapping[str, Notice] | None:

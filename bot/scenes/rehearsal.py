@@ -72,7 +72,7 @@ class Rehearsal:
         """
         names = spoken_names(self._scene.scenario.characters)
         name = names.get(normalise(speaker)) or sanitise_name(speaker)
-        beats: Sequence[PublicBeat] = parse_player_text(text)
+        beats: Sequence[PublicBeat] = parse_player_text(text, name)
         if not beats:
             raise UserInputError(f"The line of {name} is empty. Enter some words.")
         self._add(TurnKind.LINE, name, tuple(beats), text)

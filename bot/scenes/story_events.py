@@ -100,7 +100,7 @@ class StoryEvents:
             answering = [
                 one for one in names if one != character and running.scene.part(one).answers
             ]
-            beats = parse_player_text(_require_text(text))
+            beats = parse_player_text(_require_text(text), character)
             if not beats:
                 raise Refused("The text has no words to say.")
             line = NewLine(by, character, None, text, beats, TurnKind.REPLY, running.scene.audience)
@@ -144,7 +144,7 @@ class StoryEvents:
         async with self._lock_playing(scene) as running:
             part = _require_whisper_partner(running.scene, name, by.user_id)
             speaker = cast.speaker_name(running.scene, by.user_id, by.display_name)
-            beats = parse_player_text(_require_text(text))
+            beats = parse_player_text(_require_text(text), speaker)
             if not beats:
                 raise Refused("The text has no words to hear.")
             heard_by = frozenset({part.character})

@@ -23,6 +23,7 @@ from bot.her.layout import (
     format_others_history,
     format_own_history,
 )
+from bot.her.player_text import parse_player_text
 
 SHEET = CharacterSheet(
     character="Elizabeth Bennet",
@@ -133,6 +134,16 @@ def test_lines_between_two_own_turns_are_one_user_message() -> None:
             "<role_action>bows</role_action>Sir."
         ),
         "user|Environment: Rain begins.\n\nMr. Darcy: Madam.",
+    ]
+
+
+def test_an_event_in_a_players_line_is_the_environments() -> None:
+    said = parse_player_text("Hush!\n[A clock strikes.]\n*listens* Twelve.", "Jane")
+    assert chat(HeardLine("Jane", said)) == [
+        (
+            "user|===Conversation Start===\n\nJane: Hush!\n\nEnvironment: A clock strikes.\n\n"
+            "Jane: <role_action>listens</role_action>Twelve."
+        )
     ]
 
 

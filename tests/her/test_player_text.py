@@ -37,13 +37,42 @@ def format_beats(text: str) -> str:
         ("<role_thinking>I lie</role_thinking>", "s <role_thinking>I lie</role_thinking>"),
         ("Bob: hi", "s Bob: hi"),
         ("  ", ""),
+        ("[Elizabeth enters the study] Good day.", "a Elizabeth enters the study | s Good day."),
+        ("(curtsies)", "a curtsies"),
+        ("(curtsies) Good day. （微笑）", "a curtsies | s Good day. | a 微笑"),
+        ("Good day (curtsies)", "s Good day | a curtsies"),
+        ("I am, sir (as you know), a lady.", "s I am, sir (as you know), a lady."),
+        ("f(x), a[0], [1], :( no :)", "s f(x), a[0], [1], :( no :)"),
+        ("See [this](https://example.org).", "s See [this](https://example.org)."),
+        ("Hello ((brb)) sir", "s Hello sir"),
+        ("Hello. ((a\nb)) Bye. （（稍等））", "s Hello. Bye."),
+        ("`((x))` and `[y]`", "s `((x))` and `[y]`"),
     ],
 )
 def test_asterisks_and_underscores_mark_actions(text: str, beats: str) -> None:
     assert format_beats(text) == beats
 
 
-@given(st.text(max_size=80))
+@pytest.mark.parametrize(
+    ("text", "beats"),
+    [
+        ("[A clock strikes twelve.]", "a [A clock strikes twelve.]"),
+        (
+            "Hush!\n[A clock strikes twelve.]\n*listens*",
+            "s Hush! | a [A clock strikes twelve.] | a listens",
+        ),
+        ("[Elizabeth enters the study]", "a Elizabeth enters the study"),
+        ("[elizabeth bennet enters.]", "a elizabeth bennet enters."),
+        ("【雨停了。】", "a [雨停了。]"),
+        ("[x]", "s [x]"),
+    ],
+)
+def test_a_bracketed_line_is_an_event_unless_it_names_the_speaker(text: str, beats: str) -> None:
+    parsed = parse_player_text(text, "Elizabeth Bennet")
+    assert " | ".join(f"{beat.kind[0]} {beat.text}" for beat in parsed) == beats
+
+
+@given(st.text(max_size=80).filter(lambda text: "((" not in text and "（（" not in text))
 @settings(max_examples=100, deadline=None)
 def test_everything_a_person_types_is_public_and_kept(text: str) -> None:
     beats = parse_player_text(text)
