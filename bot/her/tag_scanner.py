@@ -240,7 +240,7 @@ def _read_truncated_tag(head: re.Match[str], inside: str) -> Span | None:
         read = _finish_tag(head, name, None, final=True)
         return read if isinstance(read, Span) else None
     if text[start:].lstrip("\\") in _OPEN:
-        return Span(TurnEnd(""), start, len(text))
+        return Span(TurnEnd(""), len(text) - 1, len(text))
     if not (inside or closing) or (head.group(2) and name is None):
         return None
     families = match_truncated_name(inside)

@@ -71,19 +71,18 @@ def build_prompt(
     )
 
 
-def build_grammar(character: str, dialect: Dialect, *, more: bool = False) -> str:
-    """Return the GBNF grammar of a character's replies, or with `more` of continuations."""
-    if more:
-        return (
-            build_stand_in_continuation_grammar()
-            if dialect is Dialect.STAND_IN
-            else build_her_continuation_grammar()
-        )
-    return (
-        build_stand_in_grammar(character)
-        if dialect is Dialect.STAND_IN
-        else build_her_grammar(character)
-    )
+def build_grammar(
+    character: str, dialect: Dialect, language: str = "en", *, more: bool = False
+) -> str:
+    """Return the grammar (GBNF) that keeps this character's reply in HER's structure.
+
+    With `more`, it is the grammar of a continuation. `language` is the scenario's language tag.
+    """
+    if dialect is Dialect.STAND_IN:
+        if more:
+            return build_stand_in_continuation_grammar(language)
+        return build_stand_in_grammar(character, language)
+    return build_her_continuation_grammar() if more else build_her_grammar(character)
 
 
 async def fit_prompt(

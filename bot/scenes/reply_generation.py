@@ -112,7 +112,7 @@ class ReplyGenerator:
             request = replace(
                 request,
                 grammar=prompt_builder.build_grammar(
-                    character, self.engine.info.dialect, more=True
+                    character, self.engine.info.dialect, scene.scenario.language, more=True
                 ),
             )
         others = _list_others(scene, character, turns)
@@ -190,7 +190,7 @@ class ReplyGenerator:
             max_tokens=self._room,
             planning_tokens=self.limits.planning_tokens,
             stop=STOPS,
-            grammar=prompt_builder.build_grammar(character, info.dialect)
+            grammar=prompt_builder.build_grammar(character, info.dialect, scene.scenario.language)
             if self._uses_grammar(info.dialect)
             else None,
             speaker=sanitise_name(character),

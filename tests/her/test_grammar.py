@@ -106,12 +106,85 @@ def test_hers_grammar_allows_well_formed_replies(accepts: Accepts, text: str) ->
         "plan</system_thinking><role_action>bows",
         "plan</system_thinking>Sir.<system_thinking>plan</system_thinking>",
         "plan</system_thinking>Sir.<think>x</think>",
-        "plan</system_thinking>Sir.＜role_thinking＞x",
         "plan</system_thinking>Sir.<|im_end|>",
     ],
 )
 def test_hers_grammar_rejects_malformed_replies(accepts: Accepts, text: str) -> None:
     assert not accepts(build_her_grammar(NAME), text)
+
+
+SPEECH = (
+    "a < b, <b>bold</b>, <3, <-, <<, <r, </, <role, <script>",
+    "［x］ ＜y＞ ﹤z‹w›⟨v⟩〈u〉 【t】",
+    "Привет, שלום, مرحبا, नमस्ते, こんにちは, 안녕하세요, ສະບາຍດີ, ᏣᎳᎩ",
+    "🦊 👩‍👩‍👧‍👦 👍🏽 🇩🇪 🏴󠁧󠁢󠁥󠁮󠁧󠁿 1️⃣ 𝕳𝖊𝖑𝖑𝖔 𐍈",
+    "Tabs\tand\n\nparagraphs: {x} [y] (z) \\ \" ' ` ~ ^",
+)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("speech", SPEECH)
+def test_everything_that_people_type_can_be_written(accepts: Accepts, speech: str) -> None:
+    for text in (
+        f"{speech}</system_thinking>{speech}",
+        f"plan</system_thinking>{NAME}: <role_thinking>x{speech}</role_thinking>{speech}",
+        f"plan</system_thinking><role_action>x{speech}</role_action>",
+    ):
+        assert accepts(build_her_grammar(NAME), text)
+    assert accepts(build_her_continuation_grammar(), f" {speech}")
+
+
+@pytest.mark.model
+def test_tags_in_other_spellings_are_left_to_the_parser(accepts: Accepts) -> None:
+    for tag in ("＜role_thinking＞", "[THINK]", "<Role_Thinking>"):
+        text = f"plan</system_thinking>Sir.{tag}x"
+        assert accepts(build_her_grammar(NAME), text)
+        reply = parse_reply(text, NAME, prefilled=True, well_formed=True)
+        assert [beat.text for beat in reply.public] == ["Sir."]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("language", "plan", "thought", "action", "speech"),
+    [
+        (
+            "fr",
+            "Eliza veut être aimable.",
+            "Je sens le vent froid du soir.",
+            "sourit sans un mot",
+            "Où étiez-vous, cher ami ?",
+        ),
+        (
+            "de-AT",
+            "Eliza möchte höflich sein.",
+            "Ich weiß nicht recht weiter.",
+            "nickt",
+            "Grüß Gott, Herr Müller! Wie geht’s Ihnen denn?",
+        ),
+        (
+            "zh",
+            "Eliza想让他放心，不要再难过了。",
+            "我希望他能早点明白我的心意。",
+            "微笑，想了想",
+            "你今天看起来很高兴，是吗？我们一起出去走走吧，好不好。",
+        ),
+        (
+            "ru",
+            "Она хочет быть вежливой.",
+            "Надеюсь, он поймёт меня.",
+            "улыбается",
+            "Добрый день, сударь! Как ваши дела?",
+        ),
+    ],
+)
+def test_a_small_model_speaks_the_scenarios_language(
+    accepts: Accepts, language: str, plan: str, thought: str, action: str, speech: str
+) -> None:
+    text = (
+        f"{plan}</system_thinking>Eliza: <role_thinking>{thought}</role_thinking>"
+        f"<role_action>{action}</role_action>{speech}"
+    )
+    assert accepts(build_stand_in_grammar(NAME, language), text)
 
 
 @pytest.mark.model
@@ -148,6 +221,7 @@ def test_the_grammar_of_a_small_model_is_strict(accepts: Accepts) -> None:
         "Jane: You are very kind.",
         "You are kind <b>.",
         "Yes indeed I do. " * 4,
+        "You are\nvery kind.",
     ):
         assert not accepts(grammar, STANDING_IN + speech)
     assert not accepts(
