@@ -36,7 +36,7 @@ def coser_score(severities: Sequence[int], rounds: int) -> float:
 def estimate(
     samples: Sequence[float], *, confidence: float = 0.95, seed: int = 0
 ) -> Estimate | None:
-    """Return the mean of `samples` and its percentile bootstrap interval, or None without samples."""
+    """Return the mean of `samples` with its bootstrap interval, or None without samples."""
     if not samples:
         return None
     chance = random.Random(seed)  # noqa: S311 - statistics, not security
