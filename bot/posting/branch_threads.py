@@ -150,8 +150,8 @@ def _choose_tags(forum: discord.ForumChannel, source: discord.Thread) -> Sequenc
     usable = [tag for tag in tags if not tag.moderated]
     if not usable:
         raise PostingError(
-            f"{describe_channel(forum)} requires a tag for each post, but has no tag that everyone may"
-            " use. Add one, then try again."
+            f"{describe_channel(forum)} requires a tag for each post, but has no tag that everyone"
+            " may use. Add one, then try again."
         )
     return usable[:1]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import discord
 
+from bot.errors import PostingError
 from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
 
 if TYPE_CHECKING:
@@ -30,16 +31,17 @@ class ChannelAccess:
         """Return whether a user is on the server and can read the place.
 
         A private thread can be read by its members and by people who may manage threads. Raises
-        discord.py's errors, also if the place was deleted.
+        PostingError if the bot is not on the server, and discord.py's errors, also if the place was
+        deleted. The answer is open then.
         """
         guild = self.client.get_guild(place.guild_id)
         if guild is None:
-            return False
+            raise PostingError("I am not a member of this server any more.")
         try:
             member = await guild.fetch_member(user_id)
             channel = await self.find_channel(place.webhook_channel_id)
             if not isinstance(channel, discord.abc.GuildChannel):
-                return False
+                raise PostingError("The scene's channel can't be found.")
             granted = channel.permissions_for(member)
             if not granted.view_channel:
                 return False

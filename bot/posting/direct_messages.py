@@ -156,7 +156,7 @@ class DirectMessages:
                     await self._send_to_gm(gm_id, scene, turn, take, embeds)
                 else:
                     await self.report_departed(scene, gm_id)
-            except REQUEST_ERRORS as error:
+            except (*REQUEST_ERRORS, PostingError) as error:
                 is_new = self._remember(gm_id, error)
                 if is_new and self._notify_unreachable is not None:
                     await self._notify_unreachable(scene, gm_id)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discord import TextChannel
 
 from bot.her.beats import planning, thought
+from bot.scenes.turn import TurnKind
 from tests.posting.conftest import description
 
 if TYPE_CHECKING:
@@ -186,3 +188,21 @@ async def test_direct_messages_that_close_again_are_reported_again(setup: Postin
         take = setup.take(thought("Hm."), "Sit.")
         await setup.delivery.deliver(setup.scene(), setup.turn(), take)
         assert (setup.delivery.pop_undelivered(setup.gm.id) is None) is is_open
+
+
+async def test_no_game_master_is_reported_as_gone_because_the_bot_left_the_server(
+    setup: PostingSetup,
+) -> None:
+    departed: list[int] = []
+
+    async def notify_departed(_scene: Scene, user_id: int) -> None:
+        departed.append(user_id)
+
+    delivery = setup.create_delivery(notify_departed=notify_departed)
+    scene = setup.scene()
+    setup.discord.world.leave(setup.guild, setup.discord.bot)
+    await setup.discord.until(lambda: setup.client.get_guild(setup.guild.id) is None)
+    turn = replace(setup.turn(kind=TurnKind.WHISPER), heard_by=frozenset({"Mr Bennet"}))
+    await delivery.deliver(scene, turn, setup.take("Psst."))
+    assert departed == []
+    assert setup.thoughts == []
