@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused, Remedy
+from bot.scenes.player_sentences import describe_to_players
 
 if TYPE_CHECKING:
+    from bot.errors import AsideError
     from bot.scenes.notices import Notice
 
 TEXTS: Final = {
@@ -35,9 +37,10 @@ TEXTS: Final = {
 }
 
 
-def describe_error(error: Exception) -> str:
-    """Return an error's sentence, followed by its remedy if it has one."""
-    return _join(str(error), error.remedy if isinstance(error, Refused) else None)
+def describe_error(error: AsideError) -> str:
+    """Return an error's sentence for players, followed by its remedy if it has one."""
+    sentence = describe_to_players(error)
+    return _join(sentence, error.remedy if isinstance(error, Refused) else None)
 
 
 def describe_notice(notice: Notice) -> str:

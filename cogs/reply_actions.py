@@ -88,20 +88,28 @@ class ReplyActions(commands.Cog):
     ) -> None:
         """Make another take of a reply, or retry a failed one."""
         await interaction.response.defer(ephemeral=True)
-        turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
+        turn = await self._takes.require_turn_of_message(
+            message.id, interaction.channel_id or 0, interaction.user.id
+        )
         await self._retry_or_retake(interaction, turn)
 
     async def edit_message(
         self, interaction: discord.Interaction, message: discord.Message
     ) -> None:
         """Open the form that edits a reply."""
-        turn = await _look_up(self._takes.require_turn_of_message(message.id, interaction.user.id))
+        turn = await _look_up(
+            self._takes.require_turn_of_message(
+                message.id, interaction.channel_id or 0, interaction.user.id
+            )
+        )
         await self._open_form(interaction, turn.id)
 
     async def more(self, interaction: discord.Interaction, message: discord.Message) -> None:
         """Show a menu with all actions on a message of the story."""
         await interaction.response.defer(ephemeral=True)
-        turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
+        turn = await self._takes.require_turn_of_message(
+            message.id, interaction.channel_id or 0, interaction.user.id
+        )
         await interaction_replies.reply_privately(interaction, _MENU, view=buttons.menu_view(turn))
 
     # Buttons
@@ -167,7 +175,9 @@ class ReplyActions(commands.Cog):
             )
 
     async def _send_thoughts(self, interaction: discord.Interaction, message_id: int) -> None:
-        thoughts = await self._theatre.queries.read_thoughts(message_id, interaction.user.id)
+        thoughts = await self._theatre.queries.read_thoughts(
+            message_id, interaction.channel_id or 0, interaction.user.id
+        )
         if thoughts.audience is Audience.GM:
             await interaction_replies.reply_with_messages(
                 interaction, render_gm_messages(thoughts.speaker, thoughts.released)
@@ -189,6 +199,7 @@ class ReplyActions(commands.Cog):
         self, interaction: discord.Interaction, turn_id: int, take_id: int, text: str
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
+        await self._takes.require_current_button(turn_id, interaction.channel_id or 0, None)
         changed = await self._takes.rewrite(turn_id, take_id, text, interaction.user.id)
         await interaction_replies.reply_privately(
             interaction, "The reply was changed." if changed else "The text is the same as before."

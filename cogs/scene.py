@@ -13,6 +13,7 @@ from discord.ext import commands
 
 from bot.errors import Refused
 from bot.posting import character_roles, permissions, status_pages
+from bot.scenes import cast as scene_cast
 from bot.scenes.gm_actions import MAX_BUDGET  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.scene import AT_TERMINAL, Mode, Place
 from cogs import autocomplete, interaction_replies
@@ -143,6 +144,8 @@ class SceneCommands(
     async def end(self, interaction: discord.Interaction) -> None:
         """End the scene in this channel."""
         scene = self._here(interaction)
+        if not can_moderate(interaction):  # after a public deferral, a refusal would be public
+            scene_cast.require_gm(scene, interaction.user.id)
         await interaction.response.defer()
         await self._theatre.end(scene, interaction.user.id, moderates=can_moderate(interaction))
         await interaction.followup.send("*The curtain falls.* The scene has ended.")

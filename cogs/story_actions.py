@@ -8,12 +8,14 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
+from bot.errors import Refused
 from bot.posting import buttons, status_pages
 from bot.posting.branch_threads import create_branch_thread
 from bot.posting.buttons import TurnAction
 from bot.scenes.notices import Notice
 from bot.scenes.posts import PostPurpose
 from bot.scenes.turn import TurnKind
+from bot.scenes.turn_rights import SCENE_GONE
 from cogs import interaction_replies
 
 if TYPE_CHECKING:
@@ -63,7 +65,9 @@ class StoryActions(commands.Cog):
     ) -> None:
         """Ask for confirmation to undo everything after a message."""
         await interaction.response.defer(ephemeral=True)
-        turn = await self._takes.require_turn_of_message(message.id, interaction.user.id)
+        turn = await self._takes.require_turn_of_message(
+            message.id, interaction.channel_id or 0, interaction.user.id
+        )
         await self._confirm_rewind(interaction, turn.id)
 
     async def act(self, interaction: discord.Interaction, action: TurnAction, turn_id: int) -> None:
@@ -86,6 +90,9 @@ class StoryActions(commands.Cog):
     ) -> None:
         """Bring back the turns that were undone at `moment` (microseconds since 1970), or last."""
         await interaction.response.defer(ephemeral=True, thinking=True)
+        here = self._theatre.at(interaction.channel_id or 0)
+        if here is None or here.id != scene_id:
+            raise Refused(SCENE_GONE)
         restored = await self._undoing.unhide(scene_id, moment, interaction.user.id)
         sentence = f"{_count_turns(len(restored.turns))} back in the story."
         await interaction_replies.reply_privately(interaction, sentence)

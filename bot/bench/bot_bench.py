@@ -180,7 +180,7 @@ async def _run_bot(path: Path, engine: Engine) -> AsyncIterator[_RunningBot]:
     generator = ReplyGenerator(engine, ReplyLimits(), lambda: secrets.randbits(32))
     async with await Store.open(path) as store:
         delivery = NullDelivery()
-        theatre = Theatre(store, delivery, generator, _now)
+        theatre = Theatre(store, delivery, generator, _now, describe_error=str)
         await theatre.open()
         try:
             yield _RunningBot(theatre, PlayerLines(theatre, store, store, _now), delivery)

@@ -5,19 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.scenes.player_sentences import describe_to_players
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from bot.errors import AsideError
     from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.reply_generation import ReplyGenerator
 
 
 @dataclass(frozen=True, slots=True)
 class SceneDependencies:
-    """The store, the delivery to people, the generator of replies, and the clock."""
+    """The store, the delivery to people, the generator of replies, and the clock.
+
+    `describe_error` returns the sentence that the scene's people read about an error.
+    """
 
     store: SceneStore
     delivery: Delivery
     generator: ReplyGenerator
     now: Callable[[], datetime]
+    describe_error: Callable[[AsideError], str] = describe_to_players

@@ -236,7 +236,7 @@ class Runner:
             await self._fail(turn, _REJECTED.format(speaker=turn.speaker), discard_take=True)
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
-            await self._fail(turn, str(error))
+            await self._fail(turn, self._dependencies.describe_error(error))
         except Exception:
             _log.exception("Turn %d failed", turn.id)
             await self._fail(turn, _UNEXPECTED)

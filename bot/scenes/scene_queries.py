@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
-from bot.scenes.cast import find_part, require_gm
+from bot.scenes.cast import find_part, require_gm, require_not_muted
 from bot.scenes.reveal import Audience, Destination, RevealPolicy, release_to_gm
 from bot.scenes.turn import TurnKind, TurnState
+from bot.scenes.turn_rights import require_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,8 +67,8 @@ class SceneQueries:
         story, notes = await self.read_mind(scene, character)
         return (await self._generator.fit_prompt(scene, character, story, notes)).prompt.text
 
-    async def read_thoughts(self, message_id: int, by: int) -> HiddenThoughts:
-        """Return the private beats of the reply that a post shows.
+    async def read_thoughts(self, message_id: int, channel_id: int, by: int) -> HiddenThoughts:
+        """Return the private beats of the reply that a post in this channel shows.
 
         A game master gets all of them, other people those that were revealed to everyone when the
         reply was posted.
@@ -79,6 +80,8 @@ class SceneQueries:
             raise Refused(
                 "This message is not a finished reply of a character, so it has no thoughts."
             )
+        await require_place(self._store, turn, channel_id)
+        require_not_muted(scene, by)
         beats = turn.take.beats
         if scene.is_gm(by):
             thoughts = HiddenThoughts(turn.speaker, Audience.GM, release_to_gm(beats))

@@ -14,7 +14,7 @@ from bot.scenes.reveal_decisions import carry_destinations, redirect
 from bot.scenes.scene import SceneState
 from bot.scenes.take_delivery import deliver_take
 from bot.scenes.turn import TurnKind, TurnState
-from bot.scenes.turn_rights import require_current_button, require_turn
+from bot.scenes.turn_rights import require_current_button, require_place, require_turn
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat
@@ -78,11 +78,12 @@ class Takes:
             await self._store.choose_take(turn_id, turn.takes[index])
         await self._show_change(running.scene, turn)
 
-    async def require_turn_of_message(self, message_id: int, by: int) -> Turn:
-        """Return the turn that a message belongs to."""
+    async def require_turn_of_message(self, message_id: int, channel_id: int, by: int) -> Turn:
+        """Return the turn that a message in this channel belongs to."""
         turn = await self._store.turn_by_message(message_id)
-        if turn is None:
+        if turn is None or _has_no_words(turn):
             raise Refused("That message does not belong to a scene.")
+        await require_place(self._store, turn, channel_id)
         return await self.require_turn(turn.id, by)
 
     async def require_turn(self, turn_id: int, by: int) -> Turn:
@@ -193,6 +194,10 @@ class Takes:
         if current.state is TurnState.HIDDEN:
             raise Refused("That reply is no longer part of the story.")
         return current
+
+
+def _has_no_words(turn: Turn) -> bool:
+    return turn.kind is TurnKind.LINE and turn.take is not None and not turn.take.beats
 
 
 def format_public_text(beats: tuple[PublicBeat, ...]) -> str:

@@ -10,6 +10,7 @@ from bot.errors import AsideError, PostingError, Refused
 from bot.scenes import relocation
 from bot.scenes.cast import require_gm
 from bot.scenes.dependencies import SceneDependencies
+from bot.scenes.player_sentences import describe_to_players
 from bot.scenes.running_scenes import RunningScenes
 from bot.scenes.scene import Part, Scene, SceneState
 from bot.scenes.scene_controls import SceneControls
@@ -32,7 +33,8 @@ _log = logging.getLogger(__name__)
 class Theatre(RunningScenes):
     """Opens, starts, ends and reopens scenes. Methods with `by` check whether that user may ask.
 
-    `queries` reads scenes, `controls` changes them.
+    `queries` reads scenes, `controls` changes them. `describe_error` returns the sentence that
+    people read about an error.
     """
 
     def __init__(
@@ -41,8 +43,9 @@ class Theatre(RunningScenes):
         delivery: Delivery,
         generator: ReplyGenerator,
         now: Callable[[], datetime],
+        describe_error: Callable[[AsideError], str] = describe_to_players,
     ) -> None:
-        super().__init__(SceneDependencies(store, delivery, generator, now))
+        super().__init__(SceneDependencies(store, delivery, generator, now, describe_error))
         self._store = store
         self._delivery = delivery
         self._now = now

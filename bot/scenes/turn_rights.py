@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import Refused, Remedy
-from bot.scenes.cast import require_gm
+from bot.scenes.cast import require_gm, require_not_muted
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import SceneStore
@@ -21,12 +21,13 @@ async def require_turn(
     """Return a turn and its scene under way. Wait if the turn is being delivered.
 
     Raises Refused unless the user is a game master, or, with `answered`, the person whom the turn
-    answers.
+    answers. A muted person has no rights.
     """
     turn = await store.turn(turn_id)
     running = scenes.running(turn.scene_id) if turn else None
     if turn is None or running is None:
         raise Refused(SCENE_GONE)
+    require_not_muted(running.scene, by)
     if not (answered and await _answers(store, turn, by)):
         require_gm(running.scene, by)
     await running.runner.wait_for_delivery(turn_id)
@@ -55,5 +56,17 @@ async def require_current_button(
     if turn is None or running is None:
         raise Refused(SCENE_GONE)
     shown = await store.turn_by_message(message_id) if message_id else turn
-    if running.scene.place.channel_id != channel_id or shown is None or shown.id != turn_id:
+    if shown is None or shown.id != turn_id:
         raise Refused("This button is out of date.", Remedy.USE_CURRENT_BUTTONS)
+    if running.scene.place.channel_id != channel_id:
+        raise Refused(SCENE_GONE)
+
+
+async def require_place(store: SceneStore, turn: Turn, channel_id: int) -> None:
+    """Raise Refused if the turn's scene is not in this channel.
+
+    The posts of a scene that moved stay in the old channel, and no longer act on it.
+    """
+    scene = await store.scene(turn.scene_id)
+    if scene is None or scene.place.channel_id != channel_id:
+        raise Refused(SCENE_GONE)

@@ -7,7 +7,7 @@ import re
 import pytest
 from discord import app_commands
 
-from bot.errors import EngineBusy, Refused, Remedy
+from bot.errors import PostingError, Refused, Remedy
 from bot.scenes.notices import Notice
 from cogs.cast import CastCommands
 from cogs.gm import GmCommands
@@ -45,7 +45,7 @@ def test_a_refusal_is_followed_by_its_remedy() -> None:
 
 def test_an_error_without_a_remedy_stays_as_it_is() -> None:
     assert describe_error(Refused("You already play Mr Bennet.")) == "You already play Mr Bennet."
-    assert describe_error(EngineBusy("Too many requests.")) == "Too many requests."
+    assert describe_error(PostingError("Too many requests.")) == "Too many requests."
 
 
 def test_a_notice_is_followed_by_its_remedy() -> None:

@@ -53,7 +53,7 @@ async def test_a_description_too_long_for_the_context_is_reported_and_not_cut(
         scene = await harness.start()
         await harness.say(scene, "Papa?", "Mr Bennet")
         await harness.wait_until_idle(scene)
-        assert "leave no room" in harness.delivery.faults[0]
+        assert "no room for a reply" in harness.delivery.faults[0]
         assert harness.engine.requests == []
 
 

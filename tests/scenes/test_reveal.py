@@ -84,7 +84,7 @@ async def test_a_reply_keeps_the_decision_it_was_posted_with(tmp_path: Path) -> 
         await harness.post(turn, 5000)
         await harness.theatre.controls.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
         with pytest.raises(Refused, match="Only the game master"):
-            await harness.theatre.queries.read_thoughts(5000, ALICE)
+            await harness.theatre.queries.read_thoughts(5000, 10, ALICE)
         await harness.takes.align(scene, turn.id)
         assert private(await current(harness, turn)) == POSTED_GM
         await harness.takes.retake(turn.id, ALICE)
@@ -93,7 +93,7 @@ async def test_a_reply_keeps_the_decision_it_was_posted_with(tmp_path: Path) -> 
         await harness.takes.step(turn.id, ALICE, -1)
         assert private(await current(harness, turn)) == POSTED_GM
         with pytest.raises(Refused, match="Only the game master"):
-            await harness.theatre.queries.read_thoughts(5000, ALICE)
+            await harness.theatre.queries.read_thoughts(5000, 10, ALICE)
 
 
 async def test_thoughts_that_were_public_stay_public(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_thoughts_that_were_public_stay_public(tmp_path: Path) -> None:
         turn = (await harness.theatre.queries.read_history(scene))[-1]
         await harness.post(turn, 5000)
         await harness.theatre.controls.reveal(scene, BeatKind.THOUGHT, Destination.GM, GM)
-        thoughts = await harness.theatre.queries.read_thoughts(5000, BOB)
+        thoughts = await harness.theatre.queries.read_thoughts(5000, 10, BOB)
         assert [one.beat.text for one in thoughts.released] == ["Poor child."]
 
 
@@ -164,5 +164,5 @@ async def test_a_gm_releases_the_thoughts_of_an_earlier_reply(tmp_path: Path) ->
         shown = len(harness.delivery.shown)
         await harness.takes.redirect(turn.id, BeatKind.THOUGHT, Destination.SPOILER, GM)
         assert len(harness.delivery.shown) == shown + 1
-        thoughts = await harness.theatre.queries.read_thoughts(5000, BOB)
+        thoughts = await harness.theatre.queries.read_thoughts(5000, 10, BOB)
         assert [one.beat.text for one in thoughts.released] == ["Poor child."]

@@ -39,7 +39,10 @@ async def test_only_the_addressed_person_and_the_gm_try_a_failed_reply_again(
                 await harness.takes.retry(turn.id, BOB)
             await harness.takes.retry(turn.id, person)
         await harness.wait_until_idle(scene)
-        assert harness.delivery.faults == ["Too many wait."] * 2
+        assert (
+            harness.delivery.faults
+            == ["The model has too many replies to write. Try again later."] * 2
+        )
         assert len(harness.delivery.shown) == 1
         with pytest.raises(Refused):
             await harness.takes.retry(turn.id, GM)

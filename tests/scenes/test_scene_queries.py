@@ -44,20 +44,21 @@ async def test_thoughts_are_the_gms_unless_the_scene_reveals_them(
         turn = (await harness.theatre.queries.read_history(scene))[1]
         await harness.post(turn, 77)
         assert {
-            freed.beat for freed in (await harness.theatre.queries.read_thoughts(77, GM)).released
+            freed.beat
+            for freed in (await harness.theatre.queries.read_thoughts(77, 10, GM)).released
         } == {
             beat for beat in (turn.take.beats if turn.take else ()) if isinstance(beat, PrivateBeat)
         }
         with pytest.raises(Refused):
-            await harness.theatre.queries.read_thoughts(77, ALICE)
+            await harness.theatre.queries.read_thoughts(77, 10, ALICE)
         await harness.theatre.controls.reveal(scene, BeatKind.THOUGHT, Destination.SPOILER, GM)
         with pytest.raises(Refused):  # the decision applies to later replies
-            await harness.theatre.queries.read_thoughts(77, ALICE)
+            await harness.theatre.queries.read_thoughts(77, 10, ALICE)
         await harness.takes.retake(turn.id, GM)
         await harness.wait_until_idle(scene)
         assert [
             freed.beat.kind
-            for freed in (await harness.theatre.queries.read_thoughts(77, ALICE)).released
+            for freed in (await harness.theatre.queries.read_thoughts(77, 10, ALICE)).released
         ] == [BeatKind.THOUGHT]
         with pytest.raises(Refused, match="not a finished reply"):
-            await harness.theatre.queries.read_thoughts(line, GM)
+            await harness.theatre.queries.read_thoughts(line, 10, GM)

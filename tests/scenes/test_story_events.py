@@ -326,5 +326,7 @@ async def test_a_failed_whisper_can_be_tried_again(tmp_path: Path) -> None:
         await gm.story_events.whisper(scene, "Mr Bennet", "PICKLES", ALICE_HERSELF)
         await gm.harness.wait_until_idle(scene)
         (failed,) = [turn for turn in await gm.turns(scene) if turn.state is TurnState.FAILED]
-        assert gm.harness.delivery.faults == ["Too many wait."]
+        assert gm.harness.delivery.faults == [
+            "The model has too many replies to write. Try again later."
+        ]
         assert failed.kind is TurnKind.WHISPER

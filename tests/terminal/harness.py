@@ -61,6 +61,7 @@ async def an_evening(
             delivery,
             ReplyGenerator(engine, ReplyLimits(), lambda: next(seeds)),
             lambda: datetime.now(UTC),
+            describe_error=str,
         )
         lines = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
         services = ChatServices(

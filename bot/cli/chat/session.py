@@ -130,7 +130,7 @@ async def _open_services(
         generator = ReplyGenerator(
             engine, ReplyLimits(**settings.play.limits()), _make_seed_source(options.seed)
         )
-        theatre = Theatre(store, delivery, generator, _now)
+        theatre = Theatre(store, delivery, generator, _now, describe_error=str)
         try:
             lines = PlayerLines(theatre, store, store, _now)
             takes = Takes(theatre, store, delivery)
