@@ -68,8 +68,10 @@ class RunningScenes:
         """Add a stored scene. Its owed turns are not processed before its runner wakes."""
 
         async def report_history_cut() -> None:
-            if not running.scene.history_cut_told:
-                await self.change(running.scene, lambda now: replace(now, history_cut_told=True))
+            if not running.scene.history_cut_announced:
+                await self.change(
+                    running.scene, lambda now: replace(now, history_cut_announced=True)
+                )
                 await self._dependencies.delivery.announce(running.scene, _HISTORY_CUT)
 
         runner = Runner(self._dependencies, lambda: running.scene, report_history_cut)

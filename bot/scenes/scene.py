@@ -96,7 +96,7 @@ class Scene:
     started_at: datetime
     state: SceneState = SceneState.PLAYING
     reveal: RevealPolicy = field(default_factory=RevealPolicy)
-    history_cut_told: bool = False  # the channel knows that the context lost the oldest turns
+    history_cut_announced: bool = False  # the channel knows that the context lost the oldest turns
     mode: Mode = Mode.ADDRESSED
     budget: int = DEFAULT_BUDGET  # model turns that may follow a person's turn in mode `auto`
     muted: tuple[int, ...] = ()  # ids of users who are not heard

@@ -29,7 +29,7 @@ async def write_people(
     scene_id: int,
     gm_ids: Sequence[int],
     parts: Sequence[Part],
-    kicked: Sequence[int] = (),
+    muted: Sequence[int] = (),
 ) -> None:
     """Replace the stored people of a scene."""
     for table in ("scene_gms", "parts", "kicked"):
@@ -56,7 +56,7 @@ async def write_people(
     )
     await transaction.insert_all(
         "INSERT INTO kicked (scene_id, user_id) VALUES (?, ?)",
-        [(scene_id, user_id) for user_id in kicked],
+        [(scene_id, user_id) for user_id in muted],
     )
 
 

@@ -220,7 +220,7 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
         reveal=RevealPolicy(
             thoughts=Destination(row["thoughts"]), planning=Destination(row["planning"])
         ),
-        history_cut_told=bool(row["history_cut_told"]),
+        history_cut_announced=bool(row["history_cut_told"]),
         mode=Mode(row["mode"]),
         budget=row["budget"],
         muted=tuple(people.muted),
@@ -239,7 +239,7 @@ async def _write(transaction: Transaction, scene: Scene, now: datetime) -> None:
     changed = await transaction.execute(
         "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ?, mode "
         "= ?, budget = ? WHERE id = ?",
-        *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_told),
+        *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_announced),
         *(scene.mode, scene.budget, scene.id),
     )
     if not changed:

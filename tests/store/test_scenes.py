@@ -53,7 +53,7 @@ async def test_all_changes_of_a_scene_are_saved(store: Store, scene: Scene) -> N
         reveal=RevealPolicy(thoughts=Destination.SPOILER, planning=Destination.OFF),
         gm_ids=(44, GM),
         parts=(Part("Mr Darcy", player_id=55), Part("Mr Bennet")),
-        history_cut_told=True,
+        history_cut_announced=True,
     )
     await store.save_scene(changed, NOON)
     assert await store.scene(scene.id) == changed

@@ -24,7 +24,7 @@ MINUTE = timedelta(minutes=1)
 async def test_a_pause_lasts_from_its_start_to_its_end(store: Store, scene: Scene) -> None:
     paused = replace(scene, state=SceneState.PAUSED)
     await store.save_scene(paused, NOON + MINUTE)
-    await store.save_scene(replace(paused, history_cut_told=True), NOON + 2 * MINUTE)
+    await store.save_scene(replace(paused, history_cut_announced=True), NOON + 2 * MINUTE)
     await store.save_scene(scene, NOON + 3 * MINUTE)
     is_paused = [
         (await store.silences_at(scene.id, NOON + number * MINUTE)).paused for number in range(5)
