@@ -39,6 +39,9 @@ def _require_quantisation(quantisation: str) -> str:
 Quantisation = Annotated[str, AfterValidator(_require_quantisation)]
 
 
+RepositoryName = Annotated[str, Field(pattern=r"^[^/\s:]+/[^/\s:]+$")]
+
+
 class CatalogueEntry(BaseModel):
     """One model of the catalogue.
 
@@ -53,7 +56,10 @@ class CatalogueEntry(BaseModel):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
     title: str
     source: str | None = Field(default=None, pattern=r"^(package|hub|file):[^\s].*[^\s]$")
-    checkpoint: str | None = Field(default=None, pattern=r"^[^/\s:]+/[^/\s:]+$")
+    checkpoint: RepositoryName | None = None
+    mirrors: tuple[RepositoryName, ...] = Field(
+        default=(), description="other repositories of the checkpoint, used if the first is missing"
+    )
     quantisations: tuple[Quantisation, ...] = Field(default=(), description="published as GGUF")
     quantisation: Quantisation = Field(default="Q4_K_M", description="the default")
     dimensions: Dimensions | None = Field(
@@ -78,6 +84,16 @@ class CatalogueEntry(BaseModel):
         if self.source is None and self.checkpoint is None:
             raise ValueError("a model needs a `source` or a `checkpoint`")
         return self
+
+    @property
+    def checkpoints(self) -> tuple[str, ...]:
+        """The repositories of the checkpoint, in the order in which they are tried."""
+        return (self.checkpoint, *self.mirrors) if self.checkpoint else ()
+
+    def is_called(self, name: str) -> bool:
+        """Return whether this is the entry's name or the name of its checkpoint's repository."""
+        names = (self.name, *self.checkpoints)
+        return name.strip("/").casefold() in {one.casefold() for one in names}
 
     @property
     def origin(self) -> tuple[str, str]:

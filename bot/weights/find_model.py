@@ -12,13 +12,13 @@ from rapidfuzz import process
 from bot.errors import ModelFileError, NameNotFound
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, load_catalogue
 from bot.weights.installed import added_folder, find_files, weights_folder
-from bot.weights.paths import HubFile, find_stored
+from bot.weights.paths import HubFile, find_stored, read_model_name
 from bot.weights.quantisation import require_quantisation
 
 if TYPE_CHECKING:
     from bot.weights.hub import Progress
 
-__all__ = ["ModelSource", "find_entry", "find_model", "weights_folder"]
+__all__ = ["ModelSource", "find_entry", "find_model", "is_in_catalogue", "weights_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def find_model(
     `fetching` is False. The content isn't checked: see `bot.weights.gguf_reader.check_model`. Raise
     NameNotFound, ModelFileError if the file is missing, or WeightsError if the download fails.
     """
-    model, folder = model.strip(), folder or weights_folder()
-    if model.startswith("hf:"):
+    model, folder = read_model_name(model), folder or weights_folder()
+    if model.startswith("hf:") and not is_in_catalogue(model, folder):
         file = HubFile.parse(model[3:])
         return ModelSource(
             find_stored(file, folder)
@@ -58,7 +58,7 @@ def find_model(
     path = Path(model).expanduser()
     if path.is_file():
         return ModelSource(path.resolve())
-    if path.suffix == ".gguf" or os.sep in model:
+    if path.suffix == ".gguf" or (os.sep in model and not is_in_catalogue(model, folder)):
         raise ModelFileError(
             f"The model file {path} does not exist. Check the path, or use a name of the catalogue."
         )
@@ -80,20 +80,31 @@ def find_model(
 def find_entry(model: str, folder: Path | None = None) -> tuple[CatalogueEntry, str | None]:
     """Return the catalogue entry with that name, and the quantisation after a colon, if any.
 
-    Raise NameNotFound, with the nearest names, or UserInputError for an unknown quantisation.
+    The name of its checkpoint's repository, OWNER/REPO, is understood too. Raise NameNotFound, with
+    the nearest names, or UserInputError for an unknown quantisation.
     """
-    name, colon, quantisation = model.strip().partition(":")
+    name, colon, quantisation = read_model_name(model).removeprefix("hf:").partition(":")
     entries = load_catalogue(added=added_folder(folder or weights_folder()))
-    entry = next(
-        (entry for known, entry in entries.items() if known.casefold() == name.casefold()), None
-    )
+    entry = next((one for one in entries.values() if one.is_called(name)), None)
     if entry is None:
-        near = [known for known, _, _ in process.extract(name, list(entries), limit=3)]
+        near = [
+            known
+            for known, _, _ in process.extract(name, list(entries), processor=str.casefold, limit=3)
+        ]
         raise NameNotFound(
             f"There is no model {model!r}. Use the path of a GGUF file, hf:OWNER/REPO/FILE.gguf, "
             f"or a name of the catalogue ({', '.join(near)})."
         )
     return entry, require_quantisation(quantisation) if colon else None
+
+
+def is_in_catalogue(model: str, folder: Path) -> bool:
+    """Return whether `model` names a catalogue entry, also by its checkpoint's repository."""
+    try:
+        find_entry(model, folder)
+    except NameNotFound:
+        return False
+    return True
 
 
 def _find_installed(entry: CatalogueEntry, quantisation: str | None, folder: Path) -> Path | None:
@@ -141,7 +152,7 @@ def _find_hub_file(
 
     hub = Hub()
     repository = hub.repository(where)
-    file = pull.choose_file(repository, wanted, entry.name)
+    file = pull.choose_file(repository, wanted, entry.name, hub=hub)
     return pull.fetch(file, folder, progress, hub=hub, repository=repository)
 
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
-from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf.constants import (
+    GGML_QUANT_SIZES,
+    MODEL_ARCH_NAMES,
+    MODEL_TENSOR,
+    MODEL_TENSORS,
+    GGMLQuantizationType,
+)
 
 from bot.errors import ModelFileError
 
@@ -40,6 +46,14 @@ _ARRAY: Final = 9
 _SPLIT: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 _LARGEST_STRING: Final = 64 * 2**20
 _LARGEST_COUNT: Final = 2**31
+_TENSORS: Final = {MODEL_ARCH_NAMES[one]: tensors for one, tensors in MODEL_TENSORS.items()}
+_OUTPUTS: Final = frozenset({"output.weight", "output_norm.weight", "token_embd_norm.weight"})
+_KINDS: Final = {
+    "adapter": "a LoRA adapter",
+    "mmproj": "a projector for pictures or sound (mmproj)",
+    "imatrix": "an importance matrix",
+    "vocab": "a vocabulary without weights",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +193,62 @@ def check_model(path: Path) -> tuple[GgufFile, ...]:
                 f"The model file {header.path} is truncated: it has {header.bytes_there:,} of "
                 f"{header.bytes_needed:,} bytes. Download it again."
             )
-    if not any(header.tensors for header in headers):
-        raise ModelFileError(
-            f"The model file {path} holds a vocabulary but no weights: choose another file."
-        )
-    if "bert" in headers[0].architecture or headers[0].architecture in {"clip", "t5encoder"}:
-        raise ModelFileError(
-            f"The model in {path} ({headers[0].architecture}) can't write text: choose another one."
-        )
+    if fault := _find_fault(headers):
+        raise ModelFileError(f"The model file {path} {fault}. Choose a model that writes text.")
     return headers
+
+
+def find_fault_in_front(path: Path) -> str | None:
+    """Return why a file can't be a model that writes text, or None. `path` has its first bytes.
+
+    The type and the architecture come first in a header.
+    """
+    values: dict[str, Value] = {}
+    try:
+        with path.open("rb") as file:
+            _Header(path, file).read_front(values)
+    except ModelFileError:
+        if not values:
+            return "is not a GGUF file"
+    return _find_fault_in_values(values)
+
+
+def _find_fault(headers: tuple[GgufFile, ...]) -> str | None:
+    """Return what the model lacks to write text, or None."""
+    first = headers[0]
+    if fault := _find_fault_in_values(first.values):
+        return fault
+    names = {tensor.name for header in headers for tensor in header.tensors}
+    if not names:
+        return "has a vocabulary but no weights"
+    if not first.vocabulary:
+        return "has no tokenizer"
+    if not any(name.startswith("blk.") for name in names):
+        return "has no layers of a text model"
+    if "token_embd.weight" not in names:
+        return "has no token embeddings"
+    if not names & _OUTPUTS and MODEL_TENSOR.OUTPUT_NORM in _TENSORS[first.architecture]:
+        return f"is an encoder ({first.architecture}) without an output"
+    return None
+
+
+def _find_fault_in_values(values: dict[str, Value]) -> str | None:
+    kind = str(values.get("general.type", "model"))
+    if kind != "model":
+        return f"is {_KINDS.get(kind, f'of the kind {kind!r}')}, not a model"
+    architecture = str(values.get("general.architecture", ""))
+    if architecture not in _TENSORS:
+        return (
+            f"has the unknown architecture {architecture!r}"
+            if architecture
+            else ("names no architecture")
+        )
+    if MODEL_TENSOR.TOKEN_EMBD not in _TENSORS[architecture]:
+        return f"is a part of a model ({architecture}) that reads no text"
+    is_causal = values.get(f"{architecture}.attention.causal", True)
+    if values.get(f"{architecture}.pooling_type", 0) or not is_causal:
+        return f"is an embedding model ({architecture})"
+    return None
 
 
 class _Header:
@@ -215,6 +276,13 @@ class _Header:
         alignment = int(values.get("general.alignment", 32)) or 32
         start = -(-self._file.tell() // alignment) * alignment
         return GgufFile(self._path, self._size, start, values, lengths, tensors)
+
+    def read_front(self, values: dict[str, Value]) -> None:
+        """Fill `values` until the file ends."""
+        self._check_magic()
+        _, _, value_count = self._unpack("<IQQ")
+        for _ in range(value_count):
+            self._pair(values, {})
 
     def _check_magic(self) -> None:
         magic = self._file.read(4)

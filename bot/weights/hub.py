@@ -31,7 +31,7 @@ from bot.weights.hub_errors import HUB_ERRORS, describe_error
 from bot.weights.network_environment import require_valid_endpoint, require_valid_proxies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 # Called from the downloading thread with the bytes received and the total.
@@ -107,6 +107,16 @@ class Hub:
             for one in info.siblings or []
         ]
         return HubRepository(name, info.sha, {one.name: one for one in files})
+
+    def first_repository(self, names: Iterable[str]) -> HubRepository:
+        """Return the first of these repositories that exists. Raise WeightsError if none does."""
+        missing: NoSuchModel | None = None
+        for name in names:
+            try:
+                return self.repository(name)
+            except NoSuchModel as error:
+                missing = missing or error
+        raise missing or WeightsError("No repository is named. Write OWNER/REPO.")
 
     def fetch(
         self,

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import UserInputError, WeightsError
+from bot.errors import NoSuchModel, UserInputError, WeightsError
 from bot.weights import gguf_reader
 from bot.weights.dimensions import Dimensions
-from bot.weights.find_model import find_entry
+from bot.weights.find_model import find_entry, is_in_catalogue
 from bot.weights.installed import find_files
-from bot.weights.paths import HubFile, find_stored
+from bot.weights.paths import HubFile, find_stored, read_model_name
 from bot.weights.quantisation import QUANTISATIONS, estimate_layouts, parse_quantisation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.gguf_reader import GgufFile
@@ -50,7 +50,8 @@ def measure(model: str, folder: Path, *, patience: float = TIMEOUT) -> MeasuredM
     name, wait `patience` seconds for the hub (0: don't ask it). Raise UserInputError,
     ModelFileError or WeightsError.
     """
-    if model.startswith("hf:"):
+    model = read_model_name(model)
+    if model.startswith("hf:") and not is_in_catalogue(model, folder):
         return _on_the_hub(model, folder)
     if (path := Path(model).expanduser()).is_file() or path.suffix == ".gguf":
         return _one(model, path, "the file's header")
@@ -128,18 +129,17 @@ def _of_catalogue(
 
 def _dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str]:
     """Return the published dimensions, or the catalogue's if the hub doesn't answer in time."""
-    assert entry.checkpoint is not None  # noqa: S101 - the caller has checked
     try:
         if not patience and entry.dimensions:
             return entry.dimensions, "the catalogue"
-        return _published_soon(entry.checkpoint, patience), "the hub's config.json"
+        return _published_soon(entry.checkpoints, patience), "the hub's config.json"
     except WeightsError:
         if entry.dimensions is None:
             raise
         return entry.dimensions, "the catalogue, because the hub can't be reached"
 
 
-def _published_soon(repo: str, patience: float) -> Dimensions:
+def _published_soon(repos: Sequence[str], patience: float) -> Dimensions:
     """Return the published dimensions.
 
     Raise WeightsError after `patience` seconds, even if DNS or a proxy hangs.
@@ -148,7 +148,7 @@ def _published_soon(repo: str, patience: float) -> Dimensions:
 
     def ask() -> None:
         try:
-            answer.put(_published(repo, timeout=patience))
+            answer.put(_published_in_first(repos, timeout=patience))
         except WeightsError as error:
             answer.put(error)
 
@@ -160,11 +160,21 @@ def _published_soon(repo: str, patience: float) -> Dimensions:
         found = answer.get(timeout=max(0.05, deadline - time.monotonic()))
     except queue.Empty as error:
         raise WeightsError(
-            f"The hub did not answer for {repo} within {patience:g} seconds."
+            f"The hub did not answer for {repos[0]} within {patience:g} seconds."
         ) from error
     if isinstance(found, WeightsError):
         raise found
     return found
+
+
+def _published_in_first(repos: Sequence[str], *, timeout: float) -> Dimensions:
+    """Return the dimensions in the first repository that exists."""
+    for repo in repos[:-1]:
+        try:
+            return _published(repo, timeout=timeout)
+        except NoSuchModel:
+            continue
+    return _published(repos[-1], timeout=timeout)
 
 
 def _published(repo: str, *, timeout: float) -> Dimensions:

@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from bot.errors import ModelFileError, UserInputError
 from bot.weights import gguf_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_PAGE = re.compile(
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<path>[^?#]*)", re.IGNORECASE
+)
+_NOT_MODELS = ("datasets", "spaces", "collections", "docs", "papers")
+
+
+def read_model_name(text: str) -> str:
+    """Return a model's name as the other functions take it.
+
+    The address of a page of the hub becomes `hf:OWNER/REPO` or `hf:OWNER/REPO/FILE`. Any other text
+    is returned without surrounding spaces. Raise UserInputError if the page is not a model's.
+    """
+    name = text.strip()
+    endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/")
+    if endpoint and name.startswith(f"{endpoint}/"):
+        name = f"huggingface.co/{name[len(endpoint) + 1 :]}"
+    if not (page := _PAGE.fullmatch(re.split(r"[?#]", name, maxsplit=1)[0])):
+        return name
+    owner, *rest = [unquote(piece) for piece in page["path"].strip("/").split("/")]
+    if not rest or owner in _NOT_MODELS:
+        raise UserInputError(
+            f"{name} is not the page of a model. Use https://huggingface.co/OWNER/REPO or a file's "
+            "page."
+        )
+    repo, *inside = rest
+    if not inside:
+        return f"hf:{owner}/{repo}"
+    if inside[0] not in ("blob", "resolve", "tree", "raw"):
+        return f"hf:{owner}/{repo}"  # a tab of the repository's page, such as “discussions”
+    if inside[1:2] not in ([], ["main"]):
+        raise UserInputError(
+            f"{name} is a page of the revision {inside[1]}. Only main can be used: choose the file "
+            "there."
+        )
+    file = inside[2:] if inside[0] != "tree" else []
+    return "/".join([f"hf:{owner}", repo, *file])
 
 
 @dataclass(frozen=True, slots=True)

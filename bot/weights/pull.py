@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.errors import ModelFileError, NoSuchModel, WeightsError
@@ -12,33 +14,66 @@ from bot.weights.paths import HubFile, repository_folder
 from bot.weights.quantisation import parse_quantisation
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bot.weights.hub import HubRepository, Progress
 
+_FRONT = 2**17  # bytes that contain a file's type and architecture
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 
 
-def choose_file(repository: HubRepository, quantisation: str, prefer: str = "") -> HubFile:
-    """Return the file with that quantisation, preferably one whose name starts with `prefer`.
+def choose_file(
+    repository: HubRepository, quantisation: str, prefer: str = "", *, hub: Hub | None = None
+) -> HubFile:
+    """Return the model file with that quantisation, preferably one named like `prefer`.
 
-    Raise WeightsError, with the available quantisations, if there is none.
+    If several files have it, look at the start of each with `hub`, so that projectors, adapters,
+    importance matrices, vocabularies and embedding models are never taken for the model. `fetch`
+    checks a single file after the download. Raise WeightsError, with the available quantisations,
+    if there is none.
     """
+    hub = hub or Hub()
     ready = {name: parse_quantisation(name) for name in repository.files if name.endswith(".gguf")}
     fitting = [
         name for name, one in ready.items() if one == quantisation and not _LATER_PART.search(name)
     ]
     if fitting:
-        best = min(
+        candidates = sorted(
             fitting,
             key=lambda name: (not name.rsplit("/", 1)[-1].startswith(prefer), len(name), name),
         )
-        return HubFile(repository.name, best)
+        if len(candidates) == 1:
+            return HubFile(repository.name, candidates[0])
+        faults = []
+        for name in candidates:
+            fault = _find_fault(hub, repository, name)
+            if fault is None:
+                return HubFile(repository.name, name)
+            faults.append(f"{name} {fault}")
+        raise NoSuchModel(
+            f"The hub repository {repository.name} has no model with {quantisation}. "
+            f"{'. '.join(faults[:3])}."
+        )
     there = ", ".join(sorted({one for one in ready.values() if one}))
     raise NoSuchModel(
         f"The hub repository {repository.name} has no {quantisation}. "
-        + (f"Choose one of {there}." if there else "It has no GGUF files.")
+        + (f"Choose one of {there}." if there else _describe_content(repository))
     )
+
+
+def _find_fault(hub: Hub, repository: HubRepository, name: str) -> str | None:
+    """Return why a file of the hub is not a model, or None. Downloads only its start."""
+    with tempfile.TemporaryDirectory(prefix="aside-front-") as folder:
+        front = Path(folder) / "front.gguf"
+        front.write_bytes(hub.read(repository.name, name, size=_FRONT))
+        return gguf_reader.find_fault_in_front(front)
+
+
+def _describe_content(repository: HubRepository) -> str:
+    if any(name.endswith(".safetensors") for name in repository.files):
+        return (
+            "It has safetensors instead of GGUF files. Run `aside models build "
+            f"hf:{repository.name}`."
+        )
+    return "It has no GGUF files."
 
 
 def fetch(

@@ -243,7 +243,7 @@ def test_an_own_file_can_be_added_and_removed(aside: Aside, tmp_path: Path, weig
     assert "already" in complaint(aside("models", "add", str(mine), "--name", "MINE"))
     assert "already" in complaint(aside("models", "add", str(mine), "--name", "her-32b"))
     mine.rename(tmp_path / "moved.gguf")
-    with pytest.raises(ModelFileError, match="is gone"):
+    with pytest.raises(ModelFileError, match="is missing"):
         find_model("mine", folder=weights)
     assert aside("models", "remove", "mine").exit_code == 0
     assert (tmp_path / "moved.gguf").is_file()

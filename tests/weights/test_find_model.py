@@ -9,8 +9,9 @@ import pytest
 from bot.errors import DocumentError, ModelFileError, NameNotFound, UserInputError
 from bot.package_data import shipped_folder
 from bot.weights.catalogue import load_catalogue
-from bot.weights.find_model import find_model, weights_folder
-from bot.weights.paths import HubFile
+from bot.weights.find_model import find_entry, find_model, weights_folder
+from bot.weights.model_headers import measure
+from bot.weights.paths import HubFile, read_model_name
 from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
@@ -86,3 +87,80 @@ def test_a_broken_catalogue_entry_is_reported_by_its_file(tmp_path: Path) -> Non
     )
     with pytest.raises(DocumentError, match=r"broken\.yaml"):
         load_catalogue(tmp_path)
+
+
+PAGE = "https://huggingface.co/someone/HER-GGUF"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (f"{PAGE}/blob/main/her.gguf", "hf:someone/HER-GGUF/her.gguf"),
+        (
+            f"{PAGE}/resolve/main/sub/her%20x.gguf?download=true",
+            "hf:someone/HER-GGUF/sub/her x.gguf",
+        ),
+        (f"{PAGE}/raw/main/her.gguf", "hf:someone/HER-GGUF/her.gguf"),
+        (f"{PAGE}/tree/main", "hf:someone/HER-GGUF"),
+        (f"{PAGE}/tree/main/Q4", "hf:someone/HER-GGUF"),
+        (f"{PAGE}/discussions/3#65f", "hf:someone/HER-GGUF"),
+        (PAGE, "hf:someone/HER-GGUF"),
+        (f" {PAGE}/ ", "hf:someone/HER-GGUF"),
+        ("huggingface.co/someone/HER-GGUF", "hf:someone/HER-GGUF"),
+        ("http://www.huggingface.co/someone/HER-GGUF", "hf:someone/HER-GGUF"),
+        ("https://hf.co/someone/HER-GGUF", "hf:someone/HER-GGUF"),
+        ("hf:someone/HER-GGUF/her.gguf", "hf:someone/HER-GGUF/her.gguf"),
+        ("HER-32B:Q4_K_M", "HER-32B:Q4_K_M"),
+        ("./models/her.gguf", "./models/her.gguf"),
+    ],
+)
+def test_a_pasted_page_of_the_hub_is_understood(text: str, name: str) -> None:
+    assert read_model_name(text) == name
+
+
+def test_a_page_of_a_mirror_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://mirror.lan:8080/")
+    assert read_model_name("http://mirror.lan:8080/a/b/blob/main/c.gguf") == "hf:a/b/c.gguf"
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        ("https://huggingface.co/datasets/a/b", "is not the page of a model"),
+        ("https://huggingface.co/someone", "is not the page of a model"),
+        ("https://huggingface.co/", "is not the page of a model"),
+        ("https://huggingface.co/spaces/a/b", "is not the page of a model"),
+        (f"{PAGE}/blob/v2/her.gguf", "Only main can be used"),
+    ],
+)
+def test_other_pages_of_the_hub_are_rejected(page: str, reason: str) -> None:
+    with pytest.raises(UserInputError, match=reason):
+        read_model_name(page)
+
+
+def test_a_pasted_page_leads_to_the_downloaded_file(tmp_path: Path) -> None:
+    folder = tmp_path / "someone--HER-GGUF"
+    folder.mkdir()
+    file = make_gguf(folder / "her.gguf")
+    found = find_model(f"{PAGE}/blob/main/her.gguf", folder=tmp_path, fetching=False)
+    assert found.path == file
+    with pytest.raises(UserInputError, match="is not a file on the hub"):
+        find_model(PAGE, folder=tmp_path, fetching=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ADOHAHA123/test-rl", "HER-32B"),
+        ("adohaha123/Test-RL", "HER-32B"),
+        ("hf:ChengyuDu0123/HER-32B", "HER-32B"),
+        ("https://huggingface.co/ADOHAHA123/test-sft", "HER-SFT-32B"),
+        ("ADOHAHA123/test-sft:Q5_K_M", "HER-SFT-32B"),
+        ("her-sft-32b", "HER-SFT-32B"),
+    ],
+)
+def test_a_model_is_found_by_its_repository(tmp_path: Path, text: str, name: str) -> None:
+    assert find_entry(text, tmp_path)[0].name == name
+    with pytest.raises(ModelFileError, match=f"aside models build {name} "):
+        find_model(text, folder=tmp_path, fetching=False)
+    assert measure(text, tmp_path, patience=0).name == name

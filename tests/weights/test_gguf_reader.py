@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -32,7 +32,7 @@ def test_a_header_gives_the_models_dimensions(tmp_path: Path) -> None:
         (128, 128),
         500,
     )
-    assert [tensor.layer for tensor in header.tensors] == [0, 1, 2]
+    assert [tensor.layer for tensor in header.tensors] == [None, None, 0, 1, 2]
     assert header.tensors[0].size == 256
     assert header.complete
     assert not header.has_chat_template
@@ -87,8 +87,28 @@ def test_a_vocabulary_without_weights_and_an_encoder_are_rejected(
 ) -> None:
     with pytest.raises(ModelFileError, match="no weights"):
         check_model(make_gguf(tmp_path / "vocab.gguf", tensors=0))
-    with pytest.raises(ModelFileError, match="can't write text"):
-        check_model(make_gguf(tmp_path / "bert.gguf", architecture="nomic-bert"))
+    with pytest.raises(ModelFileError, match="embedding model"):
+        check_model(make_gguf(tmp_path / "bert.gguf", architecture="nomic-bert", pooling=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"kind": "adapter"}, "is a LoRA adapter, not a model"),
+        ({"kind": "imatrix"}, "is an importance matrix, not a model"),
+        ({"kind": "mmproj", "architecture": "clip"}, r"\(mmproj\), not a model"),
+        ({"architecture": "clip"}, "that reads no text"),
+        ({"architecture": "gpt9"}, "has the unknown architecture 'gpt9'"),
+        ({"pooling": True}, r"is an embedding model \(qwen3\)"),
+        ({"tokenizer": False}, "has no tokenizer"),
+        ({"tensors": 0}, "has a vocabulary but no weights"),
+    ],
+)
+def test_a_model_file_is_judged_by_its_content(
+    tmp_path: Path, changes: dict[str, Any], fault: str
+) -> None:
+    with pytest.raises(ModelFileError, match=fault):
+        check_model(make_gguf(tmp_path / "model.gguf", **changes))
 
 
 def test_a_split_model_needs_all_its_parts(tmp_path: Path) -> None:

@@ -171,19 +171,66 @@ def test_a_split_model_is_downloaded_with_all_its_parts(
 
 
 def test_a_missing_quantisation_error_lists_the_published_ones(
-    hub: LoopbackHub,
+    hub: LoopbackHub, content: bytes
 ) -> None:
     for name in (
         "other-Q8_0.gguf",
         "Q4/Tiny-Q4_K_M-00002-of-00002.gguf",
         "Q4/Tiny-Q4_K_M-00001-of-00002.gguf",
     ):
-        hub.put(REPO, name, b"")
+        hub.put(REPO, name, content[: 2**17])
     listed = Hub().repository(REPO)
     assert choose_file(listed, "Q8_0", "Tiny") == FILE
     assert choose_file(listed, "Q4_K_M").name == "Q4/Tiny-Q4_K_M-00001-of-00002.gguf"
     with pytest.raises(WeightsError, match=r"has no Q6_K\. Choose one of Q4_K_M, Q8_0\.$"):
         choose_file(listed, "Q6_K")
+
+
+@pytest.mark.parametrize("prefer", ["", "Tiny", "mmproj"])
+def test_only_a_model_is_chosen_among_files_of_other_kinds(
+    hub: LoopbackHub, tmp_path: Path, prefer: str
+) -> None:
+    others = {
+        "mmproj-Q8_0.gguf": make_gguf(tmp_path / "a", architecture="clip", kind="mmproj"),
+        "old-mmproj-Q8_0.gguf": make_gguf(tmp_path / "b", architecture="clip"),
+        "lora-Q8_0.gguf": make_gguf(tmp_path / "c", kind="adapter"),
+        "imatrix-Q8_0.gguf": make_gguf(tmp_path / "d", kind="imatrix"),
+        "T-Q8_0.gguf": make_gguf(tmp_path / "e", pooling=True),
+        "v-Q8_0.gguf": make_gguf(tmp_path / "f", kind="vocab", tensors=0),
+    }
+    for name, path in others.items():
+        hub.put(REPO, name, path.read_bytes())
+    assert choose_file(Hub().repository(REPO), "Q8_0", prefer) == FILE
+    for name in ("lora-Q8_0.gguf", "T-Q8_0.gguf"):
+        hub.put("A/none", name, others[name].read_bytes())
+    with pytest.raises(
+        WeightsError,
+        match=r"no model with Q8_0\. T-Q8_0\.gguf is an emb.* lora-Q8_0\.gguf is a LoRA",
+    ):
+        choose_file(Hub().repository("A/none"), "Q8_0")
+
+
+def test_a_single_file_of_another_kind_is_refused_and_deleted(
+    hub: LoopbackHub, tmp_path: Path
+) -> None:
+    hub.put("A/one", "m-Q8_0.gguf", make_gguf(tmp_path / "x", kind="adapter").read_bytes())
+    file = choose_file(Hub().repository("A/one"), "Q8_0")
+    with pytest.raises(ModelFileError, match="is a LoRA adapter, not a model"):
+        fetch(file, tmp_path / "weights")
+    assert not list((tmp_path / "weights").rglob("*.gguf"))
+
+
+def test_a_repository_of_safetensors_refers_to_build(hub: LoopbackHub) -> None:
+    hub.put("A/checkpoint", "model.safetensors", b"")
+    with pytest.raises(WeightsError, match=r"Run `aside models build hf:A/checkpoint`\.$"):
+        choose_file(Hub().repository("A/checkpoint"), "Q8_0")
+
+
+def test_a_mirror_is_used_if_the_first_repository_is_missing(hub: LoopbackHub) -> None:
+    hub.put("Card/name", "config.json", b"{}")
+    assert Hub().first_repository(["Moved/away", "Card/name"]).name == "Card/name"
+    with pytest.raises(WeightsError, match="no repository Moved/away"):
+        Hub().first_repository(["Moved/away", "Gone/too"])
 
 
 @pytest.mark.usefixtures("hub")

@@ -47,11 +47,12 @@ def download_model(model: str, quant: str | None, folder: Path) -> tuple[Path, s
     from bot.weights import pull as pulling
     from bot.weights.find_model import find_entry
     from bot.weights.hub import Hub
-    from bot.weights.paths import HubFile
+    from bot.weights.paths import HubFile, read_model_name
     from bot.weights.quantisation import require_quantisation
 
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
     wanted = require_quantisation(quant) if quant else None
+    model = read_model_name(model)
     if model.startswith("hf:"):
         file, repository = _find_on_hub(model, wanted, hub)
         name = str(file)
@@ -61,7 +62,9 @@ def download_model(model: str, quant: str | None, folder: Path) -> tuple[Path, s
         repo, given = _get_repository(entry)
         repository = hub.repository(repo)
         file = (
-            HubFile(repo, given) if given else pulling.choose_file(repository, wanted, entry.name)
+            HubFile(repo, given)
+            if given
+            else pulling.choose_file(repository, wanted, entry.name, hub=hub)
         )
         name = entry.name if given or wanted == entry.quantisation else f"{entry.name}:{wanted}"
     with ProgressBars() as bars:
@@ -113,9 +116,9 @@ def build_model(
 
 def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -> tuple[Build, str]:
     from bot.weights.build import Build, HubSource, LocalSource
-    from bot.weights.find_model import find_entry
+    from bot.weights.find_model import find_entry, is_in_catalogue
     from bot.weights.hub import Hub
-    from bot.weights.paths import repository_folder
+    from bot.weights.paths import read_model_name, repository_folder
     from bot.weights.quantisation import require_quantisation
 
     wanted = require_quantisation(quant) if quant else None
@@ -123,8 +126,10 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
         source, wanted = LocalSource(local), wanted or "Q4_K_M"
         target = folder / source.name / f"{source.name}-{wanted}.gguf"
         return Build(source, target, wanted, keep=keep), str(target)
-    if model.startswith("hf:"):
+    model = read_model_name(model)
+    if model.startswith("hf:") and not is_in_catalogue(model, folder):
         repo = model[3:].strip("/")
+        repos: tuple[str, ...] = (repo,)
         title, wanted = repo.rsplit("/", 1)[-1], wanted or "Q4_K_M"
         name = f"hf:{repo}/{title}-{wanted}.gguf"
     else:
@@ -134,6 +139,7 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
                 f"{entry.name} has no safetensors. Run `aside models pull {entry.name}`, or add "
                 "its file with `aside models add`."
             )
+        repos = entry.checkpoints
         repo, title, wanted = (
             entry.checkpoint,
             entry.name,
@@ -142,7 +148,7 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
         name = entry.name if wanted == entry.quantisation else f"{entry.name}:{wanted}"
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
     place = repository_folder(repo, folder)
-    remote = HubSource(hub.repository(repo), place / "checkpoint", hub)
+    remote = HubSource(hub.first_repository(repos), place / "checkpoint", hub)
     return Build(remote, place / f"{title}-{wanted}.gguf", wanted, title=title, keep=keep), name
 
 
@@ -159,7 +165,7 @@ def _find_on_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, Hub
             "hf:OWNER/REPO."
         )
     repository = hub.repository(model[3:])
-    return choose_file(repository, wanted or "Q4_K_M"), repository
+    return choose_file(repository, wanted or "Q4_K_M", hub=hub), repository
 
 
 def _get_repository(entry: CatalogueEntry) -> tuple[str, str]:

@@ -176,7 +176,9 @@ def _list_installed(folder: Path) -> list[InstalledModel]:
 def _find_installed(model: str, folder: Path) -> list[InstalledModel]:
     """Return the installed files of `model`."""
     from bot.weights.find_model import find_entry
+    from bot.weights.paths import read_model_name
 
+    model = read_model_name(model)
     if model.startswith("hf:"):
         return [one for one in _list_installed(folder) if _get_hub_name(one, folder) == model]
     entry, quantisation = find_entry(model, folder)
@@ -195,8 +197,9 @@ def _get_hub_name(one: InstalledModel, folder: Path) -> str:
 def _find_added(model: str, folder: Path) -> str | None:
     """Return the name of an added entry whose file is gone."""
     from bot.weights.find_model import find_entry
+    from bot.weights.paths import read_model_name
 
-    if model.startswith("hf:"):
+    if read_model_name(model).startswith("hf:"):
         return None
     entry, _ = find_entry(model, folder)
     return entry.name if entry.origin[0] == "file" else None

@@ -178,9 +178,9 @@ def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
 
 def _require_known_model(model: str) -> str | None:
     from bot.weights.find_model import find_entry
-    from bot.weights.paths import HubFile
+    from bot.weights.paths import HubFile, read_model_name
 
-    model = model.strip()
+    model = read_model_name(model)
     if model.casefold() in ("none", "demo", ""):
         return None
     if model.startswith("hf:"):
