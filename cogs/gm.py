@@ -16,6 +16,7 @@ from bot.scenes.gm_notes import MAX_NOTE_LENGTH, MAX_NOTES  # noqa: TC001 - disc
 from bot.scenes.story_events import MAX_TEXT_LENGTH  # noqa: TC001 - discord.py reads annotations
 from cogs import autocomplete, interaction_replies
 from cogs.gm_people import GmPeople
+from cogs.message_reading import read_option
 
 if TYPE_CHECKING:
     from bot.posting.delivery import DiscordDelivery
@@ -61,7 +62,8 @@ class GmCommands(
         """Add a narration to the story."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        await self._events.narrate(scene, text, interaction.user.id)
+        narration = await read_option(interaction, text) if text is not None else None
+        await self._events.narrate(scene, narration, interaction.user.id)
         await interaction_replies.reply_privately(
             interaction, "Narrated." if text else "The model is writing the narration."
         )
@@ -79,7 +81,8 @@ class GmCommands(
         """Add a line of the game master's under a character's name."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        await self._events.say(scene, character, text, interaction.user.id)
+        line = await read_option(interaction, text)
+        await self._events.say(scene, character, line, interaction.user.id)
         await interaction_replies.reply_privately(interaction, "Said.")
 
     @app_commands.command(description="Tell one character something in secret")
@@ -95,7 +98,8 @@ class GmCommands(
         """Add something to one mind only."""
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        name = await self._events.whisper_to(scene, character, text, interaction.user.id)
+        secret = await read_option(interaction, text)
+        name = await self._events.whisper_to(scene, character, secret, interaction.user.id)
         await interaction_replies.reply_privately(
             interaction, f"Only **{escape_name(name)}** knows it."
         )
@@ -113,7 +117,10 @@ class GmCommands(
         character: str | None = None,
     ) -> None:
         """Add a note."""
-        note = await self._notes.note(self._here(interaction), character, text, interaction.user.id)
+        scene = self._here(interaction)
+        await interaction.response.defer(ephemeral=True)
+        words = await read_option(interaction, text)
+        note = await self._notes.note(scene, character, words, interaction.user.id)
         who = (
             f"**{escape_name(note.character)}** keeps" if note.character else "All characters keep"
         )
@@ -176,7 +183,11 @@ class GmCommands(
         here = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         fields = ((mind.TIME, time), (mind.PLACE, place), (mind.SCENE, scene))
-        changes = [(field, text) for field, text in fields if text is not None]
+        changes = [
+            (field, await read_option(interaction, text))
+            for field, text in fields
+            if text is not None
+        ]
         await self._events.change_setting(here, changes, interaction.user.id)
         await interaction_replies.reply_privately(interaction, "Changed in every mind.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -9,13 +10,16 @@ import discord
 
 from bot.library.name_matching import addressable_names, find_addressed, remove_quotes
 from bot.scenes.director import Addressee
-from cogs.message_text import replace_markup
+from cogs.message_text import find_mentioned_users, replace_markup, replace_mentions
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
 
 _NUDGE: Final = "…"
 """The text of a line that only mentions a character."""
+
+_MAX_LOOKUPS: Final = 5
+"""The most mentioned users to look up for one command."""
 
 
 def read_words(message: discord.Message) -> str:
@@ -27,6 +31,19 @@ def read_words(message: discord.Message) -> str:
     spoken = replace_markup(spoken, message.created_at)
     mentioned = bool(message.content.strip()) and not spoken.strip()
     return _NUDGE if mentioned else spoken.strip()
+
+
+async def read_option(interaction: discord.Interaction, text: str) -> str:
+    """Return the text of a command's option as people would see it in the channel."""
+    guild = interaction.guild
+    if guild is not None:
+        names = {}
+        for user_id in find_mentioned_users(text)[:_MAX_LOOKUPS]:
+            with contextlib.suppress(discord.HTTPException):
+                member = guild.get_member(user_id) or await guild.fetch_member(user_id)
+                names[user_id] = member.display_name
+        text = replace_mentions(text, guild, names)
+    return replace_markup(text, interaction.created_at)
 
 
 def read_address(scene: Scene, message: discord.Message) -> Addressee:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import discord
 
@@ -44,7 +44,6 @@ _UNITS: Final = (
     ("minute", 60),
     ("second", 1),
 )
-_UNKNOWN: Final = {"@": "@unknown-user", "@&": "@deleted-role", "#": "#unknown"}
 
 
 def replace_markup(text: str, written_at: datetime) -> str:
@@ -64,24 +63,27 @@ def replace_markup(text: str, written_at: datetime) -> str:
     return _replace_outside_code(text, replace)
 
 
-def replace_mentions(text: str, guild: discord.Guild | None) -> str:
-    """Return the text with mentions as names, as far as the cache knows them.
+def find_mentioned_users(text: str) -> list[int]:
+    """Return the ids of the users that a text mentions, each once."""
+    mentions = _MENTION.finditer(_CODE.sub("", text))
+    return list(dict.fromkeys(int(one[2]) for one in mentions if one[1] in ("@", "@!")))
+
+
+def replace_mentions(text: str, guild: discord.Guild, names: Mapping[int, str]) -> str:
+    """Return the text with mentions as names. `names` are the names of users by their ids.
 
     For the options of commands, because Discord does not resolve the mentions in them.
     """
 
     def name(match: re.Match[str]) -> str:
-        kind, target_id = match[1].replace("!", ""), int(match[2])
-        if guild is None:
-            return _UNKNOWN[kind]
-        if kind == "@":
-            member = guild.get_member(target_id)
-            return f"@{member.display_name}" if member else _UNKNOWN[kind]
+        kind, target_id = match[1], int(match[2])
         if kind == "@&":
             role = guild.get_role(target_id)
-            return f"@{role.name}" if role else _UNKNOWN[kind]
-        channel = guild.get_channel_or_thread(target_id)
-        return f"#{channel.name}" if channel else _UNKNOWN[kind]
+            return f"@{role.name}" if role else "@deleted-role"
+        if kind == "#":
+            channel = guild.get_channel_or_thread(target_id)
+            return f"#{channel.name}" if channel else "#unknown"
+        return f"@{names.get(target_id, 'unknown-user')}"
 
     return _replace_outside_code(text, lambda part: _MENTION.sub(name, part))
 

@@ -15,6 +15,7 @@ from bot.scenes.dice import MAX_LENGTH as LONGEST_ROLL  # noqa: TC001 - discord.
 from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.story_events import MAX_TEXT_LENGTH, Speaker
 from cogs import autocomplete, interaction_replies
+from cogs.message_reading import read_option
 
 if TYPE_CHECKING:
     from bot.scenes.posts import Posts
@@ -53,9 +54,10 @@ class PlayCommands(commands.Cog):
         scene = self._theatre.require_scene(interaction.channel_id or 0)
         await interaction.response.defer(ephemeral=True)
         self._ephemeral.keep(interaction)
-        answers_it = await self._events.whisper(scene, character, text, _speaker(interaction))
+        words = await read_option(interaction, text)
+        answers_it = await self._events.whisper(scene, character, words, _speaker(interaction))
         unanswered = "" if answers_it else " They rest at the moment and will not answer."
-        quoted = shorten(escape_text(text), _QUOTED)
+        quoted = shorten(escape_text(words), _QUOTED)
         await interaction_replies.reply_privately(
             interaction, f"🤫 You whisper to {escape_name(character)}: {quoted}{unanswered}"
         )

@@ -177,3 +177,26 @@ async def test_everyone_who_bears_a_shared_name_answers(evening: Evening) -> Non
         assert refused.ephemeral
         assert "fits several characters" in refused.text
         assert "Jane Bennet, Mary Bennet" in refused.text
+
+
+async def test_markup_in_commands_enters_minds_as_people_see_it(evening: Evening) -> None:
+    engine = await ready()
+    raw = "<:wave:1234567890123456789> <t:0:D>"
+    async with evening.online(engine):
+        await evening.begin()
+        await evening.gm.slash(
+            evening.stage, "gm narrate", text=f"{raw} {evening.kitty.mention} <#{evening.stage.id}>"
+        )
+        await evening.gm.slash(evening.stage, "gm set", place=f"A room {raw}")
+        await evening.gm.slash(evening.stage, "gm note", text=f"Note {raw}")
+        await evening.lizzy.slash(
+            evening.stage, "whisper", character="Mr Bennet", text=f"Psst <@1> {raw} `{raw}`"
+        )
+        await evening.discord.until(lambda: engine.requests)
+        await evening.discord.quiet()
+        prompt = engine.requests[-1].prompt.text
+        seen = ":wave: 1 January 1970"
+        assert f"{seen} @Kitty #study" in prompt
+        assert f"A room {seen}" in prompt
+        assert f"Note {seen}" in prompt
+        assert f"{seen} `{raw}`" in prompt
