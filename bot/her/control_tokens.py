@@ -1,13 +1,13 @@
 """Read the control tokens of models in spelt-out form: turn ends, channels, comments.
 
-A model that is served without its own chat template writes these tokens as text. None of them is ever
+A model that is served without its own chat template writes these tokens as text. They are never
 part of a reply.
 
 - `<|im_end|>`, `</s>`, `<end_of_turn>` and the like end the turn.
-- `<|im_start|>assistant`, `<start_of_turn>model` and the like begin the assistant's message. They end
-  the turn if a part of the reply precedes them.
-- `<|channel|>analysis<|message|>` opens a private block, as does every channel but `final`. `<|end|>`,
-  `<|return|>`, `<|call|>` or another channel ends it.
+- `<|im_start|>assistant`, `<start_of_turn>model` and the like begin the assistant's message. They
+  end the turn if a part of the reply precedes them.
+- `<|channel|>analysis<|message|>` opens a private block, as does every channel but `final`.
+  `<|end|>`, `<|return|>`, `<|call|>` or another channel ends it.
 - `<|START_THINKING|>` and `<|begin_of_thought|>` are tags. So is `<|role_thinking|>`.
 - A comment (`<!-- … -->`) is left out as a whole.
 """

@@ -1,13 +1,14 @@
 """Grammars (GBNF) that keep a reply in HER's structure while it is generated.
 
-Whatever a person may type as speech, a model held to a grammar can write. Two rules follow from that:
+Whatever a person may type as speech, a model held to a grammar can write. Two rules follow from
+that:
 
 - Text excludes no character, only the spelling of HER's own tags. Each grammar is an automaton that
-  follows `<` letter by letter and stops only before the last letter of a tag that must not come here.
-  Tags in other spellings are left to the parser, which makes them harmless.
-- Classes of characters are lists of ranges and never negated. A token may hold a part of a character.
-  llama.cpp allows such a token in a range if the character may fall in it, but refuses it in a negated
-  class if the character could be any of those excluded.
+  follows `<` letter by letter and stops only before the last letter of a tag that must not come
+  here. Tags in other spellings are left to the parser, which makes them harmless.
+- Classes of characters are lists of ranges and never negated. A token may hold a part of a
+  character. llama.cpp allows such a token in a range if the character may fall in it, but refuses
+  it in a negated class if the character could be any of those excluded.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _ALL_TAGS = (*_PLANNING, *_THOUGHT, *_ACTION, *_FORGED)
 class _Automaton:
     """Text up to one of several tags, as rules that follow every `<` letter by letter.
 
-    `exits` maps the spelling of a tag, without its last bracket, to the text of GBNF that comes after
-    it. The tags in `excluded` never occur. `after` names the rule after any other character, and
-    `may_end` says if the text may end anywhere.
+    `exits` maps the spelling of a tag, without its last bracket, to the text of GBNF that comes
+    after it. The tags in `excluded` never occur. `after` names the rule after any other character,
+    and `may_end` says if the text may end anywhere.
     """
 
     name: str
@@ -203,7 +204,7 @@ def _write_class(*excluded: str) -> str:
 
 
 def _build_sentences(phrases: Phrases | None) -> list[str]:
-    """Return the rules of sentences. They hold no line break, and no label or tag begins in them."""
+    """Return the rules of sentences, which hold no line break, label or tag."""
     kept = ("<", ":", "：", *_ENDS)
     return [
         "speech ::= sentence (space sentence){0,2}",

@@ -6,8 +6,8 @@ A mark is `*`, and for people's text also `_`.
 - A mark closes an action if it does not follow a space and if no letter or digit follows it.
 - An action holds at least one letter or digit, at most 600 characters and no blank line.
 
-Bracketed passages are actions in people's text, and thoughts in square brackets in models' text: they
-come from CoSER, whose replies read `[thought] (action) speech`. See `Brackets`.
+Bracketed passages are actions in people's text, and thoughts in square brackets in models' text:
+they come from CoSER, whose replies read `[thought] (action) speech`. See `Brackets`.
 
 These stay speech: doubled marks (`**bold**`, `__underline__`), escaped marks, marks in code, and a
 single word stressed within a sentence (`I *never* did`, but not `I *shrugs* know`).
@@ -169,7 +169,7 @@ class InlineActionParser:
         return self._brackets is Brackets.MODEL and _says_thinking(text)
 
     def _measure_unclosed(self, end: int) -> tuple[int, BeatKind]:
-        """Measure an unclosed square bracket. A model's text after it is in doubt, and so private."""
+        """Measure an unclosed square bracket. A model's text after it is in doubt: private."""
         if self._brackets is Brackets.MODEL and self._pending[1:2].isalpha():
             return end + 1, BeatKind.THOUGHT
         return 1, BeatKind.SPEECH

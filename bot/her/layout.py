@@ -67,10 +67,11 @@ class Message:
 class CharacterSheet:
     """The contents of a character's system message. The prompt leaves out empty parts.
 
-    `description` and `experience` are single lines around the profile. `others` holds the names of the
-    other characters and the facts that this one knows about them. `motivation` is the character's aim
-    in the scene. `requirements` is the text of the Requirements section, in which `{character}` is
-    replaced by the character's name. It comes from the operator, so that it keeps its tags.
+    `description` and `experience` are single lines around the profile. `others` holds the names of
+    the other characters and the facts that this one knows about them. `motivation` is the
+    character's aim in the scene. `requirements` is the text of the Requirements section, in which
+    `{character}` is replaced by the character's name. It comes from the operator, so that it keeps
+    its tags.
     """
 
     character: str

@@ -22,10 +22,10 @@ _MIN_LETTERS = 2
 def parse_player_text(text: str, speaker: str = "") -> tuple[PublicBeat, ...]:
     """Return the beats of a person's line.
 
-    `*sighs*`, `_sighs_`, `[sighs]` and `(sighs)` are actions, the rest is speech. A line that is only
-    `[A clock strikes.]` is an event around the scene (see `read_environment`), unless it begins with
-    the name of `speaker`. Passages in double parentheses are out of character and left out. Bold,
-    underlined and escaped text and code stay speech, unchanged. See `inline_actions`.
+    `*sighs*`, `_sighs_`, `[sighs]` and `(sighs)` are actions, the rest is speech. A line that is
+    only `[A clock strikes.]` is an event around the scene (see `read_environment`), unless it
+    begins with the name of `speaker`. Passages in double parentheses are out of character and left
+    out. Bold, underlined and escaped text and code stay speech, unchanged. See `inline_actions`.
     """
     if not _CODE.search(text):
         text = _OOC_PASSAGE.sub("", text)
@@ -41,7 +41,7 @@ def parse_player_text(text: str, speaker: str = "") -> tuple[PublicBeat, ...]:
 
 
 def read_environment(beat: PublicBeat) -> str | None:
-    """Return the event that a beat of a person's line describes, or None if it is the person's own."""
+    """Return the event around the scene that a beat of a person's line describes, if any."""
     event = _ENVIRONMENT.fullmatch(beat.text) if beat.kind is BeatKind.ACTION else None
     return event.group(1) if event else None
 

@@ -26,7 +26,7 @@ _PRIVATE_LABELS = (
 )
 _MARKED_PRIVATE_LABELS = (
     *("planning", "plan", "analysis", "reasoning", "reflection", "scratchpad", "rationale"),
-    *("internal reasoning", "character analysis", "system", "internal"),
+    *("internal reasoning", "character analysis", "internal"),
 )
 """These count only in markup, since they are everyday words."""
 _ANSWER_LABELS = (
@@ -65,8 +65,8 @@ class LabelOwner(Enum):
 
     OWN = auto()
     OTHER = auto()
-    THINKING = auto()  # nobody's line: the text says that it is thinking
-    ANSWER = auto()  # nobody's line: the text says that it is the reply
+    THINKING = auto()  # a label such as `Thought:`
+    ANSWER = auto()  # a label such as `Response:`
     UNLABELLED = auto()
     UNDECIDED = auto()
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Phrases:
     """The phrases of one language.
 
-    `intends` follows the character's name. `thoughts` begin a thought. An action is one of `actions`,
-    with one of `manners` directly after it or without.
+    `intends` follows the character's name. `thoughts` begin a thought. An action is one of
+    `actions`, with one of `manners` directly after it or without.
     """
 
     intends: str
@@ -62,5 +62,5 @@ _PHRASES = {
 
 
 def find_phrases(language: str) -> Phrases | None:
-    """Return the phrases of a language tag such as `en` or `zh-Hans`, or None if there are none."""
+    """Return the phrases of a language tag such as `en` or `zh-Hans`, if there are any."""
     return _PHRASES.get(language.casefold().replace("_", "-").partition("-")[0])

@@ -4,8 +4,9 @@ The rules for tags, which hold for any chunks of the stream:
 
 - Brackets are `<…>`, their full-width and typographic variants, or `&lt;…&gt;`. Backslashes before
   them don't matter. Square brackets (`[role_thinking]`, `【内心】`, `[THINK]`) count only around
-  unambiguous or private names, round and curly ones (`(thought)`) only around names that say thinking. `role_thinking>` and
-  `role_thinking:` are tags too, although they lack the opening bracket.
+  unambiguous or private names, round and curly ones (`(thought)`) only around names that say
+  thinking. `role_thinking>` and `role_thinking:` are tags too, although they lack the opening
+  bracket.
 - A tag consists of spaces, an optional slash, the name, optional attributes and another optional
   slash. `<role_thinking/>` opens.
 - If the closing bracket is missing, the tag ends with its name: `</role_thinking Elizabeth smiles`

@@ -77,14 +77,14 @@ class TurnEnd:
     raw: str
     truncated: bool = False
     is_header: bool = False
-    """True if the token begins a message of the assistant. It then ends the turn only after text."""
+    """True if the token begins the assistant's message. It ends the turn only after text."""
     closes_channel: bool = False
     """True if the token closes a channel, if one is open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Text that is never shown, such as `<answer>` or a comment. It has no meaning for the parser."""
+    """Text that is never shown and means nothing, such as `<answer>` or a comment."""
 
     raw: str
     is_channel: bool = False

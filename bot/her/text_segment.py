@@ -40,8 +40,8 @@ class TextSegment:
     """Collects text, then publishes or withholds it.
 
     If the reply's structure is guaranteed (`streaming`), text goes to the beat builder at once.
-    Otherwise it waits for the tag that ends the segment. Text that says it is thinking is private in
-    both cases.
+    Otherwise it waits for the tag that ends the segment. Text that says it is thinking is private
+    in both cases.
     """
 
     def __init__(

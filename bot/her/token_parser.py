@@ -55,8 +55,8 @@ Other formats
 14. Tool calls and channels other than the final one are private up to their own end (see
     `control_tokens`). Wrappers (`<answer>`) and comments are left out.
 15. Text that says it is thinking is private: a line `Thought: …` or `### Thinking` (see
-    `label_filter`), and a passage `[…]` or `(Thinking: …)` (see `inline_actions`). This also holds for
-    text that is streamed because a grammar guarantees the structure.
+    `label_filter`), and a passage `[…]` or `(Thinking: …)` (see `inline_actions`). This also holds
+    for text that is streamed because a grammar guarantees the structure.
 
 A closer truncated at the end of the output (`</role_thin`) counts as that closer. If it could have
 become several (`</`, `</role_`), it closes an open block. If no block is open, it is left out.
@@ -150,7 +150,7 @@ class TokenParser:
         elif token.closing and not token.is_ambiguous:
             self._close(token)
         elif token.closing:
-            pass  # only the stream's end follows, and nothing says that private text precedes it
+            pass  # the stream ends here, and the text before it was clearly public
         else:
             self._open(token)
 

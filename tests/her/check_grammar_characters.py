@@ -2,9 +2,9 @@
 
 Run `python -m tests.her.check_grammar_characters VOCAB.gguf`.
 
-The file may hold a vocabulary only, such as `models/ggml-vocab-qwen2.gguf` in llama.cpp's source. The
-check writes speech with each of 20,000 code points and 2,000 emoji sequences, token by token, and
-prints those that the grammar refuses. The exit status is 1 if there are any.
+The file may hold a vocabulary only, such as `models/ggml-vocab-qwen2.gguf` in llama.cpp's source.
+The check writes speech with each of 20,000 code points and 2,000 emoji sequences, token by token,
+and prints those that the grammar refuses. The exit status is 1 if there are any.
 """
 
 from __future__ import annotations

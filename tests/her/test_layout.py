@@ -49,7 +49,9 @@ def test_the_prompt_equals_the_training_layout_byte_for_byte() -> None:
         experience="She has refused Mr. Collins.",
         others=(("Mr. Darcy", "Proud."), ("Jane Bennet", "Gentle.")),
         requirements=(
-            "First line for {character}.\n1. <system_thinking>{tone}</system_thinking>\n(Last line.)\n"
+            "First line for {character}.\n"
+            "1. <system_thinking>{tone}</system_thinking>\n"
+            "(Last line.)\n"
         ),
     )
     heard = (
