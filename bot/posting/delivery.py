@@ -65,25 +65,29 @@ class DiscordDelivery:
         last_earlier_turn: int = 0,
     ) -> None:
         self._describe_notice = describe_notice
-        self._channels = Channels(client)
-        self._webhooks = Webhooks(client, posts)
+        self._channels = Channels(client=client)
+        self._webhooks = Webhooks(client=client, posts=posts)
         self._direct_messages = DirectMessages(
-            client,
-            posts,
+            client=client,
+            posts=posts,
             notify_unreachable=notify_unreachable,
             notify_departed=notify_departed,
         )
-        self._failure_notices = FailureNotices(self._channels, posts)
-        self._messages = PersonaMessages(self._channels, self._webhooks, posts)
+        self._failure_notices = FailureNotices(channels=self._channels, posts=posts)
+        self._messages = PersonaMessages(
+            channels=self._channels, webhooks=self._webhooks, posts=posts
+        )
         self._replies = ReplyPoster(
             channels=self._channels,
             direct_messages=self._direct_messages,
-            personas=PersonaPosts(self._messages, posts, last_earlier_turn),
+            personas=PersonaPosts(
+                messages=self._messages, posts=posts, last_earlier_turn=last_earlier_turn
+            ),
             failure_notices=self._failure_notices,
             faces=faces,
             streaming=streaming,
         )
-        self._narrations = NarrationPoster(self._channels, posts)
+        self._narrations = NarrationPoster(channels=self._channels, posts=posts)
         self._whispers = WhisperPoster(
             channels=self._channels,
             direct_messages=self._direct_messages,

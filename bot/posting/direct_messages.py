@@ -184,7 +184,14 @@ class DirectMessages:
                 nonce = _make_nonce(scene, take, gm_id, part)
                 message = await channel.send(embed=embed, nonce=nonce, allowed_mentions=NO_MENTIONS)
                 await self._posts.add_post(
-                    Post(message.id, channel.id, turn.id, take.id, part, PostPurpose.GM)
+                    Post(
+                        message_id=message.id,
+                        channel_id=channel.id,
+                        turn_id=turn.id,
+                        take_id=take.id,
+                        part=part,
+                        purpose=PostPurpose.GM,
+                    )
                 )
         self._forget_failure(gm_id)
 

@@ -37,7 +37,14 @@ class FailureNotices:
             place, format_failure(sentence), view=try_again_view(turn.id)
         )
         await self.posts.add_post(
-            Post(message.id, place.channel_id, turn.id, None, 0, PostPurpose.FAULT)
+            Post(
+                message_id=message.id,
+                channel_id=place.channel_id,
+                turn_id=turn.id,
+                take_id=None,
+                part=0,
+                purpose=PostPurpose.FAULT,
+            )
         )
 
     async def clear(self, place: Place, turn: Turn) -> None:

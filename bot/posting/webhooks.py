@@ -168,7 +168,9 @@ class Webhooks:
             raise reason from error
         except REQUEST_ERRORS as error:
             raise self._explain(channel, key, error) from error
-        created = PersonaWebhook(hook.id, hook.token or "", *key)
+        created = PersonaWebhook(
+            id=hook.id, token=hook.token or "", channel_id=channel.id, character=key[1]
+        )
         await self._posts.save_webhook(created)
         return created
 
