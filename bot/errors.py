@@ -16,7 +16,7 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 │   └── PromptTooLong           the prompt does not fit the context
 ├── EmptyReply                  two attempts brought neither speech nor action
 ├── WeightsError                a model can't be downloaded or stored
-│   └── NoSuchModel             … because what the person named does not exist; also a UserInputError
+│   └── NoSuchModel             … because the named model does not exist; also a UserInputError
 ├── StoreError                  the database can't be opened or used
 │   ├── UnusableDatabase        … because of the file that the settings name; also a UserInputError
 │   └── StoreUnavailable        … for the moment: it is locked, or its disk is full; retry later
