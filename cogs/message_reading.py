@@ -49,7 +49,7 @@ async def read_option(interaction: discord.Interaction, text: str) -> str:
 def read_address(scene: Scene, message: discord.Message) -> Addressee:
     """Return the addressees: characters by name or role, the bot, the replied-to message.
 
-    Quotes and code address nobody.
+    Names in quotes and code don't count.
     """
     own_words = remove_quotes(message.content)
     roles = {part.role_id: part.character for part in scene.parts if part.role_id}

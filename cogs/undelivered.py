@@ -65,5 +65,5 @@ class Undelivered(commands.Cog):
         try:
             await interaction.followup.send(sentence, ephemeral=True)
         except discord.HTTPException as error:
-            _log.warning("A game master could not be told about a direct message: %s", error)
+            _log.warning("Failed to notify a game master about a direct message: %s", error)
         return True

@@ -24,7 +24,7 @@ class Keyboard:
         """Whether a person can answer questions."""
 
     def ask(self, prompt: str) -> str | None:
-        """Return the next line, or None after the last one. Ctrl-C raises KeyboardInterrupt."""
+        """Return the next line, if any is left. Ctrl-C raises KeyboardInterrupt."""
         if self.interactive and self._typed is sys.stdin:
             try:
                 return input(prompt)
@@ -46,7 +46,7 @@ class Keyboard:
 
 
 def complete_word(typed: str, words: Sequence[str], number: int) -> str | None:
-    """Return the `number`-th word that begins with `typed`, or None.
+    """Return the `number`-th word that begins with `typed`, if there is one.
 
     `@Ben` matches the beginning of any part of a name.
     """

@@ -41,6 +41,7 @@ async def test_a_button_on_an_old_post_names_the_invitation_after_the_bot_left(
     async with evening.online(await ready(FIRST)):
         await evening.begin()
         post = await asked(evening)
+        await evening.discord.quiet()
         evening.discord.world.leave(evening.guild, evening.discord.bot)
         await evening.discord.quiet()
         await refused(
