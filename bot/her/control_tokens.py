@@ -30,14 +30,17 @@ from bot.her.tags import (
 
 NEEDS_MORE = NeedsMore()
 
-_CONTROL = re.compile(r"[<＜][|｜]([^|｜<>＜＞\r\n]{0,60})([|｜]?[>＞])?")
+_LT = r"(?:\\{0,2}[<＜]|&(?:amp;){0,2}lt;|\\u003c)"
+_GT = r"(?:\\{0,2}[>＞]|&(?:amp;){0,2}gt;|\\u003e)"
+_CONTROL = re.compile(rf"{_LT}[|｜]([^|｜<>＜＞&\r\n]{{0,60}})([|｜]?{_GT})?", re.IGNORECASE)
+_UNENDED = re.compile(r"[|｜]?(?:\\{0,2}|\\u[0-9a-f]{0,3}|&[\w#;]{0,12})", re.IGNORECASE)
 _TURN_ENDS = ("im_end", "endoftext", "end_of_text", "eot_id", "eom_id")
 _TURN_STARTS = ("im_start", "start", "start_header_id", "start_of_turn", "turn")
 _ASSISTANT = ("assistant", "im_assistant", "assistant_start", "model", "start_of_role")
 _ROLES = ("assistant", "model")
 _HEADER_END = re.compile(r"\s{0,2}<\|(?:end_header_id|im_middle|im_sep|end_of_role)\|>|\s{0,2}\n")
 _CHANNEL_ENDS = ("end", "return", "call")
-_CHANNEL = re.compile(r"([^\n]{0,200}?)(?:<\|message\|>|\n)", re.IGNORECASE)
+_CHANNEL = re.compile(rf"([^\n]{{0,200}}?)(?:{_LT}\|message\|{_GT}|\n)", re.IGNORECASE)
 _LONGEST_CHANNEL = 240
 _SILENT = ("message", "constrain", "begin_of_text", "startoftext", "begin_of_sentence")
 _ANSWERS = ("response", "solution", "text", "answer", "final", "output", "content")
@@ -118,7 +121,7 @@ def _read_reserved(text: str, start: int, *, final: bool) -> Span | NeedsMore | 
 def _read_barred(control: re.Match[str], *, final: bool) -> Span | NeedsMore | None:
     """Read `<|…|>`: a control token, perhaps without its end, or a tag in unusual brackets."""
     text, inside, ended = control.string, control.group(1), control.group(2)
-    at_end = not ended and text[control.end() :] in ("", "|", "｜")
+    at_end = not ended and bool(_UNENDED.fullmatch(text, control.end()))
     if at_end and not final:
         return NEEDS_MORE
     name = _SEPARATORS.sub("_", inside.strip().casefold())

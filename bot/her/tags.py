@@ -132,7 +132,7 @@ _SPEECH = re.compile(
 )
 _HIDDEN = re.compile(
     "(?:tool|function)s?(?:calls?|responses?|results?|outputs?)?(?:section)?|invoke|parameters?"
-    "|pythontag|systemreminder|executablecode|codeinterpreter|observation"
+    "|pythontag|systemreminder|executablecode|codeinterpreter|observation|details|meta"
 )
 _WRAPPER = re.compile(
     "(?:final)?(?:answer|response|output|reply|solution|result)|final|assistant|message"

@@ -44,11 +44,12 @@ BRACKETS = (
     "&lt;{}&gt;",
     "&amp;lt;{}&amp;gt;",
     "&#60;{}&#62;",
+    "\\u003c{}\\u003e",
     "＜{}＞",
     "◁{}▷",
     "<|{}|>",
 )
-STRICT_BRACKETS = ("[{}]", "【{}】", "［{}］", "{{{}}}", "({})")
+STRICT_BRACKETS = ("[{}]", "【{}】", "［{}］", "{{{}}}", "({})", "«{}»")
 STRICT_NAMES = ("think", "THINK", "thinking", "thought", "inner thoughts", "role_thinking")
 PAIRS = [
     *((bracket, name) for bracket in BRACKETS for name in NAMES),
@@ -60,6 +61,9 @@ OTHER_PAIRS = (
     ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
     ("<|start|>assistant<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
     ("<|channel|>commentary to=functions.x <|constrain|>json<|message|>", "<|call|>"),
+    ("&lt;|channel|&gt;analysis&lt;|message|&gt;", "&lt;|end|&gt;"),
+    ("\\<|channel|\\>analysis\\<|message|\\>", "\\<|end|\\>"),
+    ("<details><summary>Thinking</summary>", "</details>"),
     ("<|channel>thought\n", "<channel|>"),
     ("<unused94>thought\n", "<unused95>"),
     ("<ctrl94>thought\n", "<ctrl95>"),
