@@ -51,7 +51,7 @@ async def _visit(newcomer: Newcomer, address: str) -> None:
     await newcomer.reads("Rain runs down the library window")
     await newcomer.become("ada")
     await newcomer.commands("cast join", choice="Elizabeth Bennet")
-    await newcomer.reads("Elizabeth Bennet is played by Ada")
+    await newcomer.reads("Ada plays Elizabeth Bennet")
     await newcomer.says("@Mr Bennet You sent for me, Papa?")
     await _answered(page, 1)
     await _take(page, "try-speech.png")

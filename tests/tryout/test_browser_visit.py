@@ -46,7 +46,7 @@ async def test_a_newcomer_plays_a_scene_in_the_browser(tmp_path: Path) -> None:
 
         await newcomer.become("ada")
         await newcomer.commands("cast join", choice="Elizabeth Bennet")
-        await newcomer.reads("Elizabeth Bennet is played by Ada")
+        await newcomer.reads("Ada plays Elizabeth Bennet")
         engine.gate.clear()
         await newcomer.says("@Mr Bennet You sent for me, Papa?")
         await page.reads("Mr Bennet is thinking")
