@@ -138,7 +138,8 @@ def _summarise(scenario: Scenario) -> Summary:
 
 def _rank(typed: str, one: Summary) -> int | None:
     """Return how unlikely this scenario is meant by `typed`, or None if it doesn't match."""
-    title, book = _normalise_title(one.title), _normalise_title(one.book)
+    title = _normalise_title(one.title)
+    book = _normalise_title(one.book)
     if title.startswith(typed) or _normalise_title(one.id).startswith(typed):
         return 0
     if typed in title or typed in book:

@@ -108,7 +108,8 @@ def find_mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
 
     `names` comes from `spoken_names`.
     """
-    spoken, patterns = fold(text), _patterns(names)
+    spoken = fold(text)
+    patterns = _patterns(names)
     found: list[str] = []
     end = 0
     for at in _WORD.finditer(spoken):

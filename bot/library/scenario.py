@@ -144,8 +144,8 @@ class Character(Document):
         default=0.5,
         ge=0,
         le=1,
-        description="how readily it speaks without being addressed in `auto` scenes, from 0 (never) to 1 "
-        "(often)",
+        description="how readily it speaks without being addressed in `auto` scenes, from 0 "
+        "(never) to 1 (often)",
     )
     examples: tuple[Example, ...] = Field(default=(), max_length=8)
 

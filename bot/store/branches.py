@@ -35,7 +35,9 @@ class BranchRepository(SceneRepository):
             if row is None:
                 raise StoreError(f"Scene {scene.id} was deleted. Start a new one.")
             scene_id = await _copy(
-                *(transaction, "scenes", row),
+                transaction,
+                "scenes",
+                row,
                 id=None,
                 guild_id=place.guild_id,
                 channel_id=place.channel_id,
@@ -61,13 +63,17 @@ async def _copy_story(
     for row in await transaction.rows(
         "SELECT * FROM turns WHERE scene_id = ? AND id <= ? AND state = ? AND take_id IS NOT "
         "NULL ORDER BY id",
-        *(scene_id, last_id, TurnState.DONE),
+        scene_id,
+        last_id,
+        TurnState.DONE,
     ):
         answered = [
             copies[line] for line in json.loads(row["also_answers"] or "[]") if line in copies
         ]
         copies[row["id"]] = turn_id = await _copy(
-            *(transaction, "turns", row),
+            transaction,
+            "turns",
+            row,
             id=None,
             scene_id=branch_id,
             message_id=None,  # the message belongs to the other channel

@@ -23,7 +23,11 @@ class NoteRepository(Repository):
             note_id = await transaction.insert(
                 "INSERT INTO notes (scene_id, character, text, author_id, created_at) VALUES "
                 "(?, ?, ?, ?, ?)",
-                *(scene_id, note.character, note.text, note.author_id, to_microseconds(now)),
+                scene_id,
+                note.character,
+                note.text,
+                note.author_id,
+                to_microseconds(now),
             )
         return Note(note_id, note.character, note.text)
 

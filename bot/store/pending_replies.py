@@ -40,7 +40,10 @@ async def store_owed_reply(transaction: Transaction, owed: OwedReply) -> int:
     there: int | None = await transaction.value(
         "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND "
         "kind = ? AND answers_id IS ?",
-        *(owed.scene_id, owed.speaker, owed.kind, owed.answers_id),
+        owed.scene_id,
+        owed.speaker,
+        owed.kind,
+        owed.answers_id,
     )
     return there or await _insert(transaction, owed, (), owed.now)
 
@@ -55,7 +58,10 @@ async def merge_owed_reply(transaction: Transaction, owed: OwedReply, begun: int
         "SELECT * FROM turns WHERE scene_id = ? AND state = 'thinking' AND speaker = ? AND "
         "kind = ? AND take_id IS NULL AND id IS NOT ? AND NOT EXISTS (SELECT 1 FROM takes "
         "WHERE turn_id = turns.id) ORDER BY id",
-        *(owed.scene_id, owed.speaker, owed.kind, begun),
+        owed.scene_id,
+        owed.speaker,
+        owed.kind,
+        begun,
     )
     if owed.kind is not TurnKind.REPLY or not earlier:
         return await store_owed_reply(transaction, owed)
@@ -79,7 +85,10 @@ async def _insert(
     return await transaction.insert(
         "INSERT INTO turns (scene_id, kind, speaker, state, created_at, answers_id, "
         "also_answers, heard_by, listener_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        *(owed.scene_id, owed.kind, owed.speaker, TurnState.THINKING),
+        owed.scene_id,
+        owed.kind,
+        owed.speaker,
+        TurnState.THINKING,
         since if isinstance(since, int) else to_microseconds(since),
         next(iter(answers), None),
         json.dumps(answers[1:]) if answers[1:] else None,
@@ -98,7 +107,9 @@ async def drop_answered_line(transaction: Transaction, turn_id: int, line_id: in
     if left:
         await transaction.execute(
             "UPDATE turns SET answers_id = ?, also_answers = ? WHERE id = ?",
-            *(left[0], json.dumps(left[1:]) if left[1:] else None, turn_id),
+            left[0],
+            json.dumps(left[1:]) if left[1:] else None,
+            turn_id,
         )
     return bool(left)
 

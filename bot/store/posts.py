@@ -24,8 +24,14 @@ class PostRepository(Repository):
             await transaction.execute(
                 "INSERT OR REPLACE INTO posts (message_id, channel_id, turn_id, take_id, "
                 "part, purpose, webhook_id, controls) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                *(post.message_id, post.channel_id, post.turn_id, post.take_id),
-                *(post.part, post.purpose, post.webhook_id, post.controls),
+                post.message_id,
+                post.channel_id,
+                post.turn_id,
+                post.take_id,
+                post.part,
+                post.purpose,
+                post.webhook_id,
+                post.controls,
             )
 
     async def posts(self, turn_id: int) -> list[Post]:
@@ -56,7 +62,8 @@ class PostRepository(Repository):
                 "stage FROM posts JOIN turns ON turns.id = posts.turn_id JOIN scenes ON "
                 "scenes.id = scene_id LEFT JOIN takes ON takes.id = posts.take_id WHERE "
                 "turns.author_id = ? OR takes.author_id = ? AND scenes.state = 'ended'",
-                *(user_id, user_id),
+                user_id,
+                user_id,
             )
         return [(_place(row), _post(row)) for row in rows]
 
@@ -110,7 +117,10 @@ class PostRepository(Repository):
             await transaction.execute(
                 "INSERT OR REPLACE INTO webhooks (id, token, channel_id, character) VALUES "
                 "(?, ?, ?, ?)",
-                *(webhook.id, webhook.token, webhook.channel_id, webhook.character),
+                webhook.id,
+                webhook.token,
+                webhook.channel_id,
+                webhook.character,
             )
 
     async def forget_webhook(self, webhook_id: int) -> None:

@@ -44,7 +44,11 @@ async def add_take(
     )
     take_id = await transaction.insert(
         "INSERT INTO takes (turn_id, number, raw, seed, author_id) VALUES (?, ?, ?, ?, ?)",
-        *(turn_id, number, raw, seed, author_id),
+        turn_id,
+        number,
+        raw,
+        seed,
+        author_id,
     )
     await add_beats(transaction, take_id, beats)
     await write_destinations(transaction, take_id, destinations)
@@ -67,7 +71,9 @@ async def write_destinations(
         if destination is not None:
             await transaction.execute(
                 "UPDATE beats SET destination = ? WHERE take_id = ? AND position = ?",
-                *(destination, take_id, position),
+                destination,
+                take_id,
+                position,
             )
 
 

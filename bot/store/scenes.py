@@ -51,14 +51,14 @@ class SceneRepository(Repository):
             scene_id = await transaction.insert(
                 "INSERT INTO scenes (guild_id, channel_id, parent_id, scenario, state, "
                 "thoughts, planning, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                *(place.guild_id, place.channel_id, place.parent_id),
+                place.guild_id,
+                place.channel_id,
+                place.parent_id,
                 await self._store_scenario(transaction, scenario),
-                *(
-                    SceneState.PLAYING,
-                    RevealPolicy().thoughts,
-                    RevealPolicy().planning,
-                    to_microseconds(now),
-                ),
+                SceneState.PLAYING,
+                RevealPolicy().thoughts,
+                RevealPolicy().planning,
+                to_microseconds(now),
             )
             await write_people(transaction, scene_id, gm_ids, parts)
             scenes = await self._scenes(transaction, "SELECT * FROM scenes WHERE id = ?", scene_id)
@@ -114,20 +114,20 @@ class SceneRepository(Repository):
                 "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?, last_message_id = ?,"
                 " first_message_id = ?"
                 " WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
-                *(
-                    scene.place.guild_id,
-                    scene.place.channel_id,
-                    scene.place.parent_id,
-                    heard,
-                    heard,
-                    scene.id,
-                ),
+                scene.place.guild_id,
+                scene.place.channel_id,
+                scene.place.parent_id,
+                heard,
+                heard,
+                scene.id,
             )
             if not moved:
                 raise Refused("That scene is already under way in another place.")
             await transaction.execute(
                 "UPDATE turns SET author_id = ? WHERE scene_id = ? AND author_id = ?",
-                *(scene.gm_ids[0], scene.id, AT_TERMINAL),
+                scene.gm_ids[0],
+                scene.id,
+                AT_TERMINAL,
             )
             await _write(transaction, scene, now)
 
@@ -158,7 +158,9 @@ class SceneRepository(Repository):
                 "SELECT * FROM scenes WHERE guild_id IN (?, ?) AND (state = 'ended' OR "
                 "channel_id < 0) AND id IN (SELECT scene_id FROM scene_gms WHERE user_id IN "
                 "(SELECT value FROM json_each(?))) ORDER BY id DESC",
-                *(guild_id, AT_TERMINAL, id_list(gm_ids)),
+                guild_id,
+                AT_TERMINAL,
+                id_list(gm_ids),
             )
 
     async def scene(self, scene_id: int) -> Scene | None:
@@ -239,8 +241,13 @@ async def _write(transaction: Transaction, scene: Scene, now: datetime) -> None:
     changed = await transaction.execute(
         "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ?, mode "
         "= ?, budget = ? WHERE id = ?",
-        *(scene.state, scene.reveal.thoughts, scene.reveal.planning, scene.history_cut_announced),
-        *(scene.mode, scene.budget, scene.id),
+        scene.state,
+        scene.reveal.thoughts,
+        scene.reveal.planning,
+        scene.history_cut_announced,
+        scene.mode,
+        scene.budget,
+        scene.id,
     )
     if not changed:
         raise StoreError(f"Scene {scene.id} was deleted. Start a new one.")

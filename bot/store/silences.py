@@ -29,7 +29,9 @@ class SilenceRepository(Repository):
             rows = await reading.rows(
                 "SELECT kind, subject FROM silences WHERE scene_id = ? AND since <= ?"
                 " AND (until IS NULL OR until > ?)",
-                *(scene_id, at, at),
+                scene_id,
+                at,
+                at,
             )
         found = [(row["kind"], row["subject"]) for row in rows]
         return Silences(
@@ -50,7 +52,10 @@ async def write_silences(transaction: Transaction, scene: Scene, now: datetime) 
         await transaction.execute(
             "UPDATE silences SET until = ?"
             " WHERE scene_id = ? AND kind = ? AND subject = ? AND until IS NULL",
-            *(to_microseconds(now), scene.id, kind, subject),
+            to_microseconds(now),
+            scene.id,
+            kind,
+            subject,
         )
     await transaction.insert_all(
         "INSERT INTO silences (scene_id, kind, subject, since) VALUES (?, ?, ?, ?)",
@@ -62,7 +67,9 @@ async def silence_the_past(transaction: Transaction, scene_id: int, now: datetim
     """Store that lines written until now are never heard later, because the story was cleared."""
     await transaction.execute(
         "INSERT INTO silences (scene_id, kind, subject, since, until) VALUES (?, ?, ?, 0, ?)",
-        *(scene_id, *_PAUSE, to_microseconds(now)),
+        scene_id,
+        *_PAUSE,
+        to_microseconds(now),
     )
 
 

@@ -53,7 +53,9 @@ class TakeRepository(Repository):
             if not await put_back(transaction, [turn_id]):
                 await transaction.execute(
                     "UPDATE turns SET state = ?, fault = ? WHERE id = ? AND state <> 'hidden'",
-                    *(TurnState.FAILED, fault, turn_id),
+                    TurnState.FAILED,
+                    fault,
+                    turn_id,
                 )
             if discard_take and before.take is not None:
                 await transaction.execute("DELETE FROM takes WHERE id = ?", before.take.id)
@@ -65,7 +67,9 @@ class TakeRepository(Repository):
             await transaction.execute(
                 "DELETE FROM takes WHERE id = ? AND turn_id = ?"
                 " AND id IS NOT (SELECT take_id FROM turns WHERE id = ?)",
-                *(take_id, turn_id, turn_id),
+                take_id,
+                turn_id,
+                turn_id,
             )
 
     async def rethink(self, turn_id: int) -> Turn:
@@ -82,7 +86,8 @@ class TakeRepository(Repository):
             await transaction.execute(
                 "UPDATE turns SET state = 'thinking', fault = NULL, former_id = take_id, "
                 "take_id = NULL, lengthens = ? WHERE id = ? AND state = 'done'",
-                *(lengthen, turn_id),
+                lengthen,
+                turn_id,
             )
             return await read_turn(transaction, turn_id)
 
@@ -100,7 +105,9 @@ class TakeRepository(Repository):
             await transaction.execute(
                 "UPDATE turns SET take_id = ? WHERE id = ? AND state = 'done'"
                 " AND EXISTS (SELECT 1 FROM takes WHERE id = ? AND turn_id = turns.id)",
-                *(take_id, turn_id, take_id),
+                take_id,
+                turn_id,
+                take_id,
             )
             return await read_turn(transaction, turn_id)
 
@@ -155,12 +162,15 @@ class TakeRepository(Repository):
                 "UPDATE turns SET state = 'hidden', undone_at = iif(state = 'done' OR (state "
                 "= 'thinking' AND take_id IS NOT NULL), ?, NULL) WHERE scene_id = ? AND "
                 "state <> 'hidden' AND id IN (SELECT value FROM json_each(?))",
-                *(moment, scene_id, id_list(turn_ids)),
+                moment,
+                scene_id,
+                id_list(turn_ids),
             )
             ids = await transaction.ids(
                 "SELECT id FROM turns WHERE undone_at = ? AND id IN (SELECT value FROM "
                 "json_each(?))",
-                *(moment, id_list(turn_ids)),
+                moment,
+                id_list(turn_ids),
             )
             return await read_turns(transaction, ids)
 
@@ -178,7 +188,7 @@ class TakeRepository(Repository):
         """Bring back the turns of the undo at that time, and return them."""
         async with self._database.transaction() as transaction:
             ids = await transaction.ids(
-                "SELECT id FROM turns WHERE scene_id = ? AND undone_at = ?", *(scene_id, moment)
+                "SELECT id FROM turns WHERE scene_id = ? AND undone_at = ?", scene_id, moment
             )
             await transaction.execute(
                 "UPDATE turns SET state = 'done', undone_at = NULL WHERE id IN (SELECT value "
@@ -207,6 +217,7 @@ class TakeRepository(Repository):
             await transaction.execute(
                 "UPDATE turns SET state = ?, fault = NULL, former_id = NULL, lengthens = 0"
                 " WHERE id = ? AND state <> 'hidden'",
-                *(state, turn_id),
+                state,
+                turn_id,
             )
             return await read_turn(transaction, turn_id)

@@ -53,14 +53,12 @@ class TurnRepository(Repository):
             line_id = await _add_line(transaction, scene_id, line, now)
             whispered = line.kind is TurnKind.WHISPER
             answer = OwedReply(
-                *(
-                    scene_id,
-                    "",
-                    now,
-                    line_id,
-                    TurnKind.WHISPER if whispered else TurnKind.REPLY,
-                    line.heard_by,
-                ),
+                scene_id,
+                "",
+                now,
+                line_id,
+                TurnKind.WHISPER if whispered else TurnKind.REPLY,
+                line.heard_by,
                 listener_id=line.author_id if whispered else None,
             )
             owed = [
@@ -100,7 +98,8 @@ class TurnRepository(Repository):
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET heard_by = ? WHERE id IN (SELECT value FROM json_each(?))",
-                *(dump_audience(audience), id_list(turn_ids)),
+                dump_audience(audience),
+                id_list(turn_ids),
             )
 
     async def turns(self, scene_id: int) -> list[Turn]:
@@ -159,7 +158,10 @@ class TurnRepository(Repository):
                 " ON posts.turn_id = turns.id WHERE scene_id = ? AND state <> 'hidden'"
                 " AND posts.channel_id = ? AND purpose IN ('persona', 'narration'))"
                 " ORDER BY id DESC LIMIT ?",
-                *(scene_id, scene_id, channel_id, most),
+                scene_id,
+                scene_id,
+                channel_id,
+                most,
             )
             return sorted(ids)
 
@@ -170,12 +172,16 @@ class TurnRepository(Repository):
             await transaction.execute(
                 "UPDATE turns SET undone_at = NULL WHERE scene_id = ?"
                 " AND (? IS NULL OR id IN (SELECT value FROM json_each(?)))",
-                *(scene_id, these, these),
+                scene_id,
+                these,
+                these,
             )
             return await transaction.execute(
                 "UPDATE turns SET state = 'hidden' WHERE scene_id = ? AND state <> 'hidden'"
                 " AND (? IS NULL OR id IN (SELECT value FROM json_each(?)))",
-                *(scene_id, these, these),
+                scene_id,
+                these,
+                these,
             )
 
     async def clear_story(self, scene_id: int, now: datetime) -> int:
@@ -198,7 +204,8 @@ class TurnRepository(Repository):
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE message_id = ? UNION SELECT turn_id FROM posts "
                 "WHERE message_id = ?",
-                *(message_id, message_id),
+                message_id,
+                message_id,
             )
             return next(iter(await read_turns(reading, ids)), None)
 
@@ -220,13 +227,20 @@ async def _add_line(transaction: Transaction, scene_id: int, line: NewLine, now:
     line_id = await transaction.insert(
         "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id, "
         "message_id, heard_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        *(scene_id, line.kind, line.speaker, TurnState.DONE, to_microseconds(now)),
-        *(line.author_id, line.message_id, dump_audience(line.heard_by)),
+        scene_id,
+        line.kind,
+        line.speaker,
+        TurnState.DONE,
+        to_microseconds(now),
+        line.author_id,
+        line.message_id,
+        dump_audience(line.heard_by),
     )
     await add_take(transaction, line_id, line.beats, line.text, None)
     if line.message_id is not None:
         await transaction.execute(
             "UPDATE scenes SET last_message_id = max(ifnull(last_message_id, 0), ?) WHERE id = ?",
-            *(line.message_id, scene_id),
+            line.message_id,
+            scene_id,
         )
     return line_id

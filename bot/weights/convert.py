@@ -86,7 +86,8 @@ class Conversion:
             for name, tensor in tensors.items()
             if not self._skip(name)
         }
-        total, there = sum(tensors[name].data_range.size for name in wanted), 0
+        total = sum(tensors[name].data_range.size for name in wanted)
+        there = 0
         try:
             with (
                 shard.open("rb", buffering=0) as source,

@@ -48,7 +48,8 @@ def find_model(
     `fetching` is False. The content isn't checked: see `bot.weights.gguf_reader.check_model`. Raise
     NameNotFound, ModelFileError if the file is missing, or WeightsError if the download fails.
     """
-    model, folder = read_model_name(model), folder or weights_folder()
+    model = read_model_name(model)
+    folder = folder or weights_folder()
     if model.startswith("hf:") and not is_in_catalogue(model, folder):
         file = HubFile.parse(model[3:])
         return ModelSource(

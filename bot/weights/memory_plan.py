@@ -1,7 +1,7 @@
 """Plan the memory of a model: layers on the GPU, context, minds and type of the cache.
 
-Based on the model's header and the free memory of the devices, less a margin. `make_plans` returns the
-best plan first, then smaller ones as fallbacks.
+Based on the model's header and the free memory of the devices, less a margin. `make_plans` returns
+the best plan first, then smaller ones as fallbacks.
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ def fetch(
     place = repository_folder(file.repo, folder)
     paths = gguf_reader.list_parts(place / file.name)
     listed = [repository.file(path.relative_to(place).as_posix()) for path in paths]
-    total, before = sum(one.size for one in listed), 0
+    total = sum(one.size for one in listed)
+    before = 0
     there = sum(one.size for one, path in zip(listed, paths, strict=True) if path.is_file())
     _create_folder(folder)
     require_space(folder, total - there - _count_partial_bytes(paths), str(file))

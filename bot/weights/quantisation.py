@@ -31,8 +31,20 @@ if TYPE_CHECKING:
 
 # Those that need no importance matrix, largest first.
 QUANTISATIONS: Final = (
-    *("BF16", "F16", "Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q5_0", "Q4_K_M", "Q4_K_S"),
-    *("IQ4_XS", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q2_K"),
+    "BF16",
+    "F16",
+    "Q8_0",
+    "Q6_K",
+    "Q5_K_M",
+    "Q5_K_S",
+    "Q5_0",
+    "Q4_K_M",
+    "Q4_K_S",
+    "IQ4_XS",
+    "Q3_K_L",
+    "Q3_K_M",
+    "Q3_K_S",
+    "Q2_K",
 )
 UNQUANTISED: Final = ("F32", "BF16", "F16")
 

@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 
 # Files of a checkpoint that its vocabulary is read from, if they exist.
 FILES: Final = (
-    *("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt"),
-    *("chat_template.jinja", "chat_template.json", "generation_config.json"),
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.json",
+    "merges.txt",
+    "chat_template.jinja",
+    "chat_template.json",
+    "generation_config.json",
 )
 
 # Qwen's pre-tokenizer pattern. Unlike other byte-level vocabularies it splits single digits and

@@ -1,4 +1,4 @@
-"""A small random Qwen3 as its makers would publish it, and what it must answer, computed here with numpy alone."""
+"""A small random Qwen3 checkpoint, and its expected logits, computed with numpy."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CONFIG: Final[dict[str, Any]] = {
 
 
 def make_tokenizer() -> Tokenizer:
-    """Of Qwen's kind, trained on a few lines: 560 tokens, then the special ones and those that are taken whole."""
+    """Return a tokenizer of Qwen's kind: 560 tokens, then the special and added ones."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(

@@ -1,4 +1,4 @@
-"""Mistakes in the variables for the hub's address and for proxies are named before any connection."""
+"""Mistakes in the hub's address and in proxy variables are named before any connection."""
 
 from __future__ import annotations
 
