@@ -19,8 +19,8 @@ from bot.errors import (
 from bot.scenes import narrator
 from bot.scenes.auto_mode import AutoMode
 from bot.scenes.notices import Notice
+from bot.scenes.outage_retry import retry_until_done
 from bot.scenes.prefetch import prefetch_minds
-from bot.scenes.retrying import retry_until_done
 from bot.scenes.scene import SceneState
 from bot.scenes.take_delivery import deliver_take
 from bot.scenes.turn import TurnKind, TurnState

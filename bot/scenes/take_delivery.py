@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.scenes.reveal_decisions import decide
+from bot.scenes.take_destinations import decide
 
 if TYPE_CHECKING:
     from bot.scenes.interfaces import Delivery, SceneStore

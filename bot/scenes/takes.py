@@ -10,9 +10,9 @@ from bot.errors import ContentRejected, PostingError, Refused, Remedy
 from bot.her.beats import BeatKind, PrivateBeat, PublicBeat, select_public
 from bot.her.player_text import parse_player_text
 from bot.library.normalise import is_blank
-from bot.scenes.reveal_decisions import carry_destinations, redirect
 from bot.scenes.scene import SceneState
 from bot.scenes.take_delivery import deliver_take
+from bot.scenes.take_destinations import carry_destinations, redirect
 from bot.scenes.turn import TurnKind, TurnState
 from bot.scenes.turn_rights import require_current_button, require_place, require_turn
 

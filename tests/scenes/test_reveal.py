@@ -14,8 +14,8 @@ from bot.scenes.reveal import (
     Revealed,
     RevealPolicy,
 )
-from bot.scenes.reveal_decisions import carry_destinations, decide, redirect
 from bot.scenes.scene import Place
+from bot.scenes.take_destinations import carry_destinations, decide, redirect
 from bot.scenes.turn import Take
 from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
 from tests.scenes.replied_scene import answered

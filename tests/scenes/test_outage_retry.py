@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import DiscordNotResponding, MissingPermission, PostingError
-from bot.scenes.retrying import retry_until_done
+from bot.scenes.outage_retry import retry_until_done
 
 
 async def test_a_post_is_retried_until_discord_responds() -> None:
