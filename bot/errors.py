@@ -109,7 +109,15 @@ class Refused(AsideError):
 
 
 class EngineError(AsideError):
-    """Text generation failed."""
+    """Text generation failed.
+
+    Players may read the text. `detail` is the sentence for whoever runs Aside, and may contain
+    addresses and names of settings. It is empty if the text says everything.
+    """
+
+    def __init__(self, text: str, detail: str = "") -> None:
+        super().__init__(text)
+        self.detail = detail
 
 
 class ModelFileError(EngineError, UserInputError):

@@ -71,6 +71,9 @@ class Request:
     planning_closer: str = "</system_thinking>"
     stop: tuple[str, ...] = ()  # stop strings, which are not part of the reply
     grammar: str | None = None  # GBNF that constrains the reply
+    grammar_after_planning: str | None = None
+    """GBNF for the rest of a reply whose planning was force-closed, if that needs a new request."""
+
     speaker: str = ""  # name that may precede the reply with a colon; penalties never affect it
     reproducible: bool = False
     """Whether the same request must give the same reply, whatever else the engine does. Slower."""
@@ -137,6 +140,18 @@ class Engine(Protocol):
 
         Closing the generator or cancelling the task that iterates it stops the generation.
         Raises PromptTooLong, EngineBusy, EngineDied, or another EngineError.
+        """
+        ...
+
+
+@runtime_checkable
+class GrammarCheckingEngine(Protocol):
+    """An engine that cannot be sure that its grammars are obeyed. Check with `isinstance`."""
+
+    def recheck_grammar(self) -> None:
+        """Verify before the next reply that grammars are obeyed, since a reply was malformed.
+
+        If they are not, `info.supports_grammar` becomes false. Never waits and never raises.
         """
         ...
 

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import aiohttp
 
-from bot.engine.completions_client import CompletionsClient, ServedModel, TransientError
+from bot.engine.completions_client import (
+    CompletionsClient,
+    ServedModel,
+    ServerError,
+    TransientError,
+)
+from bot.engine.grammar_support import GrammarField, find_grammar_field
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
 from bot.engine.remote_generation import RemoteGeneration, estimate_tokens
 from bot.engine.server_pool import ServerPool
-from bot.errors import EngineError, EngineStartError, PromptTooLong
+from bot.errors import EngineDied, EngineError, EngineStartError, PromptTooLong
 from bot.her.prompt import Control
 from bot.her.sanitise import escape_control_tokens
 
@@ -25,7 +32,10 @@ if TYPE_CHECKING:
 
     from bot.engine.completions_client import Body, CompletionChunk
     from bot.engine.protocol import Request
+    from bot.engine.server_pool import Server
     from bot.her.prompt import Prompt
+
+log = logging.getLogger(__name__)
 
 _MAX_ATTEMPTS = 3
 _ASSUMED_CONTEXT = 8192
@@ -49,7 +59,7 @@ class RemoteOptions:
     silence_timeout: float = 300.0  # seconds to wait for each token, including the first
     retry_pause: float = 0.5  # seconds before the second attempt, doubled before the third
     check_every: float = 15.0  # seconds between health checks if there are several servers
-    grammar: bool = False  # send grammars, which llama-server accepts and most others do not
+    grammar: bool = False  # hold replies to grammars if a probe shows that the server obeys them
 
 
 class RemoteEngine:
@@ -104,6 +114,11 @@ class RemoteEngine:
         """Return how many tokens `prompt` has. Estimate it if the server cannot tokenise."""
         return await self._count_tokens(_render_prompt(prompt), "")
 
+    def recheck_grammar(self) -> None:
+        """Probe the servers again before the next grammar. See `GrammarCheckingEngine`."""
+        if self._servers and self.info.supports_grammar:
+            self._servers.forget_grammars()
+
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply. See `Engine.generate`."""
         if not 0 <= request.seed <= _MAX_SEED:
@@ -152,10 +167,17 @@ class RemoteEngine:
             prompt + escape_control_tokens(reply.text),
             min(reply.tokens_left, max(1, context_left)),
         )
+        grammar = request.grammar_after_planning if reply.text else request.grammar
+        if grammar is not None and not self.info.supports_grammar:
+            if self._options.grammar:  # the caller takes the reply for well-formed
+                raise _grammar_lost()
+            grammar = None
         for attempt in range(_MAX_ATTEMPTS):
             server = servers.pick(request.mind)
             has_text = False
             try:
+                if grammar is not None:
+                    await self._add_grammar(body, grammar, server)
                 with server.track_reply():
                     async with contextlib.aclosing(server.client.complete(body)) as chunks:
                         async for chunk in chunks:
@@ -165,10 +187,34 @@ class RemoteEngine:
                 servers.mark_failed(server)
                 closed = servers is not self._servers
                 if has_text or closed or attempt == _MAX_ATTEMPTS - 1:
-                    raise error.as_engine_error() from error
+                    raise _log_and_convert(error) from error
                 await asyncio.sleep(self._options.retry_pause * 2**attempt)
+            except ServerError as error:
+                raise _log_and_convert(error) from error
             else:
                 return
+
+    async def _add_grammar(self, body: Body, grammar: str, server: Server) -> None:
+        """Add the grammar to a request, in the field that the server obeys.
+
+        If the server no longer obeys any, give up grammars and raise EngineDied, so that the
+        caller tries again and knows that the reply may be malformed. Raises TransientError.
+        """
+        for name in GrammarField:  # an earlier attempt may have asked another server
+            body.pop(name, None)
+        await self._probe_grammar(server)
+        if server.grammar_field is None:
+            warning = _describe_missing_grammar([server])
+            log.warning("%s", warning)
+            self._info = replace(self.info, supports_grammar=False, warning=warning)
+            raise _grammar_lost()
+        server.grammar_field.add_to(body, grammar)
+
+    async def _probe_grammar(self, server: Server) -> None:
+        """Find out which grammars the server obeys, unless it is known. Raises TransientError."""
+        if not server.grammar_probed:
+            server.grammar_field = await find_grammar_field(server.client, self.info.model)
+            server.grammar_probed = True
 
     def _build_body(self, request: Request, prompt: str, max_tokens: int) -> Body:
         sampling = request.sampling or self._options.sampling
@@ -193,16 +239,14 @@ class RemoteEngine:
             body["repeat_penalty"] = body["repetition_penalty"] = sampling.repeat_penalty
         if sampling.dry:
             body["dry_multiplier"] = sampling.dry
-        if request.grammar and self._options.grammar:
-            body["grammar"] = request.grammar
         return body
 
     async def _count_tokens(self, text: str, mind: str) -> int:
         client = self._require_servers().pick(mind).client
         try:
             counted = await client.count_tokens(self.info.model, text)
-        except TransientError as error:
-            raise error.as_engine_error() from error
+        except ServerError as error:
+            raise _log_and_convert(error) from error
         return estimate_tokens(text) if counted is None else counted
 
     async def _discover(self, session: aiohttp.ClientSession) -> None:
@@ -228,22 +272,59 @@ class RemoteEngine:
                 f"The completions servers have different models: {', '.join(names)}. "
                 "Set model to one of them."
             )
-        contexts = [model.context for model in models if model.context]
         self._servers = servers
         if len(results) > 1:
             monitoring = servers.monitor(self._find_model, self._options.connect_timeout)
             self._monitor = asyncio.create_task(monitoring, name="health of completions servers")
+        warnings = list(map(str, errors))
+        context = self._choose_context(models, warnings)
         self._info = EngineInfo(
             kind="remote",
             model=models[0].name,
             dialect=self._options.dialect,
             requirements=self._options.requirements,
-            context=self._options.context or min(contexts, default=_ASSUMED_CONTEXT),
+            context=context,
             device=", ".join(str(server.client) for server in servers),
-            warning=" ".join(map(str, errors)) or None,
             sampling=self._options.sampling,
-            supports_grammar=self._options.grammar,
         )
+        if self._options.grammar:
+            warnings += await self._start_grammars(servers)
+        self._info = replace(self._info, warning=" ".join(warnings) or None)
+
+    async def _start_grammars(self, servers: ServerPool) -> list[str]:
+        """Probe every server that answered, and return warnings for the operator.
+
+        Grammars are used only if all of these servers obey them.
+        """
+        answering = [server for server in servers if not server.down_until]
+        for server in answering:
+            try:
+                await self._probe_grammar(server)
+            except TransientError as error:
+                return [f"Replies are not held to a grammar. {error}"]
+        disobedient = [server for server in answering if server.grammar_field is None]
+        if disobedient:
+            return [_describe_missing_grammar(disobedient)]
+        self._info = replace(self.info, supports_grammar=True)
+        return []
+
+    def _choose_context(self, models: list[ServedModel], warnings: list[str]) -> int:
+        """Return the context in tokens. Add a warning if it is assumed or was reduced."""
+        wanted = self._options.context
+        reported = min((model.context for model in models if model.context), default=None)
+        if reported is None:
+            if wanted is None:
+                warnings.append(
+                    "The completions server does not report its context. Aside assumes "
+                    f"{_ASSUMED_CONTEXT:,} tokens. Set engine.context to the server's value."
+                )
+            return wanted or _ASSUMED_CONTEXT
+        if wanted is not None and wanted > reported:
+            warnings.append(
+                f"engine.context is {wanted:,} tokens, but the completions server has {reported:,}. "
+                f"Aside uses {reported:,}. Give the server a larger context, or set a smaller one."
+            )
+        return min(wanted or reported, reported)
 
     async def _find_model(self, client: CompletionsClient) -> ServedModel:
         """Return the model to use on a server, with its context."""
@@ -276,6 +357,24 @@ class RemoteEngine:
     def _headers(self) -> dict[str, str]:
         key = self._options.api_key
         return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _log_and_convert(error: ServerError) -> EngineError:
+    """Log the operator's text of an error, and return the error for players."""
+    log.warning("%s", error)
+    return error.as_engine_error()
+
+
+def _grammar_lost() -> EngineDied:
+    return EngineDied("The model's server no longer holds replies to a form. Try again.")
+
+
+def _describe_missing_grammar(servers: list[Server]) -> str:
+    names = ", ".join(str(server.client) for server in servers)
+    return (
+        f"engine.grammar is on, but {names} ignores grammars. Replies are not held to HER's form. "
+        "Use llama-server or vLLM, or switch engine.grammar off."
+    )
 
 
 def _render_prompt(prompt: Prompt) -> str:

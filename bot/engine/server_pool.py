@@ -10,13 +10,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.engine.completions_client import TransientError
+from bot.engine.completions_client import ServerError
 from bot.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from bot.engine.completions_client import CompletionsClient
+    from bot.engine.grammar_support import GrammarField
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,8 @@ class Server:
     client: CompletionsClient
     active_replies: int = 0
     down_until: float = 0.0
+    grammar_field: GrammarField | None = None
+    grammar_probed: bool = False  # whether `grammar_field` has been found out
 
     @contextlib.contextmanager
     def track_reply(self) -> Iterator[None]:
@@ -88,8 +91,17 @@ class ServerPool:
         return chosen
 
     def mark_failed(self, server: Server) -> None:
-        """Skip a server for `rest` seconds."""
+        """Skip a server for `rest` seconds, and probe its grammars again before the next one.
+
+        It may come back as another program or version.
+        """
         server.down_until = self._clock() + self._rest
+        server.grammar_probed = False
+
+    def forget_grammars(self) -> None:
+        """Probe the grammars of every server again before its next one."""
+        for server in self._servers:
+            server.grammar_probed = False
 
     async def monitor(
         self, probe: Callable[[CompletionsClient], Awaitable[object]], probe_seconds: float
@@ -113,13 +125,13 @@ class ServerPool:
         try:
             async with asyncio.timeout(probe_seconds):
                 await probe(server.client)
-        except (TransientError, EngineError, TimeoutError) as error:
+        except (ServerError, EngineError, TimeoutError) as error:
             if server.down_until <= self._clock():
                 log.warning(
                     "%s is skipped until it answers again: %s", server.client, error or "timeout"
                 )
-            server.down_until = (
-                self._clock() + 2 * self._rest + probe_seconds
-            )  # past the next probe
+            server.grammar_probed = False
+            # Past the next probe.
+            server.down_until = self._clock() + 2 * self._rest + probe_seconds
         else:
             server.down_until = 0.0

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from bot.engine.protocol import Dialect, FinishReason, Request
+from bot.engine.protocol import Dialect, FinishReason, GrammarCheckingEngine, Request
 from bot.errors import EmptyReply, EngineDied
 from bot.her import layout
 from bot.her.beats import BeatKind, PrivateBeat, select_public
@@ -193,6 +193,9 @@ class ReplyGenerator:
             grammar=prompt_builder.build_grammar(character, info.dialect, scene.scenario.language)
             if self._uses_grammar(info.dialect)
             else None,
+            grammar_after_planning=prompt_builder.build_grammar(character, info.dialect, more=True)
+            if self._uses_grammar(info.dialect)
+            else None,
             speaker=sanitise_name(character),
         )
 
@@ -214,7 +217,7 @@ class ReplyGenerator:
         """Generate once, and again if the engine dies. `continued` are the beats to continue."""
 
         def start_parser() -> ReplyParser | ContinuationParser:
-            well_formed = request.grammar is not None
+            well_formed = held.grammar is not None
             aliases = scene.character(character).aliases
             if continued:
                 return ContinuationParser(
@@ -224,11 +227,14 @@ class ReplyGenerator:
                 character, others, prefilled=True, well_formed=well_formed, aliases=aliases
             )
 
+        held = request
         before = select_public(continued)
         try:
-            return await self._stream(request, start_parser(), progress, before)
+            return await self._stream(held, start_parser(), progress, before)
         except EngineDied:
-            return await self._stream(request, start_parser(), progress, before)
+            if not self.engine.info.supports_grammar:
+                held = replace(request, grammar=None, grammar_after_planning=None)
+            return await self._stream(held, start_parser(), progress, before)
 
     async def _stream(
         self,
@@ -251,8 +257,17 @@ class ReplyGenerator:
                         await progress(shown)
                 if parser.stopped:
                     break
-        closed = parser.close(truncated=cut)
-        return closed if isinstance(closed, tuple) else closed.beats, "".join(raw)
+        reply = parser.close(truncated=cut)
+        if isinstance(reply, tuple):
+            return reply, "".join(raw)
+        malformed = not (reply.closed or cut or reply.stopped)
+        if malformed and request.grammar is not None and request.stop == STOPS:
+            self._recheck_grammar()
+        return reply.beats, "".join(raw)
+
+    def _recheck_grammar(self) -> None:
+        if isinstance(self.engine, GrammarCheckingEngine):
+            self.engine.recheck_grammar()
 
 
 def mind_key(scene: Scene, character: str) -> str:

@@ -160,7 +160,10 @@ class RemoteEngineSettings(EngineSettings):
     retry_pause: float = Field(
         default=0.5, gt=0, description="seconds before the first retry, then doubled"
     )
-    grammar: bool = Field(default=False, description="send grammars in llama-server's format")
+    grammar: bool = Field(
+        default=False,
+        description="hold replies to HER's form with a grammar, if the server obeys one",
+    )
 
 
 class PlaySettings(Group):

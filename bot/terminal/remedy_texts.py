@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import Refused, Remedy
+from bot.errors import EngineError, Refused, Remedy
 
 if TYPE_CHECKING:
     from bot.scenes.notices import Notice
@@ -19,8 +19,12 @@ TEXTS: Final = {
 
 
 def describe_error(error: Exception) -> str:
-    """Return an error's sentence, followed by its remedy if the terminal has one."""
-    return _join(str(error), error.remedy if isinstance(error, Refused) else None)
+    """Return an error's sentence, followed by its remedy if the terminal has one.
+
+    Whoever sits at the terminal runs Aside, and reads the details of an engine's error.
+    """
+    text = (error.detail if isinstance(error, EngineError) else "") or str(error)
+    return _join(text, error.remedy if isinstance(error, Refused) else None)
 
 
 def describe_notice(notice: Notice) -> str:

@@ -29,6 +29,7 @@ class Answer:
     drop_after: int | None = None  # tokens after which the connection is dropped
     html: bool = False
     pause: float = 0.0  # seconds between tokens
+    events: tuple[bytes, ...] = ()  # lines to send instead of the text
 
 
 Answers: TypeAlias = "str | Answer | Callable[[Body], str | Answer]"
@@ -46,9 +47,13 @@ class CompletionsServer:
     answers: list[Answers]
     models: tuple[str, ...] = ("HER-32B",)
     key: str = ""
-    context: int = 4096
+    entry: Body = field(default_factory=dict)  # further fields of each model in the list
+    context: int | None = 4096
     can_tokenize: bool = True
-    requests: list[Body] = field(default_factory=list)
+    grammar_field: str = ""  # the field whose grammars the server obeys, as the probe finds out
+    only_chat: bool = False
+    requests: list[Body] = field(default_factory=list)  # without the probes of grammars
+    probes: list[Body] = field(default_factory=list)
     interrupted: int = 0  # answers that the client did not read to the end
     keep_alive_requests: int = 0  # requests with which the client offered to keep the connection
     url: str = ""
@@ -57,7 +62,8 @@ class CompletionsServer:
         app = web.Application()
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/props", self._props)
-        app.router.add_post("/v1/completions", self._complete)
+        path = "/v1/chat/completions" if self.only_chat else "/v1/completions"
+        app.router.add_post(path, self._complete)
         if self.can_tokenize:
             app.router.add_post("/tokenize", self._tokenize)
         self._runner = web.AppRunner(
@@ -77,11 +83,15 @@ class CompletionsServer:
         if denied := self._check_key(request):
             return denied
         return web.json_response(
-            {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]}
+            {
+                "object": "list",
+                "data": [{"id": name, "object": "model"} | self.entry for name in self.models],
+            }
         )
 
     async def _props(self, _request: web.Request) -> web.Response:
-        return web.json_response({"default_generation_settings": {"n_ctx": self.context}})
+        settings = {} if self.context is None else {"n_ctx": self.context}
+        return web.json_response({"default_generation_settings": settings})
 
     async def _tokenize(self, request: web.Request) -> web.Response:
         self.keep_alive_requests += request.keep_alive
@@ -90,13 +100,17 @@ class CompletionsServer:
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
+        if "prompt" not in body:
+            return _error(400, "prompt is missing")
+        if "aside-" in json.dumps(body):
+            return await self._answer_probe(request, body)
         self.requests.append(body)
         self.keep_alive_requests += request.keep_alive
         if denied := self._check_key(request):
             return denied
         if body["model"] not in self.models:
             return _error(404, f"The model `{body['model']}` does not exist.")
-        if len(split_tokens(body["prompt"])) >= self.context:
+        if self.context and len(split_tokens(body["prompt"])) >= self.context:
             return _error(
                 400, "the request exceeds the available context size", "exceed_context_size_error"
             )
@@ -115,6 +129,10 @@ class CompletionsServer:
         if len(tokens) > body["max_tokens"]:
             tokens, finish = tokens[: body["max_tokens"]], "length"
         try:
+            for line in answer.events:
+                await response.write(line + b"\n")
+            if answer.events:
+                return response
             for number, token in enumerate(tokens):
                 if number == answer.drop_after:
                     if request.transport:
@@ -137,6 +155,12 @@ class CompletionsServer:
             self.interrupted += 1
             raise
         return response
+
+    async def _answer_probe(self, request: web.Request, body: Body) -> web.StreamResponse:
+        """Answer as a server that knows only its own field for grammars."""
+        self.probes.append(body)
+        obeys = self.grammar_field in body
+        return await self._stream(request, body, Answer("aside-x-12" if obeys else "Evening."))
 
     def _answer(self, body: Body) -> Answer:
         entry = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]

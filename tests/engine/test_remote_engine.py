@@ -171,18 +171,18 @@ async def test_an_interrupted_stream_is_not_repeated() -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "text"),
     [
-        (Answer(status=500, error="secret prompt"), EngineDied, "status 500"),
+        (Answer(status=500, error="secret prompt"), EngineDied, "failed. Try again"),
         (Answer(status=503, error="Loading model"), EngineBusy, "busy"),
         (Answer(status=429), EngineBusy, "busy"),
-        (Answer(status=401), EngineError, "key"),
-        (Answer(status=404), EngineError, "Check model and base_url"),
+        (Answer(status=401), EngineError, "refused the request"),
+        (Answer(status=404), EngineError, "refused the request"),
         (
             Answer(status=400, error="This model's maximum context length is 10"),
             PromptTooLong,
             "too long",
         ),
-        (Answer(status=418, error="secret prompt"), EngineError, "status 418"),
-        (Answer(html=True), EngineError, "not an OpenAI-compatible"),
+        (Answer(status=418, error="secret prompt"), EngineError, "refused the request"),
+        (Answer(html=True), EngineError, "refused the request"),
     ],
 )
 async def test_each_failure_has_an_error_that_names_it_and_quotes_no_prompt(

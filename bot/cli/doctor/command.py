@@ -49,7 +49,7 @@ def _print(checks: Sequence[Check]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    marks = {"good": "✓", "note": "·", "bad": "✗", "skipped": "-"}
+    marks = {"good": "✓", "note": "·", "bad": "✗"}
     table = Table(box=None, show_header=False, pad_edge=False)
     for check in checks:
         remedy = f"\n→ {check.remedy}" if check.remedy else ""
