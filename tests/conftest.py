@@ -10,8 +10,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 HERE: Final = Path(__file__).parent
-SLOW_FOLDERS: Final = frozenset({"play", "proof"})
-SLOW_MARKS: Final = frozenset({"model", "program", *SLOW_FOLDERS})
+SLOW_FOLDERS: Final = frozenset({"bench", "play", "proof", "tryout"})
+MARKED_FOLDERS: Final = frozenset({"play", "proof"})
+SLOW_FILES: Final = frozenset(
+    {
+        "cli/test_bench.py",
+        "cli/test_evaluate.py",
+        "cli/test_models.py",
+        "cli/test_setup.py",
+        "cli/test_standard_streams.py",
+        "her/test_reply_parser_properties.py",
+        "terminal/test_pseudo_terminal.py",
+        "weights/test_build.py",
+    }
+)
+"""Files whose tests take several seconds each, mostly because they start programs."""
+
+SLOW_MARKS: Final = frozenset({"model", "program"})
 
 # A shell without job control starts background programs with SIGINT ignored, and their children
 # inherit that. The tests of Ctrl-C need Python's own handler.
@@ -28,10 +43,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A group runs in one of the worker processes, so that its fixture is made only once.
     """
     for item in items:
-        folder = item.path.relative_to(HERE).parts[0]
-        if folder in SLOW_FOLDERS:
+        path = item.path.relative_to(HERE)
+        folder = path.parts[0]
+        if folder in MARKED_FOLDERS:
             item.add_marker(folder)
-        if any(item.get_closest_marker(mark) for mark in SLOW_MARKS):
+        if (
+            folder in SLOW_FOLDERS
+            or path.as_posix() in SLOW_FILES
+            or any(item.get_closest_marker(mark) for mark in SLOW_MARKS)
+        ):
             item.add_marker("slow")
         if shared := sorted(_shared_fixtures(item)):
             item.add_marker(pytest.mark.xdist_group(shared[0]))

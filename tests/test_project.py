@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import dev
+from tests import conftest
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -89,6 +90,11 @@ def test_the_slow_tests_and_the_others_are_all_tests_of_ci() -> None:
     selections = {tuple(words[-2:]) for words in commands(WORKFLOW) if words[0] == "test"}
     assert ("-m", "slow") in selections
     assert any(selection[-1] == 'slow"' for selection in selections)
+
+
+def test_every_slow_file_and_folder_exists() -> None:
+    for name in (*conftest.SLOW_FILES, *conftest.SLOW_FOLDERS):
+        assert (ROOT / "tests" / name).exists(), name
 
 
 def test_contributing_names_every_check() -> None:

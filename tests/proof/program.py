@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.loopback import Channel
     from tests.play.harness import Evening
 
-PATIENCE = 40.0  # seconds for a start or a reply on a busy machine
+PATIENCE = 90.0  # seconds for a start or a reply on a busy machine
 
 
 def answer_to(prompt: str) -> str:

@@ -14,6 +14,7 @@ from bot.errors import StoreError
 from bot.store import sqlite_errors
 from bot.store.database import Database
 from tests.store.conftest import from_outside
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -159,11 +160,11 @@ async def test_close_waits_for_the_transaction_and_ends_all_threads(path: Path) 
         await transaction.execute("CREATE TABLE words (word TEXT NOT NULL)")
     await closing_task
     await database.close()
-    assert not [
-        thread
-        for thread in set(threading.enumerate()) - before
-        if not thread.name.startswith("asyncio_")
-    ]
+    await until(
+        lambda: all(
+            thread.name.startswith("asyncio_") for thread in set(threading.enumerate()) - before
+        )
+    )
     with pytest.raises(StoreError, match="closed"):
         await words(database)
     assert from_outside(path, "SELECT count(*) FROM words") == [(0,)]
