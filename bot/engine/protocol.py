@@ -7,18 +7,22 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
+    from bot.her.layout import Message
     from bot.her.prompt import Prompt
 
 
 class Dialect(StrEnum):
     """The prompt layout that a model understands.
 
-    HER is the layout of HER's training data. STAND_IN is for models that were not trained on it.
+    HER is the layout of HER's training data. PLAIN describes HER's structure in plain words, for
+    models that were not trained on it. STAND_IN is a short prompt with a tight grammar, for very
+    small models.
     """
 
     HER = "her"
+    PLAIN = "plain"
     STAND_IN = "stand-in"
 
 
@@ -35,6 +39,14 @@ class Sampling:
     min_p: float = 0.0
     repeat_penalty: float = 1.0
     dry: float = 0.0  # strength of DRY, which penalises repeated phrases; 0.8 is usual
+
+
+class PromptFormat(Protocol):
+    """Turns messages into a prompt, with the control tokens of the model."""
+
+    def render(self, messages: Sequence[Message], *, prefill: str) -> Prompt:
+        """Return the prompt for the assistant's next message, which begins with `prefill`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,7 @@ class EngineInfo:
     supports_grammar: bool = False  # whether a grammar can constrain the replies
     minds: int = 1  # replies generated at once; further ones wait in the queue
     memory: str = ""  # how the model is placed in memory, if the engine chose that
+    prompt_format: PromptFormat | None = None  # None: ChatML
 
 
 @dataclass(frozen=True, slots=True)

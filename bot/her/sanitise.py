@@ -29,6 +29,8 @@ _BREAK = re.compile(rf"\r\n|[{LINE_BREAKS}]")
 _ANY_LABEL = re.compile(rf"[\W_]{{0,12}}\w[^{COLONS}]{{0,60}}[{COLONS}](?!//)")
 _HEADING = re.compile(r"(?<!=)={3,}([^=\n]+)={3,}")
 _HEADING_LINE = re.compile(r"^([^\S\n]*)={3,}(?=[^=\n])", re.MULTILINE)
+# The switches of Qwen3 (/think, /no_think), SmolLM3 and GLM (/nothink).
+_MODE_SWITCH = re.compile(r"(?<![\w/])/(?=(?:no[_-]?)?think(?:ing)?\b)", re.IGNORECASE)
 _CONTROL = re.compile(
     r"<([|｜][^<>|｜\s]{1,64}[|｜]|/?(?:s|bos|eos|unk|pad|tool_call|tool_response|start_of_turn|end_of_turn))>"
 )
@@ -37,9 +39,11 @@ _CONTROL = re.compile(
 def sanitise_text(text: str) -> str:
     """Return `text` with HER's tags in brackets that the model does not read as tags.
 
-    `<role_thinking>` becomes `‹role_thinking›`, in every spelling that `tag_scanner` knows.
+    `<role_thinking>` becomes `‹role_thinking›`, in every spelling that `tag_scanner` knows. Words
+    such as `/no_think`, with which some models' training switches thinking, get another slash.
     Everything else stays unchanged.
     """
+    text = _MODE_SWITCH.sub("⁄", text)
     while (quoted := _quote_tags(text)) != text:
         text = quoted
     return text

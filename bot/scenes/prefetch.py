@@ -71,6 +71,7 @@ async def predict_prefix(
         requirements=generator.engine.info.requirements,
         empty_think=generator.limits.empty_think,
         left_out=fitted.left_out,
+        prompt_format=generator.engine.info.prompt_format,
     )
     return find_common_prefix(fitted.prompt, with_line)
 

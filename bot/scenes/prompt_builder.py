@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
 from bot.errors import PromptTooLong
-from bot.her import layout, stand_in_layout
+from bot.her import layout, plain_layout, stand_in_layout
 from bot.her.chatml import PREFILL, render_chatml
 from bot.her.grammar import (
     build_her_continuation_grammar,
@@ -20,7 +20,8 @@ from bot.scenes import mind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.engine.protocol import Engine
+    from bot.engine.protocol import Engine, PromptFormat
+    from bot.her.layout import Message
     from bot.her.prompt import Prompt
     from bot.library.scenario import Scenario
     from bot.scenes.turn import Turn
@@ -50,6 +51,7 @@ def build_prompt(
     notes: Sequence[str] = (),
     left_out: Sequence[Turn] = (),
     opening: str = "",
+    prompt_format: PromptFormat | None = None,
 ) -> Prompt:
     """Return the prompt for this character's next turn after `turns`.
 
@@ -61,14 +63,29 @@ def build_prompt(
     person = scenario.character(character)
     sheet = mind.build_sheet(scenario, person, (*left_out, *turns), requirements=requirements)
     heard = mind.build_history(character, turns, notes)
-    if dialect is Dialect.STAND_IN:
-        return render_chatml(
-            stand_in_layout.build_messages(sheet, mind.build_examples(person), heard),
-            prefill=opening or PREFILL,
-        )
-    return render_chatml(
-        layout.build_messages(sheet, heard), prefill=opening or PREFILL, empty_think=empty_think
-    )
+    prefill = opening or PREFILL
+    match dialect:
+        case Dialect.HER:
+            messages = layout.build_messages(sheet, heard)
+            return render_prompt(messages, prompt_format, prefill, empty_think=empty_think)
+        case Dialect.PLAIN:
+            messages = plain_layout.build_messages(sheet, mind.build_examples(person), heard)
+        case Dialect.STAND_IN:
+            messages = stand_in_layout.build_messages(sheet, mind.build_examples(person), heard)
+    return render_prompt(messages, prompt_format, prefill)
+
+
+def render_prompt(
+    messages: Sequence[Message],
+    prompt_format: PromptFormat | None,
+    prefill: str,
+    *,
+    empty_think: bool = False,
+) -> Prompt:
+    """Return the prompt in the model's own format, or in ChatML if that is None."""
+    if prompt_format:
+        return prompt_format.render(messages, prefill=prefill)
+    return render_chatml(messages, prefill=prefill, empty_think=empty_think)
 
 
 def build_grammar(
@@ -119,6 +136,7 @@ async def fit_prompt(
             notes=notes,
             left_out=left_out,
             opening=opening,
+            prompt_format=engine.info.prompt_format,
         )
         if await engine.count(kept) <= budget:
             return FittedPrompt(kept, tuple(left_out))

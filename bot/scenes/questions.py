@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Request, Sampling
-from bot.her.chatml import STOPS, render_chatml
+from bot.her.chatml import STOPS
 from bot.her.layout import Message, Role, format_others_history
 from bot.scenes.mind import select_public_line
+from bot.scenes.prompt_builder import render_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ async def ask_engine(engine: Engine, scene: Scene, question: Question) -> str:
     """
     messages = (Message(Role.SYSTEM, question.manner), Message(Role.USER, question.about))
     request = Request(
-        prompt=render_chatml(messages, prefill="", empty_think=True),
+        prompt=render_prompt(messages, engine.info.prompt_format, "", empty_think=True),
         mind=f"{scene.id}/({question.name})",
         guild=str(scene.place.guild_id),
         sampling=question.sampling,

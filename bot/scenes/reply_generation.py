@@ -200,9 +200,9 @@ class ReplyGenerator:
         )
 
     def _uses_grammar(self, dialect: Dialect) -> bool:
-        """Return whether a grammar constrains replies. A stand-in always needs one."""
+        """Return whether a grammar constrains replies. All models but HER always need one."""
         return self.engine.info.supports_grammar and (
-            self.limits.guided or dialect is Dialect.STAND_IN
+            self.limits.guided or dialect is not Dialect.HER
         )
 
     async def _attempt(

@@ -88,7 +88,7 @@ class LocalEngineSettings(EngineSettings):
     weights: UserPath | None = Field(
         default=None, description="the folder for weights (default: Aside's own folder)"
     )
-    dialect: Literal["her", "stand-in"] | None = Field(
+    dialect: Literal["her", "plain", "stand-in"] | None = Field(
         default=None, description="the prompt format of the model"
     )
     sampling: SamplingSettings | None = None
@@ -142,7 +142,7 @@ class RemoteEngineSettings(EngineSettings):
         description="the model's name (default: the server's only model)",
     )
     api_key: Secret = Field(default=None, description=f"from {API_KEY} only")
-    dialect: Literal["her", "stand-in"] = Field(
+    dialect: Literal["her", "plain", "stand-in"] = Field(
         default="her", description="the prompt format of the model"
     )
     sampling: SamplingSettings | None = None

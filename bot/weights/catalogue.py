@@ -66,7 +66,7 @@ class CatalogueEntry(BaseModel):
         default=None, description="the checkpoint's dimensions, from its config.json"
     )
     licence: str
-    dialect: Literal["her", "stand-in"] = "her"
+    dialect: Literal["her", "plain", "stand-in"] = "her"
     stand_in: bool = False
     acts: bool = Field(
         default=True, description="false for a reward model, which can't play a part"

@@ -27,7 +27,7 @@ class ModelSource:
 
     path: Path
     title: str | None = None  # None: use the name in the header
-    dialect: str = "her"  # "her" or "stand-in"
+    dialect: str = "her"  # "her", "plain" or "stand-in"
     stand_in: bool = False
     sampling: SamplingAdvice = field(default_factory=SamplingAdvice)
     note: str = ""

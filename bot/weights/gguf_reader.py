@@ -136,6 +136,14 @@ class GgufFile:
         """Whether the file has a chat template."""
         return "tokenizer.chat_template" in self.values
 
+    @property
+    def is_recurrent(self) -> bool:
+        """Whether some of its layers keep a running state instead of a cache of every token."""
+        state = (".ssm.", ".wkv.", ".shortconv.")
+        return any(
+            key.startswith(f"{self.architecture}{part}") for key in self.values for part in state
+        )
+
     @cached_property
     def bytes_needed(self) -> int:
         """Minimum size of the complete file in bytes, according to its header."""

@@ -10,6 +10,7 @@ import sqlite3
 import ssl
 import sys
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -20,6 +21,7 @@ from bot.cli.doctor.machine_checks import describe_database
 from bot.cli.run.login import explain_login_error
 from bot.errors import StoreError, UserInputError
 from bot.store.store import Store
+from tests.engine import tiny_models
 from tests.loopback import LoopbackDiscord
 from tests.weights.sample_gguf import make_gguf
 
@@ -83,6 +85,35 @@ async def test_a_new_installation_passes_the_offline_checks(
     assert found(output, "Library")[0]["found"].endswith("playable scenarios")
     assert any("CPU" in check["found"] for check in found(output, "Device"))
     assert any("stand-in" in check["found"] for check in found(output, "Model"))
+
+
+@pytest.mark.parametrize(
+    ("family", "finding"),
+    [
+        (tiny_models.LLAMA_3, "its own chat template"),
+        (replace(tiny_models.LLAMA_3, template=""), "has no chat template"),
+        (replace(tiny_models.LLAMA_3, template="{{ x"), "cannot be used"),
+        (tiny_models.QWEN_3, ""),
+    ],
+)
+async def test_the_prompt_format_of_another_model_is_reported(
+    tmp_path: Path, family: tiny_models.ModelFamily, finding: str
+) -> None:
+    tiny_models.make_tiny_model(tmp_path / "other.gguf", family)
+    (tmp_path / "aside.yaml").write_text("engine: {model: other.gguf}\n")
+    status, output, _ = await doctor(tmp_path, "--offline", "--json")
+    checks = found(output, "Prompt format")
+    assert status == 0
+    assert len(checks) == bool(finding)
+    assert all(check["state"] == "note" and finding in check["found"] for check in checks)
+
+
+async def test_a_context_beyond_the_models_training_is_reported(tmp_path: Path) -> None:
+    tiny_models.make_tiny_model(tmp_path / "tiny.gguf", tiny_models.QWEN_3, context=2048)
+    (tmp_path / "aside.yaml").write_text("engine: {model: tiny.gguf, context: 4096}\n")
+    _, output, _ = await doctor(tmp_path, "--offline", "--json")
+    (check,) = found(output, "Context")
+    assert "4,096 tokens, but the model was trained with 2,048" in check["found"]
 
 
 async def test_an_invalid_model_file_fails_the_check(tmp_path: Path) -> None:

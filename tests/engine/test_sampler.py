@@ -39,7 +39,7 @@ SAMPLINGS = (
 
 
 @dataclass
-class Vocabulary:
+class FakeModel:
     """The attributes of a model that sampling without a grammar needs."""
 
     size: int = SIZE
@@ -88,7 +88,7 @@ def test_a_seed_gives_the_same_tokens_as_sampling_from_the_whole_vocabulary(
 ) -> None:
     rng = np.random.default_rng(7)
     rounds: list[Logits] = [rng.normal(0.0, spread, SIZE).astype(np.float32) for _ in range(30)]
-    sampler = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # see Vocabulary
+    sampler = Sampler(FakeModel(), sampling, 11, None)  # type: ignore[arg-type] # see FakeModel
     ours = [sampler.sample(logits) for logits in rounds]
     sampler.free()
     for one, other, logits in zip(ours, sample_natively(sampling, 11, rounds), rounds, strict=True):
@@ -107,7 +107,7 @@ def test_a_penalty_on_the_best_token_brings_back_tokens_far_below_it() -> None:
     logits = np.full(SIZE, -30.0, np.float32)
     logits[0], logits[1:9] = 20.0, np.linspace(5.0, 6.5, 8)
     sampling = Sampling(temperature=1.0, top_p=1.0, min_p=0.05, repeat_penalty=3.0)
-    sampler = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # see Vocabulary
+    sampler = Sampler(FakeModel(), sampling, 11, None)  # type: ignore[arg-type] # see FakeModel
     tokens = [sampler.sample(logits) for _ in range(30)]
     sampler.free()
     assert tokens == sample_natively(sampling, 11, [logits] * 30)
@@ -119,7 +119,7 @@ def test_a_reward_for_repetition_can_raise_a_token_from_far_below() -> None:
     logits = np.full(SIZE, -30.0, np.float32)
     logits[0], logits[7] = 14.0, 11.5
     sampling = Sampling(temperature=0.0, top_p=1.0, min_p=0.1, repeat_penalty=0.8)
-    sampler = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # see Vocabulary
+    sampler = Sampler(FakeModel(), sampling, 11, None)  # type: ignore[arg-type] # see FakeModel
     sampler.accept(7)
     sampler.accept(7)
     assert sampler.sample(logits) == 7
@@ -131,7 +131,7 @@ def test_a_high_temperature_gives_a_flat_tail_a_chance() -> None:
     logits[0], logits[1:40] = 10.0, -0.5
     rounds: list[Logits] = [logits] * 200
     sampling = Sampling(temperature=2.0, top_k=40, top_p=1.0)
-    sampler = Sampler(Vocabulary(), sampling, 11, None)  # type: ignore[arg-type] # see Vocabulary
+    sampler = Sampler(FakeModel(), sampling, 11, None)  # type: ignore[arg-type] # see FakeModel
     ours = [sampler.sample(one) for one in rounds]
     sampler.free()
     assert ours == sample_natively(sampling, 11, rounds)
@@ -145,7 +145,7 @@ def test_logits_that_are_not_finite_are_an_error_and_crash_nothing(
 ) -> None:
     logits = np.full(SIZE, bad_value if bad_value == -np.inf else 1.0, np.float32)
     logits[5] = bad_value
-    sampler = Sampler(Vocabulary(), Sampling(repeat_penalty=repeat_penalty), 11, None)  # type: ignore[arg-type] # see Vocabulary
+    sampler = Sampler(FakeModel(), Sampling(repeat_penalty=repeat_penalty), 11, None)  # type: ignore[arg-type] # see FakeModel
     with pytest.raises(DecodeError):
         sampler.sample(logits)
     sampler.free()

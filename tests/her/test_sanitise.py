@@ -48,6 +48,17 @@ def test_other_text_stays_unchanged(text: str) -> None:
     assert sanitise_text(text) == text
 
 
+@pytest.mark.parametrize("switch", ["/think", "/no_think", "/nothink", "/No_Think", "/no-thinking"])
+def test_words_that_switch_a_models_thinking_are_plain_words(switch: str) -> None:
+    plain = f"⁄{switch[1:]}"
+    assert sanitise_text(f"Say {switch}. ({switch})") == f"Say {plain}. ({plain})"
+
+
+@pytest.mark.parametrize("text", ["I/think", "//think", "/thinker", "/thin", "either/or", "/roll"])
+def test_other_slashes_stay_unchanged(text: str) -> None:
+    assert sanitise_text(text) == text
+
+
 @given(st.one_of(TAGGY, st.text(max_size=60)))
 @settings(max_examples=200, deadline=None)
 def test_tags_are_removed_and_words_are_kept(text: str) -> None:

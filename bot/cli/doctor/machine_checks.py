@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import EngineInfo
     from bot.settings import LocalEngineSettings, RemoteEngineSettings, Settings
+    from bot.weights.gguf_reader import GgufFile
 
 _GPU_BUILD = (
     "reinstall llama-cpp-python for your card, for example with "
@@ -146,6 +147,7 @@ def _local(engine: LocalEngineSettings, reason_to_skip: str | None) -> Iterator[
         State.GOOD,
         f"{engine.model}: {source.path.name}, {headers[0].architecture}, {size:.1f} GiB",
     )
+    yield from _model_notes(engine, headers[0])
     if source.stand_in:
         yield Check(
             "Model",
@@ -157,6 +159,30 @@ def _local(engine: LocalEngineSettings, reason_to_skip: str | None) -> Iterator[
         yield from _start_engine("Engine", engine)
     else:
         yield Check("Engine", State.NOTE, f"the model was not loaded ({reason_to_skip})")
+
+
+def _model_notes(engine: LocalEngineSettings, header: GgufFile) -> Iterator[Check]:
+    from bot.engine.chat_template import ChatTemplate
+
+    template = str(header.values.get("tokenizer.chat_template", ""))
+    if template and "<|im_start|>" not in template:
+        if ChatTemplate.load(template):
+            found = "the model uses its own chat template; a grammar keeps HER's structure"
+        else:
+            found = "the model's chat template cannot be used, so its replies may be poor"
+        yield Check("Prompt format", State.NOTE, found, "for HER's own format, use a HER model")
+    elif not template and not header.architecture.startswith("qwen"):
+        found = "the file has no chat template, so replies may be poor"
+        yield Check("Prompt format", State.NOTE, found, "use an instruction-tuned model")
+    if header.is_recurrent:
+        found = f"a {header.architecture} model reads its whole prompt again for each reply"
+        yield Check("Context", State.NOTE, found, "use a transformer model for long scenes")
+    if engine.context and header.context and engine.context > header.context:
+        found = (
+            f"`engine.context` is {engine.context:,} tokens, but the model was trained with "
+            f"{header.context:,}; beyond that its replies get worse"
+        )
+        yield Check("Context", State.NOTE, found, f"set it to at most {header.context}")
 
 
 def _devices() -> Iterator[Check]:

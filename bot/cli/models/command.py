@@ -256,9 +256,11 @@ def _describe(entry: CatalogueEntry, here: Sequence[InstalledModel]) -> Iterator
         yield f"GGUF: {entry.source}"
     if entry.checkpoint:
         yield f"Safetensors: hf:{entry.checkpoint}"
-    prompted = (
-        "HER's own layout" if entry.dialect == "her" else "a short prompt and a tight grammar"
-    )
+    prompted = {
+        "her": "HER's own layout",
+        "plain": "HER's structure in plain words, with examples",
+        "stand-in": "a short prompt and a tight grammar",
+    }[entry.dialect]
     yield f"Prompt: {prompted}" + (" (a stand-in for HER)" if entry.stand_in else "")
     sampling = entry.sampling.model_dump(exclude_defaults=False)
     yield "Sampling: " + ", ".join(f"{name} {value:g}" for name, value in sampling.items())

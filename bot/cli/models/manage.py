@@ -26,7 +26,11 @@ def add(
         str | None, typer.Option(help="Its name (default: the name of the file).")
     ] = None,
     dialect: Annotated[
-        str, typer.Option(help="`her`, or `stand-in` for a model too small for HER's prompt.")
+        str,
+        typer.Option(
+            help="`her`, `plain` for a model that was not trained on HER's format, or `stand-in` "
+            "for a very small one."
+        ),
     ] = "her",
     licence: Annotated[
         str, typer.Option(help="Its licence, shown by `aside models list`.")

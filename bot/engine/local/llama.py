@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import llama_cpp as lib
@@ -84,24 +85,53 @@ class Model:
             self.handle
         )
 
+    @property
+    def parameters(self) -> int:
+        """Number of weights."""
+        return int(lib.llama_model_n_params(self.handle))
+
+    @property
+    def chat_template(self) -> str:
+        """The model's own chat template, or an empty string."""
+        template = lib.llama_model_chat_template(self.handle, None)
+        return template.decode("utf-8", "replace") if template else ""
+
+    @property
+    def bos(self) -> str:
+        """Spelling of the token that begins a text, or an empty string."""
+        return self._spell(lib.llama_vocab_bos(self.vocabulary))
+
+    @property
+    def eos(self) -> str:
+        """Spelling of the token that ends a text, or an empty string."""
+        return self._spell(lib.llama_vocab_eos(self.vocabulary))
+
     def free(self) -> None:
         """Release the memory. The model must not be used afterwards."""
         lib.llama_model_free(self.handle)
 
     def tokenize(self, parts: Sequence[PromptPart]) -> list[int]:
-        """Return the tokens of a prompt. Only its control parts can become control tokens."""
+        """Return the tokens of a prompt. Only its control parts can become control tokens.
+
+        The token that begins a text comes first, and once, if the model wants it.
+        """
         from bot.her.prompt import Control
 
         tokens: list[int] = []
         for part in parts:
             control = isinstance(part, Control)
-            tokens += self.encode(
-                part.token if isinstance(part, Control) else part.text, control=control
-            )
-        if lib.llama_vocab_get_add_bos(self.vocabulary):
-            start = lib.llama_vocab_bos(self.vocabulary)
-            if tokens[:1] != [start]:
-                tokens.insert(0, start)
+            text = part.token if isinstance(part, Control) else part.text
+            # A tokeniser may put a space before a text, but only at its start or after a control
+            # token.
+            if tokens and self._adds_space and not self._is_control(tokens[-1]):
+                tokens += self._encode_continuation(text, control=control)
+            else:
+                tokens += self.encode(text, control=control)
+        bos = lib.llama_vocab_bos(self.vocabulary)
+        while tokens[:1] == [bos] and tokens[1:2] == [bos]:
+            del tokens[0]
+        if lib.llama_vocab_get_add_bos(self.vocabulary) and tokens[:1] != [bos]:
+            tokens.insert(0, bos)
         return tokens
 
     def encode(self, text: str, *, control: bool = False) -> list[int]:
@@ -117,6 +147,28 @@ class Model:
                 self.vocabulary, data, len(data), buffer, room, False, control
             )
         return list(buffer[:count])
+
+    @cached_property
+    def _adds_space(self) -> bool:
+        """Whether the tokeniser puts a space before a text."""
+        return b"".join(map(self.piece, self.encode("a"))) != b"a"
+
+    def _encode_continuation(self, text: str, *, control: bool) -> list[int]:
+        """Return the tokens of a text that follows another one, without a space before it."""
+        newline = self.encode("\n")
+        tokens = self.encode(f"\n{text}", control=control)
+        if tokens[: len(newline)] == newline:
+            return tokens[len(newline) :]
+        return self.encode(text, control=control)
+
+    def _is_control(self, token: int) -> bool:
+        return bool(lib.llama_vocab_is_control(self.vocabulary, token))
+
+    def _spell(self, token: int) -> str:
+        """Return the spelling of a control token, or an empty string if there is no such token."""
+        if token < 0:
+            return ""
+        return bytes(lib.llama_vocab_get_text(self.vocabulary, token)).decode("utf-8", "replace")
 
     def piece(self, token: int) -> bytes:
         """Return the bytes of a token, which are empty for a control token."""

@@ -11,7 +11,8 @@ import itertools
 from typing import TYPE_CHECKING
 
 from bot.engine.local.local_options import LocalOptions
-from bot.engine.local.reply_stream import ReplyStream
+from bot.engine.local.model_info import build_info
+from bot.engine.local.reply_stream import WorkerReply
 from bot.engine.local.supervisor import Supervisor
 from bot.engine.local.worker_messages import (
     Cancel,
@@ -26,7 +27,6 @@ from bot.engine.local.worker_messages import (
     QueuePosition,
     Started,
 )
-from bot.engine.protocol import Dialect, EngineInfo, Sampling
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError
 from bot.her.prompt import Control, Prompt, Text
 from bot.weights import find_model, gguf_reader
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.engine.local.worker_messages import Event, Ready
-    from bot.engine.protocol import Chunk, Request
+    from bot.engine.protocol import Chunk, EngineInfo, Request
     from bot.weights.find_model import ModelSource
     from bot.weights.hub import Progress
 
@@ -55,7 +55,7 @@ class LocalEngine:
         self._options = options or LocalOptions()
         self._progress = progress
         self._ids = itertools.count(1)
-        self._streams: dict[int, ReplyStream] = {}
+        self._streams: dict[int, WorkerReply] = {}
         self._counts: dict[int, tuple[Count, asyncio.Future[int]]] = {}
         self._supervisor: Supervisor | None = None
         self._starting = asyncio.Lock()
@@ -127,7 +127,7 @@ class LocalEngine:
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply. See `Engine.generate`."""
         self._require_acceptable(request)
-        stream = ReplyStream(self._build_generate(request), request.on_queue_position)
+        stream = WorkerReply(self._build_generate(request), request.on_queue_position)
         self._streams[stream.command.id] = stream
         try:
             self._send(stream)
@@ -149,7 +149,8 @@ class LocalEngine:
 
     def on_ready(self, ready: Ready) -> None:
         """Send all waiting requests to the new worker."""
-        self._info = self._build_info(ready)
+        assert self._source is not None  # noqa: S101 - set before the worker starts
+        self._info = build_info(ready, self._options, self._source)
         self._clear_restart()
         if self._supervisor:
             for command, _ in self._counts.values():
@@ -221,7 +222,7 @@ class LocalEngine:
                 f"The queue is full with {len(self._streams)} replies. Try again later."
             )
 
-    def _send(self, stream: ReplyStream) -> None:
+    def _send(self, stream: WorkerReply) -> None:
         if self._supervisor and self._supervisor.is_ready and not stream.sent:
             stream.sent = True
             self._supervisor.send(stream.command)
@@ -240,26 +241,6 @@ class LocalEngine:
             flash_attention=options.flash_attention,
             threads=options.threads,
             check_memory=options.check_memory,
-        )
-
-    def _build_info(self, ready: Ready) -> EngineInfo:
-        source = self._source
-        assert source is not None  # noqa: S101 - for the type checker
-        return EngineInfo(
-            kind="local",
-            model=ready.model,
-            dialect=self._options.dialect or Dialect(source.dialect),
-            requirements=self._options.requirements or source.requirements,
-            context=ready.context,
-            device=ready.device,
-            layers_offloaded=ready.layers_offloaded,
-            layers=ready.layers,
-            minds=ready.minds,
-            memory=ready.memory,
-            warning=ready.warning,
-            stand_in=source.stand_in,
-            sampling=self._options.sampling.apply_to(Sampling(**source.sampling.model_dump())),
-            supports_grammar=True,
         )
 
     def _build_generate(self, request: Request) -> Generate:

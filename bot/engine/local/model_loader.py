@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.engine.chat_template import FALLBACK_TEMPLATES
 from bot.engine.local.devices import (
     Device,
     count_physical_cores,
@@ -145,6 +146,12 @@ class ModelLoader:
             layers=model.layers,
             layers_offloaded=offloaded,
             warning=self._build_warning(found, plan, offloaded, model, is_first=is_first),
+            parameters=model.parameters,
+            has_chatml=model.has_control_token(_CHATML),
+            chat_template=model.chat_template,
+            family_control=next(filter(model.has_control_token, FALLBACK_TEMPLATES), ""),
+            bos=model.bos,
+            eos=model.eos,
         )
 
     def _count_offloaded_layers(self) -> int:
@@ -175,9 +182,6 @@ class ModelLoader:
             )
         if not is_first:
             warnings.append(f"Memory ran out, so a smaller plan was used: {plan}.")
-        if not model.has_control_token(_CHATML):
-            name = self._command.name or self._path.name
-            warnings.append(f"{name} does not know ChatML's control tokens. Expect poor replies.")
         return " ".join(warnings) or None
 
 

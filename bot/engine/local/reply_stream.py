@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 ReplyEvent: TypeAlias = Started | QueuePosition | Generated | Finished | Failed
 
 
-class ReplyStream:
+class WorkerReply:
     """The command for a reply, and the events received for it so far."""
 
     def __init__(

@@ -96,6 +96,12 @@ class Ready(WorkerMessage):
     layers: int
     layers_offloaded: int
     warning: str | None
+    parameters: int
+    has_chatml: bool  # whether the model has ChatML's control tokens
+    chat_template: str  # the model's own, or empty
+    family_control: str  # the control token for which there is a fallback template, or empty
+    bos: str
+    eos: str
 
 
 class LoadFailed(WorkerMessage):
