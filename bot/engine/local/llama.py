@@ -36,6 +36,10 @@ class LoadError(Exception):
     """llama.cpp could not load the model or create a context for it."""
 
 
+class ContextError(LoadError):
+    """The model was loaded, but a context for it cannot be created or used."""
+
+
 class DecodeError(Exception):
     """A decode failed and left the context in an unknown state."""
 
@@ -214,7 +218,7 @@ class Context:
         params.no_perf = True
         handle = lib.llama_init_from_model(model.handle, params)
         if not handle:
-            raise LoadError(f"llama.cpp could not create a context of {params.n_ctx:,} tokens")
+            raise ContextError(f"llama.cpp could not create a context of {params.n_ctx:,} tokens")
         self.handle: Any = handle
         self._memory: Any = lib.llama_get_memory(handle)
         self._model = model
@@ -232,6 +236,17 @@ class Context:
         """Release the memory. The context must not be used afterwards."""
         lib.llama_batch_free(self._batch)
         lib.llama_free(self.handle)
+
+    def warm_up(self) -> None:
+        """Decode one token, so that a device or kernel that fails does so now.
+
+        Raises DecodeError. Some failures abort the process instead.
+        """
+        self.clear_batch()
+        self.add(0, 0, [0], want_logits=True)
+        self.decode()
+        self.clear_batch()
+        self.truncate(0, 0)
 
     def clear_batch(self) -> None:
         """Remove all tokens from the batch."""

@@ -17,18 +17,28 @@ from bot.engine.local.devices import (
     list_devices,
     read_free_memory,
 )
-from bot.engine.local.llama import Context, ContextPlan, LoadError, Model
+from bot.engine.local.llama import (
+    Context,
+    ContextError,
+    ContextPlan,
+    DecodeError,
+    LoadError,
+    Model,
+)
+from bot.engine.local.load_attempts import LoadAttempts
 from bot.engine.local.rpc import add_rpc_servers
 from bot.engine.local.worker_messages import Ready
 from bot.errors import EngineStartError, ModelFileError
 from bot.weights import gguf_reader
-from bot.weights.memory_plan import BATCH, Plan, PlanRequest, make_plans, make_smallest_plan
+from bot.weights.memory_plan import BATCH, make_smallest_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.engine.local.llama_log import LlamaLog
+    from bot.engine.local.load_attempts import LoadAttempt
     from bot.engine.local.worker_messages import Load
+    from bot.weights.memory_plan import Plan
 
 _CHATML = "<|im_start|>"
 _BUILD_HINT = 'Build llama-cpp-python with CMAKE_ARGS="-DGGML_CUDA=on", or set gpu_layers to 0.'
@@ -55,51 +65,44 @@ class ModelLoader:
         headers = gguf_reader.check_model(self._path)
         found = list_devices()
         gpus = [device for device in found if device.gpu]
-        candidates = self._list_plans(headers, gpus)
-        for attempt, plan in enumerate(candidates):
-            try:
-                model, context = self._load_plan(plan, gpus)
-            except LoadError as error:
-                if not _OUT_OF_MEMORY.search(self._llama_log.text):
-                    raise
-                if attempt == len(candidates) - 1:
-                    raise EngineStartError(
-                        f"Memory ran out even for the smallest plan ({plan}). Choose a smaller "
-                        "model, fewer minds or a smaller context, or close other programs."
-                    ) from error
-                self._llama_log.clear()
-                continue
-            is_first = attempt + self._command.skip_plans == 0
-            return (
-                model,
-                context,
-                self._describe(headers[0], found, plan, model, context, is_first=is_first),
-            )
-        raise AssertionError("there is always at least one plan")
-
-    def _list_plans(
-        self, headers: Sequence[gguf_reader.GgufFile], gpus: Sequence[Device]
-    ) -> Sequence[Plan]:
-        """Return the plans to try, the best first. Without a memory check there is only one."""
-        command = self._command
-        request = PlanRequest(
-            context=command.context,
-            minds=command.minds,
-            cache_type=command.cache_type,
-            gpu_layers=_parse_gpu_layers(command),
-            flash_attention=command.flash_attention != "off",
+        attempts = LoadAttempts(
+            self._command, headers, [device.free for device in gpus], read_free_memory()
         )
-        if not command.check_memory:
-            unlimited = [2**60 for _ in gpus]
-            return make_plans(headers, unlimited, None, request)[:1]
-        fitting = make_plans(headers, [device.free for device in gpus], read_free_memory(), request)
-        if not fitting:
-            raise ModelFileError(_describe_shortage(make_smallest_plan(headers, request), gpus))
-        return fitting[min(command.skip_plans, len(fitting) - 1) :]
+        attempt = attempts.choose_first()
+        if not attempt:
+            raise ModelFileError(_describe_shortage(make_smallest_plan(headers, attempts.request), gpus))
+        while True:
+            try:
+                model, context = self._load_attempt(attempt, gpus)
+            except LoadError as error:
+                attempt = self._choose_next(attempts, attempt, error)
+                self._llama_log.clear()
+            else:
+                return model, context, self._describe(headers[0], found, attempt, model, context)
 
-    def _load_plan(self, plan: Plan, gpus: Sequence[Device]) -> tuple[Model, Context]:
+    def _choose_next(
+        self, attempts: LoadAttempts, failed: LoadAttempt, error: LoadError
+    ) -> LoadAttempt:
+        """Return the next attempt. Raise an error if none is left."""
+        out_of_memory = bool(_OUT_OF_MEMORY.search(self._llama_log.text))
+        following = attempts.choose_next(
+            failed,
+            out_of_memory=out_of_memory,
+            model_loaded=isinstance(error, ContextError),
+        )
+        if following:
+            return following
+        if out_of_memory:
+            raise EngineStartError(
+                f"Memory ran out even for the smallest plan ({failed.plan}). Choose a smaller "
+                "model, fewer minds or a smaller context, or close other programs."
+            ) from error
+        raise error
+
+    def _load_attempt(self, attempt: LoadAttempt, gpus: Sequence[Device]) -> tuple[Model, Context]:
+        plan = attempt.plan
         try:
-            model = Model(self._path, plan.gpu_layers if gpus else 0)
+            model = Model(self._path, plan.gpu_layers if gpus and attempt.uses_gpu else 0)
         except LoadError as error:
             if unknown := _UNKNOWN_ARCHITECTURE.search(self._llama_log.text):
                 raise ModelFileError(
@@ -117,24 +120,30 @@ class ModelLoader:
             threads=self._command.threads or count_physical_cores(),
             batch=max(BATCH, 2 * plan.minds),
             cache_type=plan.cache_type,
-            flash_attention=self._command.flash_attention,
+            flash_attention=attempt.flash_attention,
         )
         try:
-            return model, Context(model, context_plan)
+            context = Context(model, context_plan)
         except LoadError:
             model.free()
             raise
+        try:
+            context.warm_up()
+        except DecodeError as error:
+            context.free()
+            model.free()
+            raise ContextError(f"llama.cpp could not decode: {error}") from error
+        return model, context
 
     def _describe(
         self,
         header: gguf_reader.GgufFile,
         found: list[Device],
-        plan: Plan,
+        attempt: LoadAttempt,
         model: Model,
         context: Context,
-        *,
-        is_first: bool,
     ) -> Ready:
+        plan = attempt.plan
         offloaded = self._count_offloaded_layers() if plan.gpu_layers else 0
         gpus = [str(device) for device in found if device.gpu]
         return Ready(
@@ -145,7 +154,7 @@ class ModelLoader:
             device=" + ".join(gpus) if offloaded else "CPU",
             layers=model.layers,
             layers_offloaded=offloaded,
-            warning=self._build_warning(found, plan, offloaded, model, is_first=is_first),
+            warning=self._build_warning(found, attempt, offloaded, model),
             parameters=model.parameters,
             has_chatml=model.has_control_token(_CHATML),
             chat_template=model.chat_template,
@@ -163,7 +172,7 @@ class ModelLoader:
         return sum(device != "CPU" for device in devices.values())
 
     def _build_warning(
-        self, found: list[Device], plan: Plan, offloaded: int, model: Model, *, is_first: bool
+        self, found: list[Device], attempt: LoadAttempt, offloaded: int, model: Model
     ) -> str | None:
         requested = self._command.gpu_layers
         unused = find_unused_gpus(found)
@@ -180,19 +189,15 @@ class ModelLoader:
             warnings.append(
                 f"Only {offloaded} of {model.layers} layers fit on the GPU, so replies are slow."
             )
-        if not is_first:
-            warnings.append(f"Memory ran out, so a smaller plan was used: {plan}.")
+        if changes := attempt.describe_changes():
+            warnings.append(changes)
+        context, trained = attempt.plan.context, model.trained_context
+        if context > trained > 0:
+            warnings.append(
+                f"The context has {context:,} tokens, but the model was trained with {trained:,}. "
+                "Beyond that its replies get worse."
+            )
         return " ".join(warnings) or None
-
-
-def _parse_gpu_layers(command: Load) -> int | None:
-    match command.gpu_layers:
-        case int():
-            return command.gpu_layers
-        case "all":
-            return -1
-        case _:
-            return None
 
 
 def _describe_shortage(minimum: Plan, gpus: Sequence[Device]) -> str:

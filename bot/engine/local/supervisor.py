@@ -22,6 +22,8 @@ _OUT_OF_MEMORY = re.compile(r"out of memory|failed to allocate", re.IGNORECASE)
 _CHECK_SECONDS = 0.5  # between two checks of a worker's silence
 _STARTUP_SECONDS = 60.0  # extra time for the first heartbeat, needed on a busy machine
 _MAX_BACKOFF = 30.0  # seconds
+_MAX_STEPS = 4  # more modest ways to load a model, before its crash is an error
+_SIGKILL = 9  # sent by Linux if memory runs out
 _STABLE_SECONDS = 60.0  # lifetime of a worker after which its death resets the backoff
 
 
@@ -58,6 +60,7 @@ class Supervisor:
         self._is_ready = False
         self._silent_seconds = 0.0
         self._kill_reason = ""
+        self._steps_down = False  # whether the next worker loads the model in another way
         self._task: asyncio.Task[None] | None = None
         self._first_ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
 
@@ -104,6 +107,9 @@ class Supervisor:
             started = time.monotonic()
             reason = await self._run_worker()
             if not self._first_ready.done():
+                if self._steps_down:
+                    log.warning("%s Trying a more modest way to load the model.", reason)
+                    continue
                 self._first_ready.set_exception(reason)
                 return
             deaths = 1 if time.monotonic() - started > _STABLE_SECONDS else deaths + 1
@@ -132,15 +138,30 @@ class Supervisor:
                 "The model's worker sent an invalid message. Reinstall Aside."
             )
         finally:
+            was_ready = self._is_ready
             self._worker, self._is_ready = None, False
             watchdog.cancel()
             status = await worker.terminate()
-        if not failure and _OUT_OF_MEMORY.search(worker.recent_stderr):
-            self._load = self._load.model_copy(update={"skip_plans": self._load.skip_plans + 1})
+        self._steps_down = False
+        if not failure and not self._kill_reason and status:
+            self._step_down(status, worker.recent_stderr, was_ready=was_ready)
         reason = failure or EngineStartError(self._describe_exit(status))
         if self._first_ready.done():
             self._listener.on_worker_exit(str(reason))
         return reason
+
+    def _step_down(self, status: int, stderr: str, *, was_ready: bool) -> None:
+        """Make the next worker skip what has crashed this one, unless it crashed by its work."""
+        load = self._load
+        killed_while_loading = status == -_SIGKILL and not was_ready
+        ran_out = killed_while_loading or bool(_OUT_OF_MEMORY.search(stderr))
+        if load.skip_plans + load.skip_choices >= _MAX_STEPS:
+            return
+        if ran_out:
+            self._load = load.model_copy(update={"skip_plans": load.skip_plans + 1})
+        elif not was_ready:
+            self._load = load.model_copy(update={"skip_choices": load.skip_choices + 1})
+        self._steps_down = self._load is not load
 
     def _handle(self, event: Event) -> EngineError | None:
         """Process an event. Return the error that it reports, if any."""

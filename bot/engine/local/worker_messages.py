@@ -36,6 +36,7 @@ class Load(WorkerMessage):
     rpc: tuple[str, ...]
     host_memory: int
     skip_plans: int = 0  # number of the best plans to skip, since they ran out of memory before
+    skip_choices: int = 0  # number of automatic choices to step down from, since they crashed
     flash_attention: str
     threads: int | None
     check_memory: bool
