@@ -141,3 +141,17 @@ async def test_a_sliding_window_model_continues_a_changed_prompt_correctly(tmp_p
     async with running(tmp_path, GEMMA_3) as engine:
         fresh, _ = await listen(engine, request("", prompt=changed, mind="a", sampling=GREEDY))
     assert continued[:12] == fresh[:12]
+
+
+async def test_a_context_beyond_the_models_training_gives_a_warning(tmp_path: Path) -> None:
+    path = make_tiny_model(tmp_path / "short.gguf", QWEN_3, context=512)
+    engine = LocalEngine(LocalOptions(model=str(path), context=1024, minds=1, threads=1))
+    await engine.start()
+    try:
+        assert engine.info.context == 1024
+        assert engine.info.warning == (
+            "The context has 1,024 tokens, but the model was trained with 512. "
+            "Beyond that its replies get worse."
+        )
+    finally:
+        await engine.close()

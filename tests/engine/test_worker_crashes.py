@@ -164,6 +164,41 @@ async def test_the_worker_dies_with_a_killed_bot() -> None:
     pytest.fail("the worker is still alive five seconds after the bot was killed")
 
 
+def find_children() -> set[int]:
+    """Return the process ids of this process's children."""
+    threads = Path("/proc/self/task").iterdir()
+    lists = [(thread / "children").read_text(encoding="ascii").split() for thread in threads]
+    return {int(pid) for pids in lists for pid in pids}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+@pytest.mark.parametrize(
+    ("signal_number", "change"),
+    [
+        (signal.SIGABRT, "Flash attention failed, so it is off."),
+        (signal.SIGKILL, "Memory ran out, so a smaller plan was used"),
+    ],
+)
+async def test_a_worker_that_crashes_while_it_loads_loads_in_another_way(
+    signal_number: int, change: str
+) -> None:
+    before = find_children()
+    engine = LocalEngine(LocalOptions(threads=1))
+    starting = asyncio.create_task(engine.start())
+    for _ in range(2000):
+        if started := find_children() - before:
+            break
+        await asyncio.sleep(0.01)
+    os.kill(started.pop(), signal_number)
+    await starting
+    try:
+        assert engine.info.warning
+        assert engine.info.warning.startswith(change)
+        assert (await listen(engine, request("Hello?", max_tokens=4)))[0]
+    finally:
+        await engine.close()
+
+
 async def drain(stream: AsyncGenerator[Chunk, None]) -> None:
     async for _ in stream:
         pass
