@@ -36,8 +36,12 @@ class ModelFamily:
     end_of_turn: str
     controls: tuple[str, ...] = field(default=())
     add_bos: bool = True
+    uses_sentencepiece: bool = False  # a vocabulary in which a text begins with a space
 
 
+LLAMA_2: Final = ModelFamily(
+    "llama", chat_templates.MISTRAL, "<s>", "</s>", ("<unk>",), uses_sentencepiece=True
+)
 QWEN_3: Final = ModelFamily(
     "qwen3",
     chat_templates.CHATML,
@@ -90,6 +94,8 @@ def make_tiny_model(path: Path, family: ModelFamily, *, context: int = 8192, see
 
 def _add_vocabulary(writer: GGUFWriter, family: ModelFamily) -> int:
     """Write a vocabulary of all bytes and the control tokens, and return its size."""
+    if family.uses_sentencepiece:
+        return _add_sentencepiece_vocabulary(writer, family)
     controls = (family.bos, family.end_of_turn, *family.controls)
     letters = list(_byte_letters())
     merged = letters[ord("t")] + letters[ord("h")]
@@ -103,6 +109,28 @@ def _add_vocabulary(writer: GGUFWriter, family: ModelFamily) -> int:
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(1)
     writer.add_add_bos_token(family.add_bos)
+    writer.add_chat_template(family.template)
+    return len(tokens)
+
+
+def _add_sentencepiece_vocabulary(writer: GGUFWriter, family: ModelFamily) -> int:
+    controls = (family.bos, family.end_of_turn, *family.controls)
+    letters = ["▁", *map(chr, range(33, 127))]
+    tokens = [*controls, *(f"<0x{byte:02X}>" for byte in range(256)), *letters]
+    types = [
+        *[TokenType.CONTROL] * len(controls),
+        *[TokenType.BYTE] * 256,
+        *[TokenType.NORMAL] * len(letters),
+    ]
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(tokens)
+    writer.add_token_types(types)
+    writer.add_token_scores([-float(number) for number in range(len(tokens))])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    writer.add_unk_token_id(2)
+    writer.add_add_bos_token(family.add_bos)
+    writer.add_add_space_prefix(True)
     writer.add_chat_template(family.template)
     return len(tokens)
 
