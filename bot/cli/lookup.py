@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
-from bot.errors import NameNotFound, ScenarioError, UserInputError
+from bot.errors import AsideError, NameNotFound, ScenarioError, UserInputError
 from bot.library.name_matching import find_nearest, spoken_names
 from bot.library.normalise import normalise
 from bot.library.scenario_files import ScenarioFile, read_scenario_file
-from bot.weights.find_model import find_entry
+from bot.weights.find_model import find_entry, find_model
 
 if TYPE_CHECKING:
+    from bot.engine.local.model_traits import ModelTraits
+    from bot.engine.protocol import PromptFormat
     from bot.library.library import Library
     from bot.library.scenario import Scenario
     from bot.settings import Settings
@@ -54,8 +56,16 @@ def choose_dialect(settings: Settings) -> Dialect:
         return Dialect.HER
     if settings.engine.dialect is not None:
         return Dialect(settings.engine.dialect)
-    entry = _find_entry(settings)
-    return Dialect(entry.dialect) if entry else Dialect.HER
+    if entry := _find_entry(settings):
+        return Dialect(entry.dialect)
+    traits = _read_traits(settings)
+    return traits.choose_dialect() if traits else Dialect.HER
+
+
+def choose_prompt_format(settings: Settings) -> PromptFormat | None:
+    """Return the prompt format of the model in the settings, or None for ChatML."""
+    traits = _read_traits(settings) if settings.model_chosen else None
+    return traits.choose_template() if traits else None
 
 
 def choose_requirements(settings: Settings) -> str:
@@ -64,6 +74,19 @@ def choose_requirements(settings: Settings) -> str:
         return settings.engine.requirements
     entry = _find_entry(settings) if settings.model_chosen else None
     return entry.requirements if entry else ""
+
+
+def _read_traits(settings: Settings) -> ModelTraits | None:
+    """Return the traits of the local model in the settings, if its file is on this machine."""
+    from bot.engine.local.model_traits import read_traits
+
+    engine = settings.engine
+    if engine.kind != "local":
+        return None
+    try:
+        return read_traits(find_model(engine.model, folder=engine.weights, fetching=False).path)
+    except AsideError:
+        return None
 
 
 def _find_entry(settings: Settings) -> CatalogueEntry | None:

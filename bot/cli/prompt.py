@@ -30,6 +30,7 @@ def prompt(
     """Print the exact text that the engine receives for a character's next turn."""
     from bot.cli.lookup import (
         choose_dialect,
+        choose_prompt_format,
         choose_requirements,
         find_character,
         find_scenario,
@@ -50,5 +51,6 @@ def prompt(
             chosen,
             requirements=choose_requirements(settings),
             empty_think=settings.play.empty_think,
+            prompt_format=choose_prompt_format(settings),
         ).text
     )

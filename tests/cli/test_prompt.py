@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.conftest import MORNING, complaint, put
+from tests.engine.tiny_models import GEMMA_3, make_tiny_model
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Aside
@@ -37,6 +39,16 @@ def test_the_prompt_ends_with_the_open_planning_tag(aside: Aside) -> None:
     assert text.endswith("<|im_start|>assistant\n<system_thinking>")
     assert "He wants to be amused." in text
     assert "She fears the letter" not in text
+
+
+def test_a_model_without_chatml_gets_its_own_chat_template(aside: Aside) -> None:
+    make_tiny_model(Path("gemma.gguf"), GEMMA_3)
+    put("aside.yaml", OTHER_MODEL.replace("demo", "gemma.gguf"))
+    text = shown(aside, "morning-call", "Mr Bennet")
+    assert text.startswith("<bos><start_of_turn>user\nYou are Mr Bennet from Pride and Prejudice.")
+    assert text.endswith("<end_of_turn>\n<start_of_turn>model\n<system_thinking>")
+    plain = shown(aside, "morning-call", "Mr Bennet", "--dialect", "plain")
+    assert "===Requirements===\nWrite Mr Bennet's next turn" in plain
 
 
 def test_a_mind_has_its_own_thoughts_but_only_the_public_part_of_others(aside: Aside) -> None:

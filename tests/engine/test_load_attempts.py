@@ -9,7 +9,7 @@ import pytest
 from bot.engine.local.load_attempts import LoadAttempt, LoadAttempts
 from bot.engine.local.worker_messages import Load
 from bot.weights import gguf_reader
-from bot.weights.find_model import resolve
+from bot.weights.find_model import find_model
 
 SMALL_GPU = (1000 * 2**20,)  # room for the demo model with a q8_0 cache only
 
@@ -30,7 +30,7 @@ def attempts(
         "threads": None,
         "check_memory": True,
     }
-    headers = gguf_reader.check(resolve("demo").path)
+    headers = gguf_reader.check_model(find_model("demo").path)
     return LoadAttempts(Load(**{**defaults, **settings}), headers, gpus_free, main_free)
 
 

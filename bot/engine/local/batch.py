@@ -13,8 +13,9 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from bot.engine.local.fair_queue import FairQueue
+from bot.engine.local.grammar_state import GrammarError
 from bot.engine.local.llama import DecodeError
-from bot.engine.local.sampler import GrammarError, Sampler
+from bot.engine.local.sampler import Sampler
 from bot.engine.local.sequence import ReplySequence
 from bot.engine.local.slots import (
     CANONICAL_CHUNK,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.weights.memory_plan import PlanRequest, plans
+from bot.weights.memory_plan import PlanRequest, make_plans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +161,9 @@ class LoadAttempts:
         return replace(attempt, plans=found, index=0, request=request, changes=changes)
 
     def _find_plans(self, request: PlanRequest, *, uses_gpu: bool) -> tuple[Plan, ...]:
-        found = plans(self._headers, self._gpus_free if uses_gpu else (), self._main_free, request)
+        found = make_plans(
+            self._headers, self._gpus_free if uses_gpu else (), self._main_free, request
+        )
         return found if self._command.check_memory else found[:1]
 
 

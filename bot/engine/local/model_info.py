@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from bot.engine.chat_template import ChatTemplate
 from bot.engine.protocol import Dialect, EngineInfo, Sampling
 
 if TYPE_CHECKING:
     from bot.engine.local.local_options import LocalOptions
+    from bot.engine.local.model_traits import ModelTraits
     from bot.engine.local.worker_messages import Ready
     from bot.weights.find_model import ModelSource
-
-_PLAIN_PARAMETERS: Final = 3 * 10**9
-"""Weights from which a model follows HER's structure when it is described to it. Qwen3's 4B does,
-and its 1.7B does not."""
 
 
 def build_info(ready: Ready, options: LocalOptions, source: ModelSource) -> EngineInfo:
@@ -23,22 +19,19 @@ def build_info(ready: Ready, options: LocalOptions, source: ModelSource) -> Engi
     A model without ChatML's control tokens gets its own chat template. If the catalogue does not
     know it, it was not trained on HER's layout.
     """
-    template = None
+    traits = ready.traits
+    template = traits.choose_template()
     warnings = [ready.warning] if ready.warning else []
-    if not ready.has_chatml:
-        special = {"bos": ready.bos, "eos": ready.eos}
-        template = ChatTemplate.load(ready.chat_template, **special)
-        template = template or ChatTemplate.load_fallback(ready.family_control, **special)
-        if template is None:
-            warnings.append(
-                f"{ready.model} has neither ChatML's control tokens nor a usable chat template. "
-                "Expect poor replies."
-            )
-    is_foreign = not ready.has_chatml and source.title is None
+    if not traits.has_chatml and template is None:
+        warnings.append(
+            f"{ready.model} has neither ChatML's control tokens nor a usable chat template. "
+            "Expect poor replies."
+        )
+    is_foreign = not traits.has_chatml and source.title is None
     return EngineInfo(
         kind="local",
         model=ready.model,
-        dialect=options.dialect or _choose_dialect(ready, source, is_foreign=is_foreign),
+        dialect=options.dialect or choose_dialect(traits, source),
         requirements=options.requirements or source.requirements,
         context=ready.context,
         device=ready.device,
@@ -54,7 +47,6 @@ def build_info(ready: Ready, options: LocalOptions, source: ModelSource) -> Engi
     )
 
 
-def _choose_dialect(ready: Ready, source: ModelSource, *, is_foreign: bool) -> Dialect:
-    if not is_foreign:
-        return Dialect(source.dialect)
-    return Dialect.PLAIN if ready.parameters >= _PLAIN_PARAMETERS else Dialect.STAND_IN
+def choose_dialect(traits: ModelTraits, source: ModelSource) -> Dialect:
+    """Return the catalogue's dialect for a model, or what its traits suggest."""
+    return Dialect(source.dialect) if source.title is not None else traits.choose_dialect()

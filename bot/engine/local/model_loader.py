@@ -26,6 +26,7 @@ from bot.engine.local.llama import (
     Model,
 )
 from bot.engine.local.load_attempts import LoadAttempts
+from bot.engine.local.model_traits import CHATML_CONTROL, ModelTraits
 from bot.engine.local.rpc import add_rpc_servers
 from bot.engine.local.worker_messages import Ready
 from bot.errors import EngineStartError, ModelFileError
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from bot.engine.local.worker_messages import Load
     from bot.weights.memory_plan import Plan
 
-_CHATML = "<|im_start|>"
 _BUILD_HINT = 'Build llama-cpp-python with CMAKE_ARGS="-DGGML_CUDA=on", or set gpu_layers to 0.'
 _UNKNOWN_ARCHITECTURE = re.compile(r"unknown model architecture: '([^']+)'")
 _OUT_OF_MEMORY = re.compile(
@@ -70,7 +70,9 @@ class ModelLoader:
         )
         attempt = attempts.choose_first()
         if not attempt:
-            raise ModelFileError(_describe_shortage(make_smallest_plan(headers, attempts.request), gpus))
+            raise ModelFileError(
+                _describe_shortage(make_smallest_plan(headers, attempts.request), gpus)
+            )
         while True:
             try:
                 model, context = self._load_attempt(attempt, gpus)
@@ -155,12 +157,7 @@ class ModelLoader:
             layers=model.layers,
             layers_offloaded=offloaded,
             warning=self._build_warning(found, attempt, offloaded, model),
-            parameters=model.parameters,
-            has_chatml=model.has_control_token(_CHATML),
-            chat_template=model.chat_template,
-            family_control=next(filter(model.has_control_token, FALLBACK_TEMPLATES), ""),
-            bos=model.bos,
-            eos=model.eos,
+            traits=_get_traits(model),
         )
 
     def _count_offloaded_layers(self) -> int:
@@ -198,6 +195,17 @@ class ModelLoader:
                 "Beyond that its replies get worse."
             )
         return " ".join(warnings) or None
+
+
+def _get_traits(model: Model) -> ModelTraits:
+    return ModelTraits(
+        parameters=model.parameters,
+        has_chatml=model.has_control_token(CHATML_CONTROL),
+        chat_template=model.chat_template,
+        family_control=next(filter(model.has_control_token, FALLBACK_TEMPLATES), ""),
+        bos=model.bos,
+        eos=model.eos,
+    )
 
 
 def _describe_shortage(minimum: Plan, gpus: Sequence[Device]) -> str:

@@ -7,7 +7,6 @@ the likeliest tokens are masked, and the whole vocabulary only if that leaves no
 
 from __future__ import annotations
 
-import ctypes
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +14,14 @@ import llama_cpp as lib
 import numpy as np
 
 from bot.engine.local.candidates import Candidates
-from bot.engine.local.format_tracker import FormatTracker, breaks_prose
+from bot.engine.local.grammar_state import Grammar, GrammarError
 from bot.engine.local.llama import DecodeError
+from bot.engine.local.penalties import Penalties, has_penalties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.engine.local.candidates import Logits, Mask, Tokens
+    from bot.engine.local.candidates import Logits, Tokens
     from bot.engine.local.llama import Model
     from bot.engine.protocol import Sampling
 
@@ -30,127 +30,7 @@ _TRUNCATED_LOGIT_RANGE = 10.0
 """The range if top-p or top-k cuts the tail anyway. It loses a few thousandths at most, also in a
 flat distribution."""
 _LIKELIEST = 256  # tokens to mask before the whole vocabulary is masked
-_PENALTY_WINDOW = 64  # latest tokens that the repetition penalty considers
-_DRY_BASE = 1.75  # this and the next are the defaults of DRY's author
-_DRY_LENGTH = 2
-_DRY_WINDOW = 1024  # latest tokens that DRY considers
-_DRY_BREAKERS = (b"\n", b":", b'"', b"*")
 _MAX_SEED = 2**32 - 2  # llama.cpp uses a random seed for the next higher one
-
-
-class GrammarError(Exception):
-    """The grammar cannot be parsed, or allows no token."""
-
-
-class Grammar:
-    """A grammar and its state within one reply."""
-
-    def __init__(self, model: Model, text: str) -> None:
-        self._sampler: Any = lib.llama_sampler_init_grammar(
-            model.vocabulary, text.encode(), b"root"
-        )
-        if not self._sampler:
-            raise GrammarError("it cannot be parsed")
-        self._one: Any = lib.llama_token_data(0, 0.0, 0.0)
-        self._array = ctypes.pointer(
-            lib.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
-        )
-
-    def allows(self, token: int) -> bool:
-        """Return whether `token` may come next."""
-        return self._allows(self._sampler, token)
-
-    def allows_all(self, tokens: Sequence[int]) -> bool:
-        """Return whether `tokens` may come next, in this order."""
-        trial = lib.llama_sampler_clone(self._sampler)
-        try:
-            for token in tokens:
-                if not self._allows(trial, token):
-                    return False
-                lib.llama_sampler_accept(trial, token)
-            return True
-        finally:
-            lib.llama_sampler_free(trial)
-
-    def mask(self, candidates: Candidates) -> bool:
-        """Remove the candidates that may not come next. Return whether any are left."""
-        candidates.apply(self._sampler)
-        return candidates.drop_impossible()
-
-    def accept(self, token: int) -> None:
-        """Advance by `token`. It must be allowed, or llama.cpp aborts."""
-        lib.llama_sampler_accept(self._sampler, token)
-
-    def free(self) -> None:
-        """Release the memory."""
-        lib.llama_sampler_free(self._sampler)
-
-    def _allows(self, sampler: Any, token: int) -> bool:
-        self._one.id, self._one.logit = token, 0.0
-        lib.llama_sampler_apply(sampler, self._array)
-        return math.isfinite(self._one.logit)
-
-
-class Penalties:
-    """The repetition penalty and DRY of one reply. They leave the tokens of the format alone."""
-
-    def __init__(self, model: Model, sampling: Sampling, speaker: str) -> None:
-        self._model = model
-        self._repetition = _create_repetition_penalty(model, sampling)
-        self._dry = _create_dry(model, sampling)
-        self._tracker = FormatTracker(speaker)
-        # For each token of the vocabulary whether it breaks prose, or -1 if that is not known yet.
-        self._breaks_prose = np.full(model.size, -1, np.int8)
-        self._newline = model.encode("\n")[-1:] if self._dry else []
-
-    def prime(self, prompt: Sequence[int]) -> None:
-        """Make DRY, if it is on, penalise phrases of the prompt."""
-        if not self._dry:
-            return
-        tracker = FormatTracker(None)
-        for token in prompt[-_DRY_WINDOW:]:
-            for prose in tracker.feed(token, self._model.piece(token)):
-                self._accept_dry(prose)
-
-    def accept(self, token: int) -> None:
-        """Add a token to the reply."""
-        for prose in self._tracker.feed(token, self._model.piece(token)):
-            self._accept_dry(prose)
-            if self._repetition and prose is not None:
-                lib.llama_sampler_accept(self._repetition, prose)
-
-    def apply(self, candidates: Candidates) -> None:
-        """Change the logits of candidates that repeat earlier prose."""
-        if self._tracker.inside_tag:
-            return
-        exempt = self._find_exempt(candidates.ids)
-        for sampler in (self._repetition, self._dry):
-            if sampler:
-                candidates.apply_except(sampler, exempt)
-
-    def free(self) -> None:
-        """Release the memory."""
-        for sampler in (self._repetition, self._dry):
-            if sampler:
-                lib.llama_sampler_free(sampler)
-
-    def _accept_dry(self, prose: int | None) -> None:
-        """Add a token to DRY's history. A break becomes a line break, which ends every phrase."""
-        if self._dry:
-            for token in self._newline if prose is None else (prose,):
-                lib.llama_sampler_accept(self._dry, token)
-
-    def _find_exempt(self, ids: Tokens) -> Mask:
-        for token in ids[self._breaks_prose[ids] < 0]:
-            self._breaks_prose[token] = breaks_prose(self._model.piece(int(token)))
-        exempt: Mask = self._breaks_prose[ids] > 0
-        if self._tracker.expects_label:
-            exempt |= np.fromiter(
-                (self._tracker.may_be_format(self._model.piece(int(token))) for token in ids),
-                np.bool_,
-                len(ids),
-            )
-        return exempt
 
 
 class Sampler:
@@ -171,7 +51,7 @@ class Sampler:
     ) -> None:
         self._grammar = Grammar(model, grammar) if grammar else None
         self._logit_range = _choose_logit_range(sampling)
-        self._penalties = Penalties(model, sampling, speaker) if _has_penalties(sampling) else None
+        self._penalties = Penalties(model, sampling, speaker) if has_penalties(sampling) else None
         self._chain = _chain(_create_samplers(sampling, seed))
         self._candidates = Candidates()
 
@@ -267,33 +147,6 @@ def _choose_logit_range(sampling: Sampling) -> float:
     if sampling.top_p < 1.0 or sampling.top_k > 0:
         return _TRUNCATED_LOGIT_RANGE * max(1.0, sampling.temperature)
     return _LOGIT_RANGE * max(1.0, sampling.temperature)
-
-
-def _has_penalties(sampling: Sampling) -> bool:
-    return sampling.repeat_penalty != 1.0 or sampling.dry > 0
-
-
-def _create_repetition_penalty(model: Model, sampling: Sampling) -> Any:
-    if sampling.repeat_penalty == 1.0:
-        return None
-    return lib.llama_sampler_init_penalties(
-        model.size, _PENALTY_WINDOW, sampling.repeat_penalty, 0.0, 0.0
-    )
-
-
-def _create_dry(model: Model, sampling: Sampling) -> Any:
-    if sampling.dry <= 0:
-        return None
-    breakers = (ctypes.c_char_p * len(_DRY_BREAKERS))(*_DRY_BREAKERS)
-    return lib.llama_sampler_init_dry(
-        model.vocabulary,
-        sampling.dry,
-        _DRY_BASE,
-        _DRY_LENGTH,
-        _DRY_WINDOW,
-        breakers,
-        len(_DRY_BREAKERS),
-    )
 
 
 def _create_samplers(sampling: Sampling, seed: int) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from bot.engine.local.model_traits import ModelTraits  # noqa: TC001 - pydantic needs it at run time
 from bot.engine.protocol import Finish, Sampling  # noqa: TC001 - pydantic needs them at run time
 from bot.her.prompt import Control, Text  # noqa: TC001 - pydantic needs them at run time
 from bot.weights.memory_plan import CacheType  # noqa: TC001 - pydantic needs it at run time
@@ -97,12 +98,7 @@ class Ready(WorkerMessage):
     layers: int
     layers_offloaded: int
     warning: str | None
-    parameters: int
-    has_chatml: bool  # whether the model has ChatML's control tokens
-    chat_template: str  # the model's own, or empty
-    family_control: str  # the control token for which there is a fallback template, or empty
-    bos: str
-    eos: str
+    traits: ModelTraits
 
 
 class LoadFailed(WorkerMessage):
