@@ -83,7 +83,8 @@ def _get_type(handle: int) -> int:
 
 def _describe_device(handle: int) -> Device:
     text = ctypes.c_char_p
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    free = ctypes.c_size_t()
+    total = ctypes.c_size_t()
     pointer = ctypes.POINTER(ctypes.c_size_t)
     memory = get_function("ggml_backend_dev_memory", None, ctypes.c_void_p, pointer, pointer)
     memory(handle, ctypes.byref(free), ctypes.byref(total))

@@ -57,7 +57,9 @@ class FairQueue:
 
         The position is the number of replies ahead.
         """
-        counts, served, waiting = Counter(active_guilds), dict(self._served), list(self._waiting)
+        counts = Counter(active_guilds)
+        served = dict(self._served)
+        waiting = list(self._waiting)
         for position in range(len(waiting)):
             reply = _choose_next(waiting, counts, served)
             waiting.remove(reply)

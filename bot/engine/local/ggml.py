@@ -17,5 +17,6 @@ def get_function(name: str, result: Any, *arguments: Any) -> Any:
     Raises AttributeError if the build does not have it.
     """
     function = getattr(_lib, name)
-    function.restype, function.argtypes = result, list(arguments)
+    function.restype = result
+    function.argtypes = list(arguments)
     return function

@@ -188,7 +188,8 @@ class ModelLoader:
             )
         if changes := attempt.describe_changes():
             warnings.append(changes)
-        context, trained = attempt.plan.context, model.trained_context
+        context = attempt.plan.context
+        trained = model.trained_context
         if context > trained > 0:
             warnings.append(
                 f"The context has {context:,} tokens, but the model was trained with {trained:,}. "
