@@ -131,10 +131,10 @@ class Model:
                 tokens += self._encode_continuation(text, control=control)
             else:
                 tokens += self.encode(text, control=control)
-        bos = lib.llama_vocab_bos(self.vocabulary)
-        while tokens[:1] == [bos] and tokens[1:2] == [bos]:
-            del tokens[0]
-        if lib.llama_vocab_get_add_bos(self.vocabulary) and tokens[:1] != [bos]:
+        if lib.llama_vocab_get_add_bos(self.vocabulary):
+            bos = lib.llama_vocab_bos(self.vocabulary)
+            while tokens[:1] == [bos]:
+                del tokens[0]
             tokens.insert(0, bos)
         return tokens
 
