@@ -33,9 +33,9 @@ conversation, in at most 200 words."""
 def build_messages(
     sheet: CharacterSheet, examples: Sequence[HeardItem], heard: Sequence[HeardItem]
 ) -> tuple[Message, ...]:
-    """Return the chat: HER's system message in plain words, the scenario's `examples`, then `heard`.
+    """Return a chat of HER's system message in plain words, the `examples`, and then `heard`.
 
-    A Requirements section that the operator has set is kept.
+    `examples` are the scenario's. A Requirements section that the operator has set is kept.
     """
     if sheet.requirements == layout.REQUIREMENTS:
         sheet = replace(sheet, requirements=REQUIREMENTS)

@@ -58,7 +58,7 @@ def test_every_automatic_choice_is_stepped_down_from_once() -> None:
     assert (on_cpu.plan.gpu_layers, on_cpu.uses_gpu) == (0, False)
     assert smaller.plan.context < on_cpu.plan.context
     assert smaller.describe_changes() == (
-        "Flash attention failed, so it is off. The GPU failed, so the model runs on the CPU. "
+        "Flash attention failed and was switched off. The GPU failed, so the model runs on the CPU. "
         f"A context of {on_cpu.plan.context:,} tokens failed, so it has {smaller.plan.context:,}."
     )
 
@@ -67,7 +67,7 @@ def test_a_quantised_cache_is_stepped_down_from_if_flash_attention_is_fixed() ->
     found = attempts(SMALL_GPU, flash_attention="on", gpu_layers="all")
     before, after, *_ = step_down(found)
     assert (before.plan.cache_type, after.plan.cache_type) == ("q8_0", "f16")
-    assert after.describe_changes() == "The q8_0 cache failed, so it is f16."
+    assert after.describe_changes() == "The q8_0 cache failed and was replaced by f16."
     assert after.flash_attention == "on"
 
 

@@ -61,7 +61,7 @@ async def test_a_scene_of_ten_turns_keeps_hers_structure(
 
 
 @pytest.mark.parametrize("family", [GEMMA_3, LLAMA_3], ids=lambda f: f.architecture)
-async def test_a_model_without_chatml_is_a_stand_in_with_its_own_template(
+async def test_a_model_without_chatml_plays_with_its_own_template(
     tmp_path: Path, family: ModelFamily
 ) -> None:
     async with running(tmp_path, family) as engine:

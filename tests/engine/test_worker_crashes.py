@@ -175,7 +175,7 @@ def find_children() -> set[int]:
 @pytest.mark.parametrize(
     ("signal_number", "change"),
     [
-        (signal.SIGABRT, "Flash attention failed, so it is off."),
+        (signal.SIGABRT, "Flash attention failed and was switched off."),
         (signal.SIGKILL, "Memory ran out, so a smaller plan was used"),
     ],
 )

@@ -115,7 +115,7 @@ class LoadAttempts:
         return self._change(
             replace(failed, flash_attention="off"),
             replace(failed.request, flash_attention=False),
-            "Flash attention failed, so it is off.",
+            "Flash attention failed and was switched off.",
         )
 
     def _without_quantised_cache(self, failed: LoadAttempt) -> LoadAttempt | None:
@@ -124,7 +124,7 @@ class LoadAttempts:
         return self._change(
             failed,
             replace(failed.request, cache_type="f16"),
-            f"The {failed.plan.cache_type} cache failed, so it is f16.",
+            f"The {failed.plan.cache_type} cache failed and was replaced by f16.",
         )
 
     def _without_gpu(self, failed: LoadAttempt) -> LoadAttempt | None:

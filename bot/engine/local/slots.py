@@ -28,8 +28,8 @@ _MIN_SAVED_TOKENS = 64  # prefilling fewer tokens is as fast as moving their sta
 class Slot:
     """One sequence of the KV cache, the mind that owns it, and its tokens.
 
-    The first `canonical` tokens were prefilled alone, in chunks of CANONICAL_CHUNK. Only they may be
-    reused by a reproducible reply.
+    The first `canonical` tokens were prefilled alone, in chunks of CANONICAL_CHUNK. A reproducible
+    reply may reuse only those.
     """
 
     sequence: int
