@@ -58,7 +58,8 @@ def test_every_automatic_choice_is_stepped_down_from_once() -> None:
     assert (on_cpu.plan.gpu_layers, on_cpu.uses_gpu) == (0, False)
     assert smaller.plan.context < on_cpu.plan.context
     assert smaller.describe_changes() == (
-        "Flash attention failed and was switched off. The GPU failed, so the model runs on the CPU. "
+        "Flash attention failed and was switched off. "
+        "The GPU failed, so the model runs on the CPU. "
         f"A context of {on_cpu.plan.context:,} tokens failed, so it has {smaller.plan.context:,}."
     )
 
