@@ -205,7 +205,9 @@ class Listener(commands.Cog):
         line = _read_line(message)
         if missed:
             line = replace(line, missed_at=message.created_at)
-        await self._lines.hear(scene, line, _read_fresh_address(scene, message))
+        stale = missed and discord.utils.utcnow() - message.created_at > _STALE
+        address = Addressee() if stale else read_address(scene, message)
+        await self._lines.hear(scene, line, address)
 
     async def _withdraw(self, scene: Scene, message_ids: Sequence[int]) -> None:
         if (catch_up := self._catch_ups.get(scene.id)) is not None:
@@ -215,7 +217,10 @@ class Listener(commands.Cog):
             await self._lines.withdraw(scene, message_id)
 
     async def _reword(self, scene: Scene, message: discord.Message) -> None:
-        await self._lines.reword(scene, _read_line(message), _read_fresh_address(scene, message))
+        edited_at = message.edited_at or message.created_at
+        stale = edited_at - message.created_at > _STALE  # both are Discord's times
+        address = Addressee() if stale else read_address(scene, message)
+        await self._lines.reword(scene, _read_line(message), address)
 
     async def _channel(self, place: Place) -> object | None:
         """Return the channel, or None if it was deleted or the server removed Aside."""
@@ -288,10 +293,3 @@ def _is_personal(message: discord.Message) -> bool:
 def _read_line(message: discord.Message) -> IncomingLine:
     author = message.author
     return IncomingLine(author.id, author.display_name, message.id, read_words(message))
-
-
-def _read_fresh_address(scene: Scene, message: discord.Message) -> Addressee:
-    """Return the addressees of a message, or none if it is too old to be answered."""
-    if discord.utils.utcnow() - message.created_at > _STALE:
-        return Addressee()
-    return read_address(scene, message)
