@@ -47,7 +47,7 @@ async def test_a_refusal_of_the_server_shows_players_no_address_or_setting(
             await evening.begin()
             evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
             await evening.discord.until(
-                lambda: "refused the request" in evening.stage.messages[-1].content
+                lambda: "Whoever runs Aside" in evening.stage.messages[-1].content
             )
         await engine.close()
         address = server.url.removeprefix("http://").removesuffix("/v1")
