@@ -75,7 +75,8 @@ class UnhideButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=UNH
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Bring the turns back."""
-        scene_id, moment = int(self.match["scene"]), int(self.match["moment"])
+        scene_id = int(self.match["scene"])
+        moment = int(self.match["moment"])
         await interaction_replies.run_reporting_errors(
             interaction, _story(interaction).unhide(interaction, scene_id, moment)
         )

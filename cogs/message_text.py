@@ -76,7 +76,8 @@ def replace_mentions(text: str, guild: discord.Guild, names: Mapping[int, str]) 
     """
 
     def name(match: re.Match[str]) -> str:
-        kind, target_id = match[1], int(match[2])
+        kind = match[1]
+        target_id = int(match[2])
         if kind == "@&":
             role = guild.get_role(target_id)
             return f"@{role.name}" if role else "@deleted-role"

@@ -295,7 +295,8 @@ async def _player_ids(interaction: discord.Interaction) -> tuple[int, ...]:
 
     The bot's owner also plays at the terminal.
     """
-    user, bot = interaction.user, cast("commands.Bot", interaction.client)
+    user = interaction.user
+    bot = cast("commands.Bot", interaction.client)
     return (user.id, AT_TERMINAL) if await bot.is_owner(user) else (user.id,)
 
 

@@ -86,7 +86,8 @@ def test_base_images_have_tags_and_the_program_is_not_root() -> None:
 
 
 def test_the_health_check_reads_the_file_that_the_bot_touches() -> None:
-    (health,), (command,) = arguments_of("HEALTHCHECK"), arguments_of("CMD")[-1:]
+    (health,) = arguments_of("HEALTHCHECK")
+    (command,) = arguments_of("CMD")[-1:]
     path = re.search(r"/tmp/[\w-]+", health)
     assert path
     assert path[0] in command

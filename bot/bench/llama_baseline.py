@@ -71,7 +71,9 @@ def _decode(model: Model, context: Context, streams: int, tokens: int) -> float:
 
 def main(arguments: list[str]) -> None:
     """Measure one baseline and print the result as JSON."""
-    baseline, path, numbers = arguments[0], Path(arguments[1]), map(int, arguments[2:])
+    baseline = arguments[0]
+    path = Path(arguments[1])
+    numbers = map(int, arguments[2:])
     measure = measure_bare_decode if baseline == "bare" else measure_alone
     with Path(os.devnull).open("w", encoding="utf-8") as null:
         sys.stderr = null

@@ -130,7 +130,8 @@ class EngineMeasurement:
     async def _measure_return(self, round_: int) -> tuple[int, int]:
         """Return the new tokens and the prefilled tokens when a mind continues by one line."""
         mind, size = f"known {round_}", self.options.history // 4
-        before, after = _build_prompt(mind, size), _build_prompt(mind, size, lines=1)
+        before = _build_prompt(mind, size)
+        after = _build_prompt(mind, size, lines=1)
         await self._generate(mind, before, tokens=1)
         again = await self._generate(mind, after, tokens=1)
         pairs = zip(before.parts, after.parts, strict=False)

@@ -149,7 +149,8 @@ async def _wait_until_ready(remote: RemoteEngine, process: asyncio.subprocess.Pr
 def _baseline_arguments(
     baseline: str, conditions: BenchConditions, *numbers: int
 ) -> tuple[str, ...]:
-    model, threads = str(conditions.model), str(conditions.threads)
+    model = str(conditions.model)
+    threads = str(conditions.threads)
     return ("-m", "bot.bench.llama_baseline", baseline, model, threads, *map(str, numbers))
 
 

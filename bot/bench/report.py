@@ -161,7 +161,8 @@ class EngineReport(BaseModel):
 
     def ratio(self, figure: str, ours: str, baseline: str) -> float | None:
         """Return `ours` relative to `baseline` for one figure, or None if either lacks it."""
-        one, other = self._get_figure(ours, figure), self._get_figure(baseline, figure)
+        one = self._get_figure(ours, figure)
+        other = self._get_figure(baseline, figure)
         return one / other if one and other else None
 
     def _compare_turns(self, figure: str, baseline: str, other: str = "") -> float | None:
@@ -176,7 +177,8 @@ class EngineReport(BaseModel):
         return median([ours / theirs for ours, theirs in pairs if ours and theirs])
 
     def _compare_returning_tokens(self) -> float | None:
-        new, read = self._get_figure(OURS, "return_new"), self._get_figure(OURS, "return_read")
+        new = self._get_figure(OURS, "return_new")
+        read = self._get_figure(OURS, "return_read")
         return read / new if new and read is not None else None
 
     def _get_figure(self, name: str, figure: str) -> float | None:

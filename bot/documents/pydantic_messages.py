@@ -80,7 +80,8 @@ def describe_errors(
 
 def _describe_text(name: str, value: object, position: SourcePosition) -> str:
     """Return the sentence for a value that should be text. Quoting it is usually the fix."""
-    kind, written = describe_kind(value), position.written
+    kind = describe_kind(value)
+    written = position.written
     if written and len(written) <= _MAX_TEXT and "\n" not in written:
         problem = f"{name} must be text, but YAML reads this as {kind}"
         fix = f"Put it in quotes: {_quote(written)}"
@@ -140,7 +141,8 @@ def _name(place: tuple[str | int, ...]) -> str:
 
 
 def _special(name: str, value: object, error: Any) -> str | None:
-    kind, context = error["type"], error.get("ctx", {})
+    kind = error["type"]
+    context = error.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
     if kind == "union_tag_invalid":

@@ -321,8 +321,9 @@ class RemoteEngine:
             return wanted or _ASSUMED_CONTEXT
         if wanted is not None and wanted > reported:
             warnings.append(
-                f"engine.context is {wanted:,} tokens, but the completions server has {reported:,}. "
-                f"Aside uses {reported:,}. Give the server a larger context, or set a smaller one."
+                f"engine.context is {wanted:,} tokens, but the completions server has "
+                f"{reported:,}. Aside uses {reported:,}. Give the server a larger context, or set "
+                "a smaller one."
             )
         return min(wanted or reported, reported)
 

@@ -45,7 +45,8 @@ class StopStringFilter:
         found = [at for stop in self._stops if (at := self._held.find(stop)) >= 0]
         if found:
             self.reached = True
-            safe, self._held = self._held[: min(found)], ""
+            safe = self._held[: min(found)]
+            self._held = ""
             return safe
         overlap = max((_measure_overlap(self._held, stop) for stop in self._stops), default=0)
         cut = len(self._held) - overlap

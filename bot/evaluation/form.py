@@ -97,7 +97,8 @@ def distinct(texts: Sequence[Sequence[str]], size: int) -> float:
 
 def longest_repeat(words: Sequence[str]) -> int:
     """Return the length of the longest span of words that occurs twice without overlapping."""
-    low, high = 0, len(words) // 2
+    low = 0
+    high = len(words) // 2
     while low < high:  # if a span of n words repeats, so does one of n - 1
         size = (low + high + 1) // 2
         if _repeats(words, size):

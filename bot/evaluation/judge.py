@@ -45,8 +45,9 @@ _CRITERIA: Final = {
         "how human the characters are",
         (
             "Each character pursues its own goals and shows initiative. It has feelings and an "
-            "inner life, remembers the conversation, reacts to people as people do, and speaks like "
-            "a person. Lecturing, stiff or interchangeable speech and empty agreement are flaws."
+            "inner life, remembers the conversation, reacts to people as people do, and speaks "
+            "like a person. Lecturing, stiff or interchangeable speech and empty agreement are "
+            "flaws."
         ),
     ),
     Dimension.CHARACTER_FIDELITY: (

@@ -120,7 +120,9 @@ def _read_reserved(text: str, start: int, *, final: bool) -> Span | NeedsMore | 
 
 def _read_barred(control: re.Match[str], *, final: bool) -> Span | NeedsMore | None:
     """Read `<|…|>`: a control token, perhaps without its end, or a tag in unusual brackets."""
-    text, inside, ended = control.string, control.group(1), control.group(2)
+    text = control.string
+    inside = control.group(1)
+    ended = control.group(2)
     at_end = not ended and bool(_UNENDED.fullmatch(text, control.end()))
     if at_end and not final:
         return NEEDS_MORE
@@ -148,7 +150,8 @@ def _read_named(control: re.Match[str], name: str, *, is_ended: bool) -> Span | 
     closing = control.group(1).lstrip().startswith("/")
     core = name
     if is_ended and _END.search(name):
-        core, closing = _END.sub("", name), True
+        core = _END.sub("", name)
+        closing = True
     elif is_ended and _BEGIN.search(name):
         core = _BEGIN.sub("", name)
     if is_ended and core in (*_SILENT, *_ANSWERS):

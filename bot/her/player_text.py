@@ -47,7 +47,8 @@ def read_environment(beat: PublicBeat) -> str | None:
 
 
 def _parse_inline(text: str) -> list[PublicBeat]:
-    inline, builder = InlineActionParser("*_", Brackets.PLAYER), BeatBuilder()
+    inline = InlineActionParser("*_", Brackets.PLAYER)
+    builder = BeatBuilder()
     for kind, piece in (*inline.feed(text), *inline.close()):
         builder.add(kind, piece, separate=kind is BeatKind.ACTION)
     return [beat for beat in builder.beats if isinstance(beat, PublicBeat)]

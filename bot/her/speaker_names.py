@@ -207,7 +207,8 @@ def _cut(
     line: str, colon: re.Match[str], indent: int, owner: LabelOwner, *, ended: bool, is_marked: bool
 ) -> Label:
     """Measure the label that ends with `colon`, including its markup."""
-    head, rest = line[: colon.start()], line[colon.end() :]
+    head = line[: colon.start()]
+    rest = line[colon.end() :]
     mark = _MARK.match(head)
     if owner is LabelOwner.OTHER or mark is None or mark.group(1) in head[mark.end() :]:
         return Label(owner, indent + colon.end(), is_marked=is_marked)

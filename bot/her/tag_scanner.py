@@ -215,7 +215,8 @@ def _finish_tag(
     head: re.Match[str], name: TagName, stopper: re.Match[str] | None, *, final: bool
 ) -> Span | NeedsMore | None:
     """Find the end of a tag whose name is known: its closing bracket, or else the name's end."""
-    text, end = head.string, head.end() + name.end
+    text = head.string
+    end = head.end() + name.end
     if closer := _CLOSER.match(text, end):
         return _make_span(head, name, closer.end())
     if not final and _CLOSER_BEGUN.match(text, end):
@@ -238,7 +239,9 @@ def _make_span(head: re.Match[str], name: TagName, end: int) -> Span:
 
 def _read_truncated_tag(head: re.Match[str], inside: str) -> Span | None:
     """Read the tag within which the output ended."""
-    text, start, closing = head.string, head.start(), bool(head.group(3))
+    text = head.string
+    start = head.start()
+    closing = bool(head.group(3))
     name = read_name(inside)
     if name and name.end < len(inside.rstrip()):
         read = _finish_tag(head, name, None, final=True)

@@ -205,7 +205,8 @@ def _read_plain_name(inside: str) -> TagName | None:
             found = TagName(family, chunk.end(), is_system, everyday)
         if not _OWNERS.fullmatch(letters):
             return found
-        before, end = name + "_", _skip_gap(inside, chunk.end())
+        before = name + "_"
+        end = _skip_gap(inside, chunk.end())
     return found
 
 
@@ -229,7 +230,8 @@ def _may_become_plain_name(inside: str) -> bool:
             return True
         if not _OWNERS.fullmatch(_letters(name)):
             return False
-        before, end = name + "_", _skip_gap(inside, chunk.end())
+        before = name + "_"
+        end = _skip_gap(inside, chunk.end())
     return end == len(inside)
 
 

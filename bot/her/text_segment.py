@@ -137,7 +137,9 @@ class TextSegment:
         if kind is BeatKind.ACTION and first_line:
             self._emit(kind, text[: first_line.start()])
             self._flush()
-            self._first, kind, text = True, BeatKind.SPEECH, text[first_line.start() :]
+            self._first = True
+            kind = BeatKind.SPEECH
+            text = text[first_line.start() :]
         self._emit(kind, text)
 
     def _emit(self, kind: PublicKind, text: str) -> None:

@@ -195,7 +195,8 @@ class TokenParser:
         return self._follows_word and self._segment.text[-1:].isspace()
 
     def _begin_block(self, tag: Tag) -> None:
-        self._stray_closer, self._preceding = StrayCloser(), None
+        self._stray_closer = StrayCloser()
+        self._preceding = None
         planning_is_due = not (self._planning_seen or self.builder.has_public)
         if tag.system and self.builder.has_public:
             self.finished = self.stopped = True
@@ -213,12 +214,15 @@ class TokenParser:
         self._pending.resolve(public=False)
         if inner is not None and (_closes(tag, inner) or tag.families <= PUBLIC):
             self._segment.publish()
-            self._stray_closer, self._preceding = StrayCloser(), None
+            self._stray_closer = StrayCloser()
+            self._preceding = None
         elif (
             inner is None and outer is not None and _closes(tag, outer) and not tag.may_be(*PRIVATE)
         ):
             self._segment.publish(outer)
-            self._outer, self._stray_closer, self._preceding = None, StrayCloser(), None
+            self._outer = None
+            self._stray_closer = StrayCloser()
+            self._preceding = None
         else:
             self._withhold(tag)
         self._kind = None
@@ -235,7 +239,8 @@ class TokenParser:
         if not tag.may_be(*PRIVATE):
             self._stray_closer = StrayCloser()
         elif self._kind is not None:
-            self._stray_closer, self._preceding = StrayCloser(), BeatKind.THOUGHT
+            self._stray_closer = StrayCloser()
+            self._preceding = BeatKind.THOUGHT
             return
         elif not repeats or self._preceding is BeatKind.THOUGHT:
             self._stray_closer = StrayCloser(

@@ -95,7 +95,8 @@ class ScenarioIndex:
         snapshot = LibrarySnapshot()
         for folder in self._folders:
             self._add(folder, snapshot)
-        self._latest, self._scanned = snapshot, monotonic()
+        self._latest = snapshot
+        self._scanned = monotonic()
         return snapshot
 
     def _reread(self, scenario_id: str, file: ScenarioFile) -> IndexedScenario | None:

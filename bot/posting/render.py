@@ -83,7 +83,8 @@ def render_public_messages(
     limit = MESSAGE_LIMIT - utf16_length(head) - spare
     files: tuple[SpoilerFile, ...] = ()
     if len(split_into_messages(planned, limit)) > 1:
-        planned, files = [], (_planning_file(plans),)
+        planned = []
+        files = (_planning_file(plans),)
     texts = split_into_messages([*planned, FormattedRun("\n"), *_to_runs(rest)], limit)
     if files and not texts:
         texts = [_LABELS[BeatKind.PLANNING]]

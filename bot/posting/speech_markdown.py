@@ -114,12 +114,14 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 def _split_delimiters(run: str, before: str, after: str) -> Iterator[_Piece]:
     """Yield the delimiters in a run of asterisks, underscores or tildes: `***` is `**` and `*`."""
-    opens, closes = _attaches_to(before, after), _attaches_to(after, before)
+    opens = _attaches_to(before, after)
+    closes = _attaches_to(after, before)
     if run == "_":
         if before.isalnum() and after.isalnum():
             yield _Piece(run)  # it has no meaning within a word
             return
-        opens, closes = opens and not before.isalnum(), closes and not after.isalnum()
+        opens = opens and not before.isalnum()
+        closes = closes and not after.isalnum()
     parts = (run[:2], run[2:]) if run in ("***", "___") else (run,)
     if closes and not opens:
         parts = parts[::-1]

@@ -110,7 +110,8 @@ def _find_end(cells: Sequence[FormattedRun], start: int, limit: int) -> int:
         cell = cells[at]
         if cell.marks is not opened:
             room -= utf16_length(_switch_markup(opened, cell.marks))
-            opened, closing = cell.marks, utf16_length(_switch_markup(cell.marks, ()))
+            opened = cell.marks
+            closing = utf16_length(_switch_markup(cell.marks, ()))
         room -= utf16_length(cell.text)
         if room < closing and not _is_droppable(cell) and at > start:
             return at

@@ -83,7 +83,8 @@ class PlayerLines:
             return False
         speaker = cast.speaker_name(running.scene, line.author_id, line.display_name)
         if not (beats := _parse_line(line.text, speaker)):
-            line, address = replace(line, text=""), Addressee()
+            line = replace(line, text="")
+            address = Addressee()
         async with running.lock:
             if line.missed_at is not None:
                 return await self._hear_missed(running, line, beats, address, line.missed_at)

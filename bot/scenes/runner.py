@@ -293,7 +293,8 @@ class Runner:
             return await self._generate_after(turn, story)
 
     async def _generate_after(self, turn: Turn, story: Sequence[Turn]) -> GeneratedReply:
-        generator, scene = self._dependencies.generator, self._scene()
+        generator = self._dependencies.generator
+        scene = self._scene()
         if turn.kind is TurnKind.NARRATION:
             return await narrator.generate_narration(generator, scene, story)
         notes = [

@@ -96,7 +96,8 @@ async def read_turns(reading: Transaction, ids: Sequence[int]) -> list[Turn]:
     destinations: dict[int, list[Destination | None]] = defaultdict(list)
     for row in await reading.rows(
         f"SELECT beats.* FROM turns JOIN beats ON beats.take_id = {_TAKE}"  # noqa: S608 - our own names
-        " WHERE turns.id IN (SELECT value FROM json_each(?)) ORDER BY beats.take_id, beats.position",
+        " WHERE turns.id IN (SELECT value FROM json_each(?))"
+        " ORDER BY beats.take_id, beats.position",
         wanted,
     ):
         beats[row["take_id"]].append(_BEATS[BeatKind(row["kind"])](row["text"]))

@@ -111,7 +111,8 @@ class SceneRepository(Repository):
         async with self._database.transaction() as transaction:
             await require_free_channel(transaction, scene.place.channel_id, scene.id)
             moved = await transaction.execute(
-                "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?, last_message_id = ?,"
+                "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?,"
+                " last_message_id = ?,"
                 " first_message_id = ?"
                 " WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
                 scene.place.guild_id,

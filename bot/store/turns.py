@@ -185,7 +185,10 @@ class TurnRepository(Repository):
             )
 
     async def clear_story(self, scene_id: int, now: datetime) -> int:
-        """Hide every turn for good, and return their number. Lines written until now stay unheard."""
+        """Hide every turn for good and return their number.
+
+        Lines written until now stay unheard.
+        """
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET undone_at = NULL WHERE scene_id = ?", scene_id

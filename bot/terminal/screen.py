@@ -80,7 +80,8 @@ class Screen:
     def clear_notice(self) -> None:
         """Remove the notice."""
         if self._notice:
-            width, self._notice = cell_len(self._notice), ""
+            width = cell_len(self._notice)
+            self._notice = ""
             try:
                 self._out.write("\r" + " " * width + "\r")  # rich drops carriage returns
                 self._out.flush()

@@ -182,7 +182,8 @@ def list_parts(path: Path) -> tuple[Path, ...]:
     found = _SPLIT.search(path.name)
     if not found:
         return (path,)
-    stem, total = path.name[: found.start()], int(found[2])
+    stem = path.name[: found.start()]
+    total = int(found[2])
     return tuple(
         path.with_name(f"{stem}-{number:05}-of-{total:05}.gguf") for number in range(1, total + 1)
     )

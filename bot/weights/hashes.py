@@ -39,7 +39,9 @@ def sha256(path: Path, progress: Callable[[int, int], None] | None = None) -> st
 
     `progress` receives the bytes read and the total. Raise OSError.
     """
-    digest, size, read = hashlib.sha256(), path.stat().st_size, 0
+    digest = hashlib.sha256()
+    size = path.stat().st_size
+    read = 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)

@@ -53,7 +53,8 @@ _IN_NAME = re.compile(
     re.IGNORECASE,
 )
 _TENSOR = re.compile(
-    r"\[ *(?P<number>\d+)/ *(?P<all>\d+)\] +(?P<name>\S+) +- \[(?P<shape>[ \d,]+)\], type = +(?P<kind>\w+), "
+    r"\[ *(?P<number>\d+)/ *(?P<all>\d+)\] +(?P<name>\S+) +"
+    r"- \[(?P<shape>[ \d,]+)\], type = +(?P<kind>\w+), "
     r"(?:.*\((?P<becomes>\w+)\)|.*)"
 )
 _LAST_WORDS = 5

@@ -33,7 +33,10 @@ FILES: Final = (
 
 # Qwen's pre-tokenizer pattern. Unlike other byte-level vocabularies it splits single digits and
 # takes contractions in either case.
-_QWEN_PATTERN: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_QWEN_PATTERN: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 Named: TypeAlias = dict[int, tuple[str, TokenType]]
 
 
@@ -96,7 +99,7 @@ def _read_one_file(folder: Path) -> Named:
 
 
 def _read_two_files(folder: Path) -> Named:
-    """Read the older format: the vocabulary in one file, added tokens in the tokenizer's settings."""
+    """Read the older format: a vocabulary file, and added tokens in the tokenizer's settings."""
     settings = _json(folder / "tokenizer_config.json")
     if not str(settings.get("tokenizer_class", "")).startswith("Qwen"):
         raise WeightsError(

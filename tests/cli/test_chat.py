@@ -48,15 +48,28 @@ async def test_numbers_of_scenario_and_character_count_from_0(elsewhere: Path) -
         engine = f"engine: {{kind: remote, base_url: '{server.url}', model: HER-32B}}\n"
         (elsewhere / "aside.yaml").write_text("library: {folders: [books]}\n" + engine)
         listed = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "scenarios", "list", "--json"),
+            sys.executable,
+            "-m",
+            "bot",
+            "scenarios",
+            "list",
+            "--json",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdout=asyncio.subprocess.PIPE,
         )
         out, _ = await listed.communicate()
         ids = [one["id"] for one in json.loads(out)]
         chat = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "chat"),
-            *("--scenario", str(ids.index("morning-call")), "--character", "1", "--as", "Anne"),
+            sys.executable,
+            "-m",
+            "bot",
+            "chat",
+            "--scenario",
+            str(ids.index("morning-call")),
+            "--character",
+            "1",
+            "--as",
+            "Anne",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -82,7 +95,13 @@ async def test_a_chat_from_a_pipe_is_plain_text_and_ends_at_the_end_of_input(
         settings = "library: {folders: [books]}\n" + engine
         (elsewhere / "aside.yaml").write_text(settings)
         chat = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "chat", *CALL, "--as", "Anne"),
+            sys.executable,
+            "-m",
+            "bot",
+            "chat",
+            *CALL,
+            "--as",
+            "Anne",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -58,7 +58,11 @@ async def doctor(
         if not key.startswith(("ASIDE_", "DISCORD_"))
     }
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", "doctor", *options),
+        sys.executable,
+        "-m",
+        "bot",
+        "doctor",
+        *options,
         cwd=folder,
         env=clean | {"PYTHONPATH": os.pathsep.join(sys.path)} | (environ or {}),
         stdout=asyncio.subprocess.PIPE,

@@ -26,7 +26,11 @@ ANSWER = reply("Mr Bennet", thinks="SECRET", says="A letter?")
 async def run(*arguments: str) -> tuple[int | None, str, str]:
     """Run `aside eval` in a process of its own; return its status, output and error output."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", "eval", *arguments),
+        sys.executable,
+        "-m",
+        "bot",
+        "eval",
+        *arguments,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

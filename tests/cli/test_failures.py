@@ -134,12 +134,10 @@ def test_the_command_line_starts_without_heavy_imports() -> None:
 
 async def test_an_interrupted_program_is_silent_and_exits_with_130() -> None:
     program = await asyncio.create_subprocess_exec(
-        *(
-            sys.executable,
-            "-c",
-            "from bot.cli import main; print('ready', flush=True); main()",
-            "render",
-        ),
+        sys.executable,
+        "-c",
+        "from bot.cli import main; print('ready', flush=True); main()",
+        "render",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

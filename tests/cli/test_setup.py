@@ -60,7 +60,11 @@ async def setup(
         options = (*options, "--proxy", discord.proxy_url)
         clean |= discord.environment()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", "setup", *options),
+        sys.executable,
+        "-m",
+        "bot",
+        "setup",
+        *options,
         cwd=folder,
         env=clean
         | {"PYTHONPATH": os.pathsep.join(sys.path), "HF_ENDPOINT": "http://127.0.0.1:9"}

@@ -272,7 +272,8 @@ async def test_a_mind_moves_to_another_server_if_its_own_disappears() -> None:
 
 
 async def test_a_server_is_skipped_while_it_serves_another_model() -> None:
-    one, two = CompletionsServer(["One."]), CompletionsServer(["Two."])
+    one = CompletionsServer(["One."])
+    two = CompletionsServer(["Two."])
     async with one, two, remote_engine(one, two, check_every=0.02) as engine:
         one.models = ("another",)
         await asyncio.wait_for(until_answers_are(engine, {"Two."}), 10)
@@ -296,7 +297,8 @@ async def collect_answers(engine: RemoteEngine) -> set[str]:
 
 
 async def test_servers_with_different_models_are_an_error_at_start() -> None:
-    one, two = CompletionsServer(["One."]), CompletionsServer(["Two."], models=("another",))
+    one = CompletionsServer(["One."])
+    two = CompletionsServer(["Two."], models=("another",))
     async with one, two:
         with pytest.raises(EngineStartError, match="different models: HER-32B, another"):
             async with remote_engine(one, two):

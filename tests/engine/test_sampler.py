@@ -105,7 +105,8 @@ def _quantile(logits: Logits, token: int) -> float:
 
 def test_a_penalty_on_the_best_token_brings_back_tokens_far_below_it() -> None:
     logits = np.full(SIZE, -30.0, np.float32)
-    logits[0], logits[1:9] = 20.0, np.linspace(5.0, 6.5, 8)
+    logits[0] = 20.0
+    logits[1:9] = np.linspace(5.0, 6.5, 8)
     sampling = Sampling(temperature=1.0, top_p=1.0, min_p=0.05, repeat_penalty=3.0)
     sampler = Sampler(FakeModel(), sampling, 11, None)  # type: ignore[arg-type] # see FakeModel
     tokens = [sampler.sample(logits) for _ in range(30)]

@@ -25,7 +25,8 @@ def completion(text: str | None) -> dict[str, Any]:
 @asynccontextmanager
 async def serving(*answers: tuple[int, object]) -> AsyncGenerator[tuple[EndpointChat, list[Any]]]:
     """A chat endpoint that gives these answers (status, JSON or text), the last one repeatedly."""
-    script, seen = list(answers), []
+    script = list(answers)
+    seen = []
 
     async def answer(request: web.Request) -> web.Response:
         seen.append((request.headers.get("Authorization"), await request.json()))

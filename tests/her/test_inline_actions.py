@@ -20,7 +20,8 @@ def test_chunks_do_not_matter(text: str, size: int) -> None:
                 merged.append([kind, piece])
         return merged
 
-    whole, parts = InlineActionParser("*_"), InlineActionParser("*_")
+    whole = InlineActionParser("*_")
+    parts = InlineActionParser("*_")
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
     fed = [piece for chunk in chunks for piece in parts.feed(chunk)]
     assert joined([*fed, *parts.close()]) == joined([*whole.feed(text), *whole.close()])

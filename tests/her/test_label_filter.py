@@ -23,7 +23,8 @@ def join(pieces: list[FilteredText]) -> str:
 )
 @settings(max_examples=200, deadline=None)
 def test_chunks_do_not_matter(text: str, size: int) -> None:
-    whole, parts = LabelFilter(SPEAKERS), LabelFilter(SPEAKERS)
+    whole = LabelFilter(SPEAKERS)
+    parts = LabelFilter(SPEAKERS)
     expected = join(whole.feed(text) + whole.close())
     assert (
         "".join(join(parts.feed(text[at : at + size])) for at in range(0, len(text), size))

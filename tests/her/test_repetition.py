@@ -44,7 +44,8 @@ def test_the_cut_does_not_depend_on_the_chunks(before: int, size: int) -> None:
     text = (
         "abcdefghij klmno"[: before % 16] + "".join(map(str, range(before))) + "I love you. " * 60
     )
-    watch, kept = RepetitionDetector(), 0
+    watch = RepetitionDetector()
+    kept = 0
     for start in range(0, len(text), size):
         cut = watch.feed(text[start : start + size])
         kept += len(text[start : start + size]) if cut is None else cut

@@ -81,7 +81,8 @@ def test_a_character_keeps_its_description_and_experience_beside_its_profile(
         {"name": "Peter Featherstone", "description": "An old man.", "experience": None},
     ]
     (one,) = read(tmp_path / "x.json", scene(key_characters=keys))
-    mary, peter = one.character("Mary Garth"), one.character("Peter Featherstone")
+    mary = one.character("Mary Garth")
+    peter = one.character("Peter Featherstone")
     assert (mary.description, mary.profile, mary.experience) == (
         "Tired. Pale.",
         "Plain, honest, unafraid.",

@@ -219,7 +219,8 @@ def test_every_spoken_name_of_a_cast_matches_after_an_at_sign(
     cast: list[str], data: st.DataObject
 ) -> None:
     characters = [Character.model_construct(name=name, aliases=()) for name in cast]
-    spoken, addressable = spoken_names(characters), addressable_names(characters)
+    spoken = spoken_names(characters)
+    addressable = addressable_names(characters)
     for name in cast:
         assert spoken[normalise(name)] == name
         written = data.draw(

@@ -152,7 +152,8 @@ class Gateway:
         socket: web.WebSocketResponse,
         outbox: asyncio.Queue[Json | None],
     ) -> Session | None:
-        op, data = packet["op"], packet.get("d") or {}
+        op = packet["op"]
+        data = packet.get("d") or {}
         if op == Op.HEARTBEAT:
             outbox.put_nowait({"op": Op.ACK, "d": None, "t": None, "s": None})
         elif op in {Op.IDENTIFY, Op.RESUME}:

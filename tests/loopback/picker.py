@@ -135,7 +135,8 @@ def _fill(
     given = {_python_name(name, names): value for name, value in options.items()}
     needed = set() if focused else {each["name"] for each in specs if each.get("required")}
     if given.keys() - names or needed - given.keys():
-        unknown, missing = sorted(given.keys() - names), sorted(needed - given.keys())
+        unknown = sorted(given.keys() - names)
+        missing = sorted(needed - given.keys())
         raise NotOffered(f"/{line}: unknown options {unknown}, missing options {missing}")
     filled: list[Json] = []
     for spec in (each for each in specs if each["name"] in given):

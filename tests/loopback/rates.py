@@ -51,7 +51,8 @@ class Rates:
     def count(self, route: str, ids: dict[str, str]) -> tuple[dict[str, str], float | None]:
         """Count one request. Return its headers, and the seconds to wait if it is too early."""
         limit, seconds = LIMITS.get(route, OTHERWISE)
-        now, key = self._now(), (route, *(ids[name] for name in MAJOR if name in ids))
+        now = self._now()
+        key = (route, *(ids[name] for name in MAJOR if name in ids))
         window = self._windows.get(key)
         if window is None or window.ends <= now or not self.enforced:
             window = self._windows[key] = Window(limit, now + seconds)

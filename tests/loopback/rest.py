@@ -164,7 +164,8 @@ class Rest:
 
     def _report_crash(self, record: RecordedRequest) -> web.Response:
         """Report a body that crashed a route, or a fault of the loopback itself, as a violation."""
-        said, trouble = f"{record.method} {record.path}", traceback.format_exc(limit=-3)
+        said = f"{record.method} {record.path}"
+        trouble = traceback.format_exc(limit=-3)
         self.violations.append(Violation(said, 50035, trouble, (), record.body))
         return _json(Refusal(50035).payload(), 400)
 

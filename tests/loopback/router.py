@@ -115,7 +115,8 @@ class Call:
 
     def need_in_guild(self, names: str) -> None:
         """Refuse the request unless the bot has these permissions on the whole server."""
-        guild, wanted = self.guild(), bits(names)
+        guild = self.guild()
+        wanted = bits(names)
         if in_guild(guild.members[self.world.bot.id], guild) & wanted != wanted:
             raise Refusal(50013)
 

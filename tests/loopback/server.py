@@ -263,12 +263,14 @@ class LoopbackDiscord:
         without requests is the only sign. Raises AssertionError after `within` seconds.
         """
         deadline = time.monotonic() + within
-        count, silent = len(self.requests), 0
+        count = len(self.requests)
+        silent = 0
         while silent < max(10, round(seconds / PASS)):
             assert time.monotonic() < deadline, f"the bot is still busy: {self.requests[-1:]}"
             await asyncio.sleep(PASS)
             if has_pending_work() or len(self.requests) != count:
-                count, silent = len(self.requests), 0
+                count = len(self.requests)
+                silent = 0
             else:
                 silent += 1
 

@@ -96,7 +96,8 @@ async def test_without_the_members_intent_members_are_unknown_until_they_speak(
     loopback: LoopbackDiscord,
 ) -> None:
     guild = loopback.guild()
-    stage, lizzy = loopback.text_channel(guild, "stage"), loopback.person("Lizzy", guild)
+    stage = loopback.text_channel(guild, "stage")
+    lizzy = loopback.person("Lizzy", guild)
     bot = StageBot(loopback.connector(), intents=discord.Intents(guilds=True, guild_messages=True))
     async with loopback.running(bot):
         server = bot.get_guild(guild.id)

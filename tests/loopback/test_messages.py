@@ -58,7 +58,8 @@ async def test_embeds_have_limits_each_and_together(play: Play) -> None:
 
 
 async def test_a_mention_notifies_only_if_it_is_allowed(play: Play) -> None:
-    stage, lizzy = text_channel(play.bot, play.stage.id), play.lizzy
+    stage = text_channel(play.bot, play.stage.id)
+    lizzy = play.lizzy
     quiet = play.discord.world.role(play.guild, "quiet")
     loud = play.discord.world.role(play.guild, "loud", mentionable=True)
     text = f"{lizzy.mention} {quiet.mention} {loud.mention} @everyone"
@@ -127,7 +128,8 @@ async def test_without_the_content_intent_a_bot_reads_only_messages_about_itself
     portal = frozenset({Privileged.MEMBERS})
     async with LoopbackDiscord(portal=portal) as loopback:
         guild = loopback.guild()
-        stage, lizzy = loopback.text_channel(guild, "stage"), loopback.person("Lizzy", guild)
+        stage = loopback.text_channel(guild, "stage")
+        lizzy = loopback.person("Lizzy", guild)
         bot = StageBot(loopback.connector(), intents=intents)
         async with loopback.running(bot):
             lizzy.say(stage, "secret", files={"letter.txt": b"Dear"})

@@ -63,7 +63,8 @@ async def test_a_role_is_created_given_mentioned_and_deleted(play: Play) -> None
 async def test_a_role_above_the_bots_own_cannot_be_changed(play: Play) -> None:
     own = next(role for role in play.guild.roles.values() if role.managed_by)
     own.permissions |= discord.Permissions(manage_roles=True).value
-    own.position, high = 1, play.discord.world.role(play.guild, "high")
+    own.position = 1
+    high = play.discord.world.role(play.guild, "high")
     high.position = 5
     server = play.bot.get_guild(play.guild.id)
     assert server

@@ -9,7 +9,8 @@ from .world import World
 def test_overwrites_apply_in_discords_order() -> None:
     world = World()
     guild = world.guild("Longbourn", bot_permissions="")
-    channel, user = world.channel(guild, "study"), world.user("Lizzy")
+    channel = world.channel(guild, "study")
+    user = world.user("Lizzy")
     sisters = world.role(guild, "sisters")
     world.join(guild, user, sisters)
     assert world.may(user, "send_messages", channel)
@@ -40,7 +41,8 @@ def test_owners_and_administrators_have_every_permission() -> None:
 def test_a_thread_has_its_own_permission_to_write() -> None:
     world = World()
     guild = world.guild("Longbourn", bot_permissions="")
-    channel, user = world.channel(guild, "study"), world.user("Lizzy")
+    channel = world.channel(guild, "study")
+    user = world.user("Lizzy")
     world.join(guild, user)
     thread = world.thread(channel, "t", guild.owner)
     world.overwrite(channel, guild.everyone, deny="send_messages")

@@ -23,7 +23,8 @@ OPTIONS = [
 def house(**changes: Any) -> tuple[World, Any, Any]:
     world = World()
     guild = world.guild("Longbourn")
-    channel, user = world.channel(guild, "study"), world.user("Lizzy")
+    channel = world.channel(guild, "study")
+    user = world.user("Lizzy")
     world.join(guild, user)
     world.commands[1] = Command(
         1, {"name": "play", "description": "d", "options": OPTIONS} | changes, 1

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 async def test_a_bot_in_another_process_plays(loopback: LoopbackDiscord) -> None:
     guild = loopback.guild()
-    stage, lizzy = loopback.text_channel(guild, "stage"), loopback.person("Lizzy", guild)
+    stage = loopback.text_channel(guild, "stage")
+    lizzy = loopback.person("Lizzy", guild)
     program = [sys.executable, "-m", "tests.loopback.processes_bot"]
     process = await asyncio.create_subprocess_exec(
         *program, env=os.environ | loopback.environment()

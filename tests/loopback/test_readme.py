@@ -44,7 +44,8 @@ def example_of(beginning: str) -> str:
 @pytest.fixture
 def another_route() -> Iterator[str]:
     """Add the README's route to the table for the length of a test."""
-    example, before = example_of("@route"), len(TABLE)
+    example = example_of("@route")
+    before = len(TABLE)
     exec(example, dict(NAMES))
     yield example
     del TABLE[before:]

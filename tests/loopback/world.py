@@ -303,7 +303,8 @@ class World:
         source: Message | None = None,
     ) -> Interaction:
         """Create an interaction that the bot must answer."""
-        now, token = self.clock.now(), f"interaction-token-{self.clock.snowflake()}"
+        now = self.clock.now()
+        token = f"interaction-token-{self.clock.snowflake()}"
         interaction = Interaction(
             self.clock.snowflake(), token, kind, user, channel, now, data, source
         )

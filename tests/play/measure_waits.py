@@ -98,7 +98,8 @@ async def _interact(evening: Evening, stage: Channel) -> list[float]:
 
 def _report(label: str, waits: list[float]) -> None:
     centiles = statistics.quantiles(waits, n=100)
-    median, worst = statistics.median(waits) * 1000, centiles[98] * 1000
+    median = statistics.median(waits) * 1000
+    worst = centiles[98] * 1000
     sys.stdout.write(f"{label}: median {median:.0f} ms, 99 of 100 within {worst:.0f} ms\n")
     sys.stdout.flush()
 

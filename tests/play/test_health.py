@@ -31,7 +31,9 @@ class Moody(ScriptedEngine):
 async def test_the_health_file_is_fresh_while_discord_and_the_engine_answer(
     evening: Evening, tmp_path: Path
 ) -> None:
-    discord, engine, file = evening.discord, Moody([""]), tmp_path / "well"
+    discord = evening.discord
+    engine = Moody([""])
+    file = tmp_path / "well"
     await engine.start()
     bot = create_bot(
         evening.settings, engine=engine, connector=discord.connector(), guild_ready_timeout=0.1

@@ -69,7 +69,8 @@ async def test_old_posts_of_a_moved_scene_change_nothing(evening: Evening) -> No
         (choice,) = await evening.gm.autocomplete(hall, "scene reopen", scene="")
         await evening.gm.slash(hall, "scene reopen", scene=choice.value)
         await evening.discord.quiet()
-        calls, posts = len(engine.requests), len(personas(hall))
+        calls = len(engine.requests)
+        posts = len(personas(hall))
         for name in ("Retry", "Edit", "Show thoughts", "More…", "Rewind to here"):
             await refused(evening, await evening.gm.context_menu(post, name), ELSEWHERE)
         for button in ("Retry", "Write more", "Edit", "Show thoughts", "Hide", "Branch"):

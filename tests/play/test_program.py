@@ -40,7 +40,10 @@ async def running(
         if not key.startswith(("ASIDE_", "DISCORD_"))
     }
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", "run"),
+        sys.executable,
+        "-m",
+        "bot",
+        "run",
         cwd=folder,
         env=clean | environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=asyncio.subprocess.PIPE,

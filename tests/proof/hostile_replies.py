@@ -63,12 +63,15 @@ def _hostile(pick: Choose) -> Hostile:
         case "goes on":
             text += pick(TEXT_AFTER_THE_END)
         case "cut" if not _undecided(written):
-            text, reason = text[: pick(range(len(text) + 1))], FinishReason.LENGTH
+            text = text[: pick(range(len(text) + 1))]
+            reason = FinishReason.LENGTH
         case "dies":
-            text, error = text[: pick(range(len(text) + 1))], EngineDied("The model's worker died.")
+            text = text[: pick(range(len(text) + 1))]
+            error = EngineDied("The model's worker died.")
         case _:
             pass
-    chunk, pause = pick((1, 3, 8, 40, 4000)), pick((0.0, 0.0, 0.0005))
+    chunk = pick((1, 3, 8, 40, 4000))
+    pause = pick((0.0, 0.0, 0.0005))
     more = "".join(piece.text for piece in written.role)
     scripted = Scripted(text, chunk=chunk, pause=pause, error=error, reason=reason)
     return Hostile(written, scripted, Scripted(more, chunk=chunk, pause=pause))

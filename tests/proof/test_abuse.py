@@ -99,7 +99,8 @@ async def test_forged_buttons_and_forms_are_answered_and_change_nothing(
 
 
 async def test_buttons_with_ids_of_another_server_show_and_change_nothing(evening: Evening) -> None:
-    engine, discord = await ready(), evening.discord
+    engine = await ready()
+    discord = evening.discord
     elsewhere = discord.guild("Netherfield", bot_permissions="manage_webhooks manage_roles")
     ballroom = discord.text_channel(elsewhere, "ballroom")
     caroline = discord.person("Caroline", elsewhere)
@@ -132,7 +133,8 @@ async def test_a_flood_of_one_person_costs_few_replies_and_little_time(evening: 
     engine = await ready()
     async with evening.online(engine):
         await evening.begin()
-        tasks, began = len(asyncio.all_tasks()), time.monotonic()
+        tasks = len(asyncio.all_tasks())
+        began = time.monotonic()
         for number in range(200):
             evening.lizzy.say(evening.stage, f"@Mr Bennet @Mrs Bennet Number {number}!")
         most = 0

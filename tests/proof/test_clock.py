@@ -57,7 +57,8 @@ async def asks(evening: Evening, number: int) -> None:
 async def test_a_clock_changes_forwards_and_backwards_during_a_scene(tmp_path: Path) -> None:
     """The bot is two hours ahead of Discord, then one hour behind, then six."""
     async with LoopbackDiscord(ahead=-2 * HOUR) as discord:
-        evening, engine = an_evening(discord, tmp_path), await ready()
+        evening = an_evening(discord, tmp_path)
+        engine = await ready()
         async with evening.online(engine):
             await evening.begin()
             await asks(evening, 1)

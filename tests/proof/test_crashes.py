@@ -58,11 +58,14 @@ async def test_twenty_kills_during_turns_lose_and_double_nothing(
     evening: Evening, tmp_path: Path
 ) -> None:
     """Each kill interrupts four replies, each at another point."""
-    discord, chance, stages = evening.discord, random.Random(SEED), stages_of(evening, STAGES)
+    discord = evening.discord
+    chance = random.Random(SEED)
+    stages = stages_of(evening, STAGES)
     asked: list[list[int]] = [[] for _ in stages]
     async with serve_answers(tmp_path, evening) as server:
         for death in range(-(-KILLS // STAGES)):
-            how, before = DEATHS[death % len(DEATHS)], len(server.requests)
+            how = DEATHS[death % len(DEATHS)]
+            before = len(server.requests)
             async with (online if death == 0 else started)(tmp_path, evening) as process:
                 if death == 0:
                     for stage in stages:
@@ -124,7 +127,8 @@ async def kill(
 async def test_ten_unfinished_replies_arrive_after_a_restart(
     evening: Evening, tmp_path: Path
 ) -> None:
-    discord, stages = evening.discord, stages_of(evening, 10)
+    discord = evening.discord
+    stages = stages_of(evening, 10)
     async with serve_answers(tmp_path, evening) as server:
         async with online(tmp_path, evening) as process:
             for stage in stages:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 async def test_lines_that_arrive_twice_and_in_the_wrong_order_are_answered_once(
     evening: Evening,
 ) -> None:
-    discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
+    discord = evening.discord
+    engine = ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
     await engine.start()
     async with evening.online(engine):
         await evening.begin()
@@ -40,7 +41,8 @@ async def test_lines_that_arrive_twice_and_in_the_wrong_order_are_answered_once(
 async def test_lines_that_could_not_be_read_after_an_outage_are_heard_with_the_next_one(
     evening: Evening,
 ) -> None:
-    discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
+    discord = evening.discord
+    engine = ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
     await engine.start()
     async with evening.online(engine):
         await evening.begin()

@@ -46,12 +46,15 @@ def tasks_of_the_bot() -> int:
 async def test_a_crowd_that_joins_and_leaves_a_part_leaves_no_rows_or_tasks(
     evening: Evening,
 ) -> None:
-    discord, engine = evening.discord, await ready()
+    discord = evening.discord
+    engine = await ready()
     async with evening.online(engine):
         await evening.begin()
         crowd = [discord.person(f"Guest {number}", evening.guild) for number in range(CROWD)]
         await discord.quiet()
-        before, tasks, requests = rows(evening), tasks_of_the_bot(), len(discord.requests)
+        before = rows(evening)
+        tasks = tasks_of_the_bot()
+        requests = len(discord.requests)
 
         async def come_and_go(person: Person) -> None:
             for line in ("join", "leave"):
@@ -69,11 +72,14 @@ async def test_a_crowd_that_joins_and_leaves_a_part_leaves_no_rows_or_tasks(
 
 
 async def test_people_and_servers_that_come_and_go_cost_no_requests(evening: Evening) -> None:
-    discord, engine = evening.discord, await ready()
+    discord = evening.discord
+    engine = await ready()
     async with evening.online(engine):
         await evening.begin()
         await discord.quiet()
-        before, tasks, requests = rows(evening), tasks_of_the_bot(), len(discord.requests)
+        before = rows(evening)
+        tasks = tasks_of_the_bot()
+        requests = len(discord.requests)
         for number in range(CROWD):
             discord.person(f"Guest {number}", evening.guild).leave(evening.guild)
             elsewhere = discord.guild(f"Inn {number}", bot_permissions=ALLOWED)
@@ -90,7 +96,8 @@ async def test_people_and_servers_that_come_and_go_cost_no_requests(evening: Eve
 async def test_a_button_pressed_forty_times_is_answered_each_time_and_asks_the_model_once(
     evening: Evening,
 ) -> None:
-    discord, engine = evening.discord, await ready()
+    discord = evening.discord
+    engine = await ready()
     async with evening.online(engine):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
@@ -117,10 +124,8 @@ async def test_a_busy_server_does_not_make_another_one_wait(
     discord = evening.discord
     write_small_scenario(evening, tmp_path / "shelf")
     elsewhere = discord.guild("Netherfield", bot_permissions=ALLOWED)
-    ballroom, caroline = (
-        discord.text_channel(elsewhere, "ballroom"),
-        discord.person("Caroline", elsewhere),
-    )
+    ballroom = discord.text_channel(elsewhere, "ballroom")
+    caroline = discord.person("Caroline", elsewhere)
     rooms = [discord.text_channel(evening.guild, f"room-{number}") for number in range(7)]
     engine = LocalEngine(LocalOptions(context=2048, minds=1, queue=2, threads=1))
     await engine.start()

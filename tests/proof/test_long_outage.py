@@ -41,7 +41,8 @@ def reply_slowly(request: Request) -> Scripted:
 
 
 async def without_discord(evening: Evening, engine: ScriptedEngine) -> None:
-    loop, discord = asyncio.get_running_loop(), evening.discord
+    loop = asyncio.get_running_loop()
+    discord = evening.discord
     assert isinstance(loop, SkippableLoop)
     hall, attic = (discord.text_channel(evening.guild, name) for name in ("hall", "attic"))
     for stage in (evening.stage, hall, attic):

@@ -27,7 +27,8 @@ SLOW = Scripted(reply("Mr Bennet", plan="PLAN", thinks="SECRET", says=PAGES), ch
 async def test_a_reply_that_ends_during_an_outage_arrives_afterwards(
     evening: Evening,
 ) -> None:
-    discord, engine = evening.discord, ScriptedEngine([SLOW])
+    discord = evening.discord
+    engine = ScriptedEngine([SLOW])
     await engine.start()
     async with evening.online(engine):
         await evening.begin()
@@ -50,7 +51,8 @@ async def test_a_reply_that_ends_during_an_outage_arrives_afterwards(
 async def test_lines_said_while_discord_had_lost_the_bot_are_heard_afterwards(
     evening: Evening,
 ) -> None:
-    discord, engine = evening.discord, ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
+    discord = evening.discord
+    engine = ScriptedEngine([reply("Mr Bennet", says="Well, well.")])
     await engine.start()
     async with evening.online(engine):
         await evening.begin()

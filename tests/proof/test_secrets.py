@@ -80,7 +80,8 @@ def characters() -> list[dict[str, str]]:
 
 def acts_of(evening: Evening, wickham: Person, replies: Sequence[Hostile]) -> list[Act]:
     """Return one act for each setting, or more. Only Wickham's player sees spoilers."""
-    discord, settings = evening.discord, list(product(WHERE, WHERE))
+    discord = evening.discord
+    settings = list(product(WHERE, WHERE))
     many = max(len(settings), -(-len(replies) // LONGEST_ACT))
     acts = []
     for number in range(many):

@@ -51,7 +51,8 @@ def assert_inert(engine: ScriptedEngine) -> None:
 async def test_hostile_text_in_lines_edits_names_and_forms_stays_text(
     evening: Evening, text: str
 ) -> None:
-    engine, discord = await ready(), evening.discord
+    engine = await ready()
+    discord = evening.discord
     wickham = discord.person("Wickham", evening.guild, nick=text[:32].strip() or "W")
     async with evening.online(engine):
         await evening.begin()
@@ -99,7 +100,8 @@ async def test_attachments_are_never_downloaded(evening: Evening) -> None:
 
     Downloads could fill memory or disk.
     """
-    engine, discord = await ready(), evening.discord
+    engine = await ready()
+    discord = evening.discord
     large = bytes(25 * 2**20)
     names = (
         "../../../../etc/passwd",
@@ -132,7 +134,8 @@ async def test_attachments_are_never_downloaded(evening: Evening) -> None:
 async def test_a_name_that_imitates_a_game_master_or_moderator_gives_no_rights(
     evening: Evening, nick: str
 ) -> None:
-    engine, discord = await ready(), evening.discord
+    engine = await ready()
+    discord = evening.discord
     impostor = discord.person("Wickham", evening.guild, nick=nick)
     async with evening.online(engine):
         await evening.begin()
@@ -157,12 +160,11 @@ async def test_a_name_that_imitates_a_game_master_or_moderator_gives_no_rights(
 async def test_a_scene_of_another_server_cannot_be_reached_by_its_number(
     evening: Evening,
 ) -> None:
-    engine, discord = await ready(), evening.discord
+    engine = await ready()
+    discord = evening.discord
     elsewhere = discord.guild("Netherfield", bot_permissions="manage_webhooks manage_roles")
-    ballroom, caroline = (
-        discord.text_channel(elsewhere, "ballroom"),
-        discord.person("Caroline", elsewhere),
-    )
+    ballroom = discord.text_channel(elsewhere, "ballroom")
+    caroline = discord.person("Caroline", elsewhere)
     async with evening.online(engine):
         await evening.begin()
         evening.lizzy.say(evening.stage, "@Mr Bennet MARMALADE?")

@@ -58,10 +58,8 @@ async def playing(evening: Evening, folder: Path, **options: Any) -> AsyncIterat
 def write_small_scenario(evening: Evening, folder: Path) -> None:
     """Add a scenario `party` that the model reads quickly, with little planning."""
     put(folder, "party")
-    library, short = (
-        LibrarySettings(folders=(folder,)),
-        PlaySettings(max_tokens=192, planning_tokens=16),
-    )
+    library = LibrarySettings(folders=(folder,))
+    short = PlaySettings(max_tokens=192, planning_tokens=16)
     evening.settings = evening.settings.model_copy(update={"play": short, "library": library})
 
 

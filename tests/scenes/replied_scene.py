@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
     from tests.scenes.harness import TheatreHarness
 
-FIRST, SECOND = reply("Mr Bennet", says="You refuse him?"), reply("Mr Bennet", says="You take him?")
+FIRST = reply("Mr Bennet", says="You refuse him?")
+SECOND = reply("Mr Bennet", says="You take him?")
 MADAM = reply("Mrs Bennet", says="My nerves!")
 REFUSES, TAKES = "smiles You refuse him?", "smiles You take him?"
 

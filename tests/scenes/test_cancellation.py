@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Take, Turn
     from tests.scenes.harness import TheatreHarness
 
-BENNET, MADAM = reply("Mr Bennet", says="You refuse him?"), reply("Mrs Bennet", says="My nerves!")
+BENNET = reply("Mr Bennet", says="You refuse him?")
+MADAM = reply("Mrs Bennet", says="My nerves!")
 
 
 class NoMessages:
@@ -198,7 +199,8 @@ async def test_a_reply_whose_line_is_deleted_while_it_is_posted_is_removed(
 ) -> None:
     async with open_harness(tmp_path, BENNET) as harness:
         deliver = harness.delivery.deliver
-        posting, posted = asyncio.Event(), asyncio.Event()
+        posting = asyncio.Event()
+        posted = asyncio.Event()
 
         async def deliver_slowly(scene: Scene, turn: Turn, take: Take) -> None:
             posting.set()

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 BEATS = (planning("PLAN"), thought("SECRET"), action("smiles"), speech("You refuse him?"))
 TAKE = Take(1, 1, BEATS, "")
 PUBLIC = RevealPolicy(thoughts=Destination.SPOILER)
-FIRST, SECOND = reply("Mr Bennet", says="You refuse him?"), reply("Mr Bennet", says="You take him?")
+FIRST = reply("Mr Bennet", says="You refuse him?")
+SECOND = reply("Mr Bennet", says="You take him?")
 POSTED_GM = (Destination.GM, Destination.GM)
 
 

@@ -32,7 +32,8 @@ async def test_a_scene_survives_a_restart(tmp_path: Path) -> None:
 
 async def test_two_scenes_never_hear_each_other(tmp_path: Path) -> None:
     async with open_harness(tmp_path, BENNET) as harness:
-        one, two = await harness.start(10), await harness.start(11)
+        one = await harness.start(10)
+        two = await harness.start(11)
         await harness.say(one, "The word is MARMALADE.", "Mr Bennet")
         await harness.say(two, "Papa?", "Mr Bennet")
         await harness.wait_until_idle(one)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
     from tests.scenes.harness import TheatreHarness
 
-BENNET, MADAM = reply("Mr Bennet", says="You refuse him?"), reply("Mrs Bennet", says="My nerves!")
+BENNET = reply("Mr Bennet", says="You refuse him?")
+MADAM = reply("Mrs Bennet", says="My nerves!")
 EVENING = ["Papa?", "smiles You refuse him?", "Mama?", "smiles My nerves!"]
 
 

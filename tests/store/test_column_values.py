@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from bot.store.column_values import from_microseconds, make_storable, to_microseconds
 
 # hypothesis needs bounds without a time zone
-EARLIEST, LATEST = datetime.fromisoformat("1900-01-02"), datetime.fromisoformat("9999-01-01")
+EARLIEST = datetime.fromisoformat("1900-01-02")
+LATEST = datetime.fromisoformat("9999-01-01")
 zones = st.builds(timezone, st.timedeltas(timedelta(hours=-23), timedelta(hours=23)))
 
 

@@ -50,7 +50,8 @@ def test_a_second_lock_on_the_same_database_is_refused(path: Path) -> None:
 
 
 def test_two_databases_in_one_folder_are_independent(path: Path) -> None:
-    first, second = DatabaseLock(path), DatabaseLock(path.with_name("other.db"))
+    first = DatabaseLock(path)
+    second = DatabaseLock(path.with_name("other.db"))
     first.release()
     second.release()
 

@@ -53,7 +53,8 @@ async def test_a_turn_lists_its_takes_in_order(store: Store, scene: Scene) -> No
 async def test_only_takes_of_the_same_finished_turn_can_be_chosen(
     store: Store, scene: Scene
 ) -> None:
-    turn, other = await replied(store, scene, "One.", "Two."), await replied(store, scene, "Uno.")
+    turn = await replied(store, scene, "One.", "Two.")
+    other = await replied(store, scene, "Uno.")
     assert text(await store.choose_take(turn.id, other.takes[0])) == "Two."
     await store.retake(turn.id)
     assert text(await store.choose_take(turn.id, turn.takes[0])) is None
@@ -194,7 +195,8 @@ async def test_a_branch_is_an_independent_copy_up_to_one_turn(store: Store, scen
     await store.keep_take(answer.id, (thought("Hm."), speech("One.")), "One.", 7)
     await store.settle(answer.id)
     await store.add_note(scene.id, NewNote(GM, None, "It rains."), NOON)
-    hidden, after = await say(store, scene), await say(store, scene)
+    hidden = await say(store, scene)
+    after = await say(store, scene)
     await store.undo(scene.id, [hidden.id], NOON)
     branch = await store.branch(scene, after.id - 1, Place(1, 800, 500), NOON)
     assert branch.place == Place(1, 800, 500)

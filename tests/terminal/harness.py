@@ -51,7 +51,9 @@ async def an_evening(
     folder: Path, *script: Script, scene_id: int | None = None
 ) -> AsyncIterator[Evening]:
     """Open an evening with a store in `folder`, and with a new scene or the given one."""
-    engine, out, seeds = ScriptedEngine(list(script)), StringIO(), count(1)
+    engine = ScriptedEngine(list(script))
+    out = StringIO()
+    seeds = count(1)
     await engine.start()
     screen = Screen(out)
     delivery = TerminalDelivery(screen)

@@ -54,7 +54,8 @@ class Typist:
             raise AssertionError(
                 f"{text!r} is not shown, only {self.shown[self.read :]!r}"
             ) from None
-        begun, self.read = self.read, at + len(text)
+        begun = self.read
+        self.read = at + len(text)
         return self.shown[begun : self.read]
 
     async def pauses(self) -> None:
@@ -91,7 +92,10 @@ async def at_a_terminal(folder: Path, *arguments: str, **environ: str) -> AsyncI
         if not re.match("ASIDE_|DISCORD_|NO_COLOR", name)
     }
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", _ASIDE, *arguments),
+        sys.executable,
+        "-c",
+        _ASIDE,
+        *arguments,
         cwd=folder,
         env=clean | {"TERM": "dumb", "PYTHONPATH": os.pathsep.join(sys.path)} | environ,
         stdin=theirs,

@@ -69,7 +69,8 @@ def test_a_line_starts_in_the_first_column() -> None:
 
 
 def test_a_notice_is_temporary_and_never_goes_to_a_pipe() -> None:
-    terminal, pipe = Terminal(), StringIO()
+    terminal = Terminal()
+    pipe = StringIO()
     for out in (terminal, pipe):
         screen = Screen(out, {"NO_COLOR": "1"})
         screen.notice("thinking 你")

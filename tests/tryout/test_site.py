@@ -72,7 +72,8 @@ async def test_the_page_lists_people_and_places() -> None:
 async def test_messages_appear_in_every_window() -> None:
     async with site_of(SmallBot(echo)) as (_, visitor):
         stage = stage_of(await visitor.news())
-        ada, ben = await visitor.window("ada", stage), await visitor.window("ben", stage)
+        ada = await visitor.window("ada", stage)
+        ben = await visitor.window("ben", stage)
         receipt = await ada.act("send_message", content="Hello?")
         assert receipt["settlement"] == "settled"
         await until(lambda: ben.says("You said: Hello?"))
@@ -82,7 +83,8 @@ async def test_messages_appear_in_every_window() -> None:
 async def test_an_action_on_a_slightly_old_page_works() -> None:
     async with site_of(SmallBot(echo)) as (_, visitor):
         stage = stage_of(await visitor.news())
-        ada, ben = await visitor.window("ada", stage), await visitor.window("ben", stage)
+        ada = await visitor.window("ada", stage)
+        ben = await visitor.window("ben", stage)
         await ada.act("send_message", content="Hello?")
         # Ben's page has changed since he opened it.
         await until(lambda: ben.says("You said: Hello?"))
@@ -92,7 +94,8 @@ async def test_an_action_on_a_slightly_old_page_works() -> None:
 async def test_two_pages_of_one_person_stay_in_step() -> None:
     async with site_of(SmallBot()) as (_, visitor):
         stage = stage_of(await visitor.news())
-        first, second = await visitor.window("ada", stage), await visitor.window("ada", stage)
+        first = await visitor.window("ada", stage)
+        second = await visitor.window("ada", stage)
         await first.act("send_message", content="Hello?")
         await until(lambda: second.says("Hello?"))
 

@@ -99,7 +99,8 @@ class LoopbackHub:
         return sibling
 
     async def _resolve(self, request: web.Request) -> web.Response:
-        repo, name = _repo(request), request.match_info["name"]
+        repo = _repo(request)
+        name = request.match_info["name"]
         self.asked.append(name)
         if refusal := self._refused(request, listing=False):
             return refusal
@@ -120,7 +121,8 @@ class LoopbackHub:
         )
 
     async def _store(self, request: web.Request) -> web.StreamResponse:
-        repo, name = _repo(request), request.match_info["name"]
+        repo = _repo(request)
+        name = request.match_info["name"]
         self.tokens_at_storage.append(request.headers.get("Authorization", ""))
         self.ranges.append(request.headers.get("Range", ""))
         content = self.spoilt.get(name, self.files[repo][name])

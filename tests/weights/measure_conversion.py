@@ -67,7 +67,8 @@ def main(folder: Path) -> None:
         seconds, peak = map(float, out.stdout.split())
         converting.append(seconds)
         memory = max(memory, peak)
-    copied, converted = statistics.median(copying), statistics.median(converting)
+    copied = statistics.median(copying)
+    converted = statistics.median(converting)
     sys.stdout.write(
         f"{size / 1e6:,.0f} MB: copied in {copied:.2f} s, converted in {converted:.2f} s "
         f"({copied / converted:.2f} of the speed of copying), {memory:,.0f} MiB of memory at most\n"

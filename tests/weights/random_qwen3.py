@@ -25,17 +25,29 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = npt.NDArray[np.float32]
 
-CUTS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CUTS: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 SPECIAL: Final = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_pad|>")
 WHOLE: Final = ("<tool_call>", "</tool_call>", "<think>", "</think>")
 TEMPLATE: Final = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
 )
 READING: Final = (
-    "It is a truth universally acknowledged, that a single man in possession of a fortune, must be in want of a wife.",
-    "“My dear Mr. Bennet,” said his lady to him one day, “have you heard that Netherfield Park is let at last?”",
+    (
+        "It is a truth universally acknowledged, that a single man in possession of a fortune,"
+        " must be in want of a wife."
+    ),
+    (
+        "“My dear Mr. Bennet,” said his lady to him one day, “have you heard "
+        "that Netherfield Park is let at last?”"
+    ),
     "凡是有钱的单身汉,总想娶位太太,这已经成了一条举世公认的真理。红楼梦里的人物各有各的心思。",
-    "def speak(self, line: str) -> None:\n    if not line:\n        return\n    print(f'{self.name}: {line}')\n",
+    (
+        "def speak(self, line: str) -> None:\n    if not line:\n        return\n"
+        "    print(f'{self.name}: {line}')\n"
+    ),
     "🙂 naïve café – don't, I'll, we've; 3.14159 and 2026-08-01\t\ttabs\r\nand   spaces",
 )
 CONFIG: Final[dict[str, Any]] = {

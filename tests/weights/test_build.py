@@ -200,7 +200,8 @@ def straight(tiny: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Path
 def test_an_interrupted_build_resumes_with_the_same_result(
     tiny: Checkpoint, straight: Path, tmp_path: Path, end: str
 ) -> None:
-    target, source = tmp_path / "Tiny-Q4_K_M.gguf", LocalSource(tiny.folder)
+    target = tmp_path / "Tiny-Q4_K_M.gguf"
+    source = LocalSource(tiny.folder)
     with pytest.raises(KeyboardInterrupt):
         Build(source, target, "Q4_K_M", title="Tiny").run(Steps(end))
     assert target.exists() == (end == "checksum")

@@ -113,9 +113,18 @@ def test_estimated_sizes_match_published_files(
 
 @pytest.mark.parametrize(
     ("gpus", "main", "best"),
-    [((80,), 64, "Q8_0"), ((48,), 64, "Q8_0"), ((24,), 64, "Q4_K_M"), ((16,), 64, "Q3_K_S"), ((8,), 64, "Q4_K_M"),
-     ((), 32, "Q4_K_M"), ((), 14, "Q2_K"), ((24, 24), 64, "Q8_0"), ((), 8, None)],
-)  # fmt: skip
+    [
+        ((80,), 64, "Q8_0"),
+        ((48,), 64, "Q8_0"),
+        ((24,), 64, "Q4_K_M"),
+        ((16,), 64, "Q3_K_S"),
+        ((8,), 64, "Q4_K_M"),
+        ((), 32, "Q4_K_M"),
+        ((), 14, "Q2_K"),
+        ((24, 24), 64, "Q8_0"),
+        ((), 8, None),
+    ],
+)
 def test_the_best_quantisation_for_each_machine(
     her: dict[str, tuple[gguf_reader.GgufFile, ...]],
     gpus: tuple[int, ...],

@@ -77,10 +77,8 @@ def play(settings: Settings, options: ChatOptions) -> None:
     Raises AsideError. Raises KeyboardInterrupt or SystemExit after a signal, once everything is
     closed.
     """
-    screen, keyboard = (
-        Screen(sys.stdout),
-        Keyboard(_replace_invalid_bytes(sys.stdin), sys.stdout),
-    )
+    screen = Screen(sys.stdout)
+    keyboard = Keyboard(_replace_invalid_bytes(sys.stdin), sys.stdout)
     with ExitStack() as stack:
         stack.callback(logs.set_up(settings))
         stack.callback(screen.end_line)
@@ -156,14 +154,17 @@ def _choose_seat(
     keyboard: Keyboard,
 ) -> ChatSeat:
     """Start or open the scene and give the person the part that they chose."""
-    chooser, theatre = ChoicePrompt(keyboard, services.screen), services.theatre
-    terminal, own = Place(AT_TERMINAL, -time.time_ns()), None
+    chooser = ChoicePrompt(keyboard, services.screen)
+    theatre = services.theatre
+    terminal = Place(AT_TERMINAL, -time.time_ns())
+    own = None
     if options.scene_id is None:
         scenario = prompts.choose_scenario(chooser, open_library(settings), options.scenario)
         free, taken = [character.name for character in scenario.characters], []
     else:
         scene = loop.run(theatre.open_at_terminal(options.scene_id, terminal))
-        scenario, own = scene.scenario, scene.part_of(_director(scene))
+        scenario = scene.scenario
+        own = scene.part_of(_director(scene))
         free = [part.character for part in scene.parts if part.answers]
         taken = [
             part.character for part in scene.parts if part.player_id not in (None, _director(scene))

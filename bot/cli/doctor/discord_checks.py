@@ -106,7 +106,8 @@ def _server(guild: discord.Guild) -> list[Check]:
         for channel, names in list(lacking.items())
         if names
     ]
-    shown, more = checks[:_MAX_CHANNELS], len(checks) - _MAX_CHANNELS
+    shown = checks[:_MAX_CHANNELS]
+    more = len(checks) - _MAX_CHANNELS
     if more > 0:
         shown.append(Check(where, State.NOTE, f"{more} more channels lack permissions"))
     if not guild.me.guild_permissions.manage_roles:

@@ -135,11 +135,9 @@ def _measure_fits(
     from bot.weights.fit import estimate_headers, plan_quantisations
     from bot.weights.installed import find_files
 
-    folder, memory, request = (
-        get_weights_folder(settings),
-        measure_memory(vram),
-        build_plan_request(settings),
-    )
+    folder = get_weights_folder(settings)
+    memory = measure_memory(vram)
+    request = build_plan_request(settings)
     layouts = estimate_headers(entries)
     for entry in entries:
         if entry.dimensions is None and (files := find_files(entry, folder)):

@@ -123,14 +123,16 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
 
     wanted = require_quantisation(quant) if quant else None
     if (local := Path(model).expanduser()).is_dir():
-        source, wanted = LocalSource(local), wanted or "Q4_K_M"
+        source = LocalSource(local)
+        wanted = wanted or "Q4_K_M"
         target = folder / source.name / f"{source.name}-{wanted}.gguf"
         return Build(source, target, wanted, keep=keep), str(target)
     model = read_model_name(model)
     if model.startswith("hf:") and not is_in_catalogue(model, folder):
         repo = model[3:].strip("/")
         repos: tuple[str, ...] = (repo,)
-        title, wanted = repo.rsplit("/", 1)[-1], wanted or "Q4_K_M"
+        title = repo.rsplit("/", 1)[-1]
+        wanted = wanted or "Q4_K_M"
         name = f"hf:{repo}/{title}-{wanted}.gguf"
     else:
         entry, after_colon = find_entry(model, folder)

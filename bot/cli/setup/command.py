@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.fit import Fit
 
-_ENV, _YAML = Path(".env"), Path("aside.yaml")
+_ENV = Path(".env")
+_YAML = Path("aside.yaml")
 _PORTAL = "https://discord.com/developers/applications"
 
 

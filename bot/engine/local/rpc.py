@@ -42,7 +42,8 @@ class RpcAddress:
         """Parse `host:port` or `host`. Raises UserInputError."""
         host, colon, port = text.strip().rpartition(":")
         if not colon:
-            host, port = port, str(DEFAULT_PORT)
+            host = port
+            port = str(DEFAULT_PORT)
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
             raise UserInputError(
                 f"{text!r} is not an address. Write host:port, such as 127.0.0.1:{DEFAULT_PORT}."

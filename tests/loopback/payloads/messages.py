@@ -163,7 +163,8 @@ def _interaction_channel(what: Interaction, world: World, app_permissions: int) 
 
 def interaction(what: Interaction, world: World) -> Json:
     """Return the JSON of an interaction for the gateway."""
-    now, where = world.clock.now(), what.channel
+    now = world.clock.now()
+    where = what.channel
     app_permissions = in_channel(world.bot, where, now)
     data: Json = {
         "id": str(what.id),

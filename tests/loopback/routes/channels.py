@@ -43,7 +43,8 @@ def create_channel(call: Call) -> Answer:
 
 @route("PATCH", "/channels/{channel_id}")
 def edit_channel(call: Call) -> Answer:
-    channel, body = call.channel(), call.body
+    channel = call.channel()
+    body = call.body
     refuse(length_faults(body, "name", 100))
     if channel.thread:
         _change_thread(call, channel, body)
@@ -63,7 +64,8 @@ def _change(call: Call, channel: Channel, body: Json) -> None:
     if "parent_id" in body:
         channel.parent = call.world.channels.get(int(body["parent_id"] or 0))
     for each in body.get("permission_overwrites") or []:
-        allow, deny = int(each.get("allow") or 0), int(each.get("deny") or 0)
+        allow = int(each.get("allow") or 0)
+        deny = int(each.get("deny") or 0)
         channel.overwrites[int(each["id"])] = Overwrite(int(each["id"]), each["type"], allow, deny)
 
 
@@ -96,10 +98,12 @@ def delete_channel(call: Call) -> Answer:
 
 @route("PUT", "/channels/{channel_id}/permissions/{overwrite_id}")
 def set_overwrite(call: Call) -> Answer:
-    channel, body = call.channel(), call.body
+    channel = call.channel()
+    body = call.body
     call.require("manage_roles", channel)
     target = call.number("overwrite_id")
-    allow, deny = int(body.get("allow") or 0), int(body.get("deny") or 0)
+    allow = int(body.get("allow") or 0)
+    deny = int(body.get("deny") or 0)
     channel.overwrites[target] = Overwrite(target, body["type"], allow, deny)
     call.world.channel_changed(channel)
     return None

@@ -101,7 +101,8 @@ def _create(call: Call, guild: Guild | None) -> Answer:
 
 
 def _enter(call: Call, guild: Guild | None, data: Json, before: Command | None) -> Command:
-    new_id, version = call.world.clock.snowflake(), call.world.clock.snowflake()
+    new_id = call.world.clock.snowflake()
+    version = call.world.clock.snowflake()
     if before:
         new_id, version = before.id, before.version if before.data == data else version
     command = Command(new_id, data, version, guild)

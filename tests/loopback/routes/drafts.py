@@ -31,7 +31,8 @@ def new_draft(
     Only answers to interactions `may_be_private`.
     """
     check_message(body, call.uploads)
-    nonce, kept = body.get("nonce"), KEPT_FLAGS | EPHEMERAL if may_be_private else KEPT_FLAGS
+    nonce = body.get("nonce")
+    kept = KEPT_FLAGS | EPHEMERAL if may_be_private else KEPT_FLAGS
     return Draft(
         body.get("content") or "",
         tuple(body.get("embeds") or []),

@@ -35,7 +35,8 @@ def get_role(call: Call) -> Answer:
 
 @route("POST", "/guilds/{guild_id}/roles")
 def create_role(call: Call) -> Answer:
-    guild, body = call.guild(), call.body
+    guild = call.guild()
+    body = call.body
     call.need_in_guild("manage_roles")
     if len(guild.roles) >= MOST_ROLES:
         raise Refusal(30005)

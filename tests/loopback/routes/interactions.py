@@ -35,7 +35,8 @@ def answer_interaction(call: Call) -> Answer:
         raise Refusal(40060)
     if call.world.clock.now() - interaction.created_at > FIRST_ANSWER:
         raise Refusal(10062)
-    kind, data = call.body.get("type", 0), call.body.get("data") or {}
+    kind = call.body.get("type", 0)
+    data = call.body.get("data") or {}
     _check_kind(interaction, kind)
     _ANSWERS[kind](call, interaction, data)
     interaction.answer = kind

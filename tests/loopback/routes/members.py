@@ -16,7 +16,8 @@ def get_member(call: Call) -> Answer:
 
 @route("GET", "/guilds/{guild_id}/members")
 def list_members(call: Call) -> Answer:
-    after, limit = int(call.query.get("after", 0)), int(call.query.get("limit", 1))
+    after = int(call.query.get("after", 0))
+    limit = int(call.query.get("limit", 1))
     found = sorted(
         (each for each in call.guild().members.values() if each.user.id > after),
         key=lambda e: e.user.id,
@@ -26,7 +27,8 @@ def list_members(call: Call) -> Answer:
 
 @route("GET", "/guilds/{guild_id}/members/search")
 def search_members(call: Call) -> Answer:
-    query, limit = call.query.get("query", "").lower(), int(call.query.get("limit", 1))
+    query = call.query.get("query", "").lower()
+    limit = int(call.query.get("limit", 1))
     found = [
         each for each in call.guild().members.values() if each.shown_name.lower().startswith(query)
     ]
@@ -51,7 +53,8 @@ def edit_member(call: Call) -> Answer:
 
 @route("PUT", "/guilds/{guild_id}/members/{user_id}/roles/{role_id}")
 def give_role(call: Call) -> Answer:
-    member, role = call.member(), call.role()
+    member = call.member()
+    role = call.role()
     refuse_above(call, role)
     if role not in member.roles:
         member.roles.append(role)
@@ -61,7 +64,8 @@ def give_role(call: Call) -> Answer:
 
 @route("DELETE", "/guilds/{guild_id}/members/{user_id}/roles/{role_id}")
 def take_role(call: Call) -> Answer:
-    member, role = call.member(), call.role()
+    member = call.member()
+    role = call.role()
     refuse_above(call, role)
     if role in member.roles:
         member.roles.remove(role)

@@ -24,7 +24,8 @@ SILENT = (ChannelKind.FORUM, ChannelKind.CATEGORY)
 
 @route("POST", "/channels/{channel_id}/messages")
 def create_message(call: Call) -> Answer:
-    channel, world = call.channel(), call.world
+    channel = call.channel()
+    world = call.world
     if channel.kind in SILENT:
         raise Refusal(50008)
     check_dm(world, channel)
@@ -78,11 +79,13 @@ def _with_nonce(channel: Channel, world: World, nonce: str | None) -> Message | 
 
 @route("GET", "/channels/{channel_id}/messages")
 def list_messages(call: Call) -> Answer:
-    channel, query = call.channel(), call.query
+    channel = call.channel()
+    query = call.query
     call.require("view_channel", channel)
     if not call.world.may(call.world.bot, "read_message_history", channel):
         return []
-    found, limit = channel.messages, int(query.get("limit", 50))
+    found = channel.messages
+    limit = int(query.get("limit", 50))
     if "after" in query:
         found = [each for each in found if each.id > int(query["after"])][:limit]
     elif "around" in query:
@@ -112,7 +115,8 @@ def readable_payload(message: Message, world: World) -> Json:
 
 @route("PATCH", "/channels/{channel_id}/messages/{message_id}")
 def edit_message(call: Call) -> Answer:
-    channel, world = call.channel(), call.world
+    channel = call.channel()
+    world = call.world
     call.require("view_channel", channel)
     message = call.message(channel)
     if message.author is not world.bot or message.webhook:
@@ -124,7 +128,8 @@ def edit_message(call: Call) -> Answer:
 
 @route("DELETE", "/channels/{channel_id}/messages/{message_id}")
 def delete_message(call: Call) -> Answer:
-    channel, world = call.channel(), call.world
+    channel = call.channel()
+    world = call.world
     message = call.message(channel)
     if message.author is not world.bot or message.webhook:
         if channel.is_dm:
@@ -137,7 +142,8 @@ def delete_message(call: Call) -> Answer:
 
 @route("POST", "/channels/{channel_id}/messages/bulk-delete")
 def delete_messages(call: Call) -> Answer:
-    channel, world = call.channel(), call.world
+    channel = call.channel()
+    world = call.world
     call.require("manage_messages", channel)
     ids = [int(each) for each in call.body["messages"]]
     for message in [each for each in channel.messages if each.id in ids]:
@@ -151,7 +157,8 @@ def delete_messages(call: Call) -> Answer:
 
 @route("PUT", "/channels/{channel_id}/messages/pins/{message_id}")
 def pin_message(call: Call) -> Answer:
-    channel, world = call.channel(), call.world
+    channel = call.channel()
+    world = call.world
     call.require("pin_messages", channel)
     message = call.message(channel)
     message.pinned = True

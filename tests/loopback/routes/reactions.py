@@ -28,14 +28,16 @@ def remove_reaction(call: Call) -> Answer:
     channel = call.channel()
     refuse_if_archived(channel)
     _announce(call, "MESSAGE_REACTION_REMOVE")
-    reactions, emoji = call.message(channel).reactions, unquote(call.ids["emoji"])
+    reactions = call.message(channel).reactions
+    emoji = unquote(call.ids["emoji"])
     if call.world.bot in reactions.get(emoji, []):
         reactions[emoji].remove(call.world.bot)
     return None
 
 
 def _announce(call: Call, name: str) -> None:
-    channel, world = call.channel(), call.world
+    channel = call.channel()
+    world = call.world
     data = {
         "user_id": str(world.bot.id),
         "channel_id": str(channel.id),

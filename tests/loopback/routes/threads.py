@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @route("POST", "/channels/{channel_id}/threads", status=201)
 def start_thread(call: Call) -> Answer:
     """Create a thread without a first message, or a forum post with one."""
-    parent, body, world = call.channel(), call.body, call.world
+    parent = call.channel()
+    body = call.body
+    world = call.world
     if parent.kind is ChannelKind.FORUM:
         return _start_post(call, parent)
     if parent.kind not in {ChannelKind.TEXT, ChannelKind.ANNOUNCEMENT}:
@@ -53,7 +55,8 @@ def _start_post(call: Call, forum: Channel) -> Answer:
 
 @route("POST", "/channels/{channel_id}/messages/{message_id}/threads", status=201)
 def start_thread_from_message(call: Call) -> Answer:
-    parent, world = call.channel(), call.world
+    parent = call.channel()
+    world = call.world
     call.require("create_public_threads", parent)
     message = call.message(parent)
     refuse(length_faults(call.body, "name", 100, least=1))

@@ -23,7 +23,8 @@ WITH_TOKEN = "/webhooks/{webhook_id}/{webhook_token}"
 
 @route("POST", "/channels/{channel_id}/webhooks")
 def create_webhook(call: Call) -> Answer:
-    channel, world = call.channel(), call.world
+    channel = call.channel()
+    world = call.world
     if channel.kind not in CAN_HAVE:
         raise Refusal(50024)
     call.require("manage_webhooks", channel)
@@ -82,7 +83,8 @@ def edit_webhook_by_token(call: Call) -> Answer:
 
 
 def _edit(call: Call) -> Answer:
-    webhook, body = call.webhook(), call.body
+    webhook = call.webhook()
+    body = call.body
     check_webhook_name(body, required=False)
     webhook.name = body.get("name") or webhook.name
     if "avatar" in body:
@@ -108,7 +110,9 @@ def delete_webhook_by_token(call: Call) -> Answer:
 
 @route("POST", WITH_TOKEN, needs_token=False)
 def execute_webhook(call: Call) -> Answer:
-    webhook, world, body = call.webhook(), call.world, call.body
+    webhook = call.webhook()
+    world = call.world
+    body = call.body
     check_webhook_name(body, "username", required=False)
     channel = _place(call, webhook)
     draft = new_draft(call, body, channel or webhook.channel)
@@ -127,7 +131,8 @@ def _is_true(text: str | None) -> bool:
 
 def _place(call: Call, webhook: Webhook) -> Channel | None:
     """Return the channel of a new webhook message, or None if it needs a new forum post."""
-    thread_id, name = call.query.get("thread_id"), call.body.get("thread_name")
+    thread_id = call.query.get("thread_id")
+    name = call.body.get("thread_name")
     if webhook.channel.kind is ChannelKind.FORUM:
         if not thread_id and not name:
             raise Refusal(220001)

@@ -24,7 +24,8 @@ def length_faults(
     body: Json, key: str, most: int, *, least: int = 0, path: str = ""
 ) -> list[Fault]:
     """Yield the faults of a text that must have `least` to `most` characters."""
-    text, where = body.get(key) or "", f"{path}{key}"
+    text = body.get(key) or ""
+    where = f"{path}{key}"
     if not isinstance(text, str):
         return [Fault(where, "STRING_TYPE_CONVERT", "Could not interpret as string.")]
     if length(text) > most:
