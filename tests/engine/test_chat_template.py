@@ -92,7 +92,8 @@ def test_a_conversation_is_rendered_as_the_family_expects(source: str, expected:
 
 
 def test_gemma_3_places_the_system_message_as_its_template_says() -> None:
-    gemma_2, gemma_3 = load(chat_templates.GEMMA_2), load(chat_templates.GEMMA_3)
+    gemma_2 = load(chat_templates.GEMMA_2)
+    gemma_3 = load(chat_templates.GEMMA_3)
     assert gemma_2.merges_system
     assert not gemma_3.merges_system
     assert gemma_3.render(PLAY, prefill=PREFILL).text == gemma_2.render(PLAY, prefill=PREFILL).text
