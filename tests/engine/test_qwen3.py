@@ -65,7 +65,7 @@ async def test_an_unknown_architecture_is_an_error_that_names_it(
 ) -> None:
     model = copy_with(tiny, tmp_path / "unknown.gguf", b"qwen3", b"qwen0")
     engine = LocalEngine(LocalOptions(model=str(model), threads=1))
-    with pytest.raises(ModelFileError, match=r"unknown\.gguf is a model of the architecture qwen0"):
+    with pytest.raises(ModelFileError, match=r"unknown\.gguf has the unknown architecture 'qwen0'"):
         await engine.start()
     await engine.close()
 

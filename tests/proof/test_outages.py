@@ -66,11 +66,11 @@ async def test_lines_said_while_discord_had_lost_the_bot_are_heard_afterwards(
         assert len(personas(evening.stage)) == 1
 
 
-async def one_sentence(folder: Path, evening: Evening) -> str:
-    """Start the program, which must refuse, and return its message."""
+async def one_sentence(folder: Path, evening: Evening, *, status: int) -> str:
+    """Start the program, which must end with `status`, and return its message."""
     async with running(folder, login(evening.discord)) as process:
         output, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
-    assert process.returncode == 1
+    assert process.returncode == status
     said = [line for line in output.decode().splitlines() if " INFO " not in line]
     assert len(said) == 1, output.decode()
     return said[0]
@@ -89,23 +89,23 @@ async def test_an_unusable_database_is_reported_in_one_sentence(
 
         locking = sqlite3.connect(database, isolation_level=None)
         locking.execute("BEGIN EXCLUSIVE")
-        assert "locked by another program" in await one_sentence(tmp_path, evening)
+        assert "locked by another program" in await one_sentence(tmp_path, evening, status=1)
         locking.close()
 
         with sqlite3.connect(database) as newer:
             newer.execute("PRAGMA user_version = 9999")
         newer.close()
-        assert "newer" in await one_sentence(tmp_path, evening)
+        assert "newer" in await one_sentence(tmp_path, evening, status=2)
 
         database.write_bytes(whole[:4096] + b"\xff" * 2048 + whole[6144:])
-        assert "damaged" in await one_sentence(tmp_path, evening)
+        assert "damaged" in await one_sentence(tmp_path, evening, status=2)
         database.write_bytes(b"<html>504 Gateway Time-out</html>" * 100)
-        assert "not a database of Aside" in await one_sentence(tmp_path, evening)
+        assert "not a database of Aside" in await one_sentence(tmp_path, evening, status=2)
 
 
 async def test_a_second_program_on_the_same_database_is_refused_and_the_first_goes_on(
     evening: Evening, tmp_path: Path
 ) -> None:
     async with serve_answers(tmp_path, evening), online(tmp_path, evening) as first:
-        assert "Another Aside is running" in await one_sentence(tmp_path, evening)
+        assert "Another Aside is running" in await one_sentence(tmp_path, evening, status=1)
         assert first.returncode is None

@@ -97,7 +97,10 @@ async def test_if_a_retry_fails_the_old_take_remains_with_a_notice(
         await harness.wait_until_idle(scene)
         assert await harness.read_story(scene) == HEARD
         assert harness.delivery.notices == [
-            Notice("Too many wait. The earlier reply of Mr Bennet remains.")
+            Notice(
+                "The model has too many replies to write. Try again later. "
+                "The earlier reply of Mr Bennet remains."
+            )
         ]
         assert harness.delivery.faults == []
 
