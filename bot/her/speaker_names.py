@@ -22,7 +22,8 @@ _PRIVATE_LABELS = (
         for owner in ("inner", "internal", "private", "secret", "hidden", "my", "role", "system")
         for noun in ("thinking", "thought", "thoughts")
     ),
-    *("思考", "想法", "心理", "心声", "心理活动", "内心独白", "内心想法", "思考过程"),
+    *("思考", "想法", "心理", "心声", "内心", "心想", "心理活动", "内心独白", "内心想法"),
+    *("内心活动", "思考过程"),
 )
 _MARKED_PRIVATE_LABELS = (
     *("planning", "plan", "analysis", "reasoning", "reflection", "scratchpad", "rationale"),

@@ -140,6 +140,9 @@ _WRAPPER = re.compile(
 _EVERYDAY_PRIVATE = re.compile("inner|internal|hidden|private|secret|reasons?")
 """Private names that are also everyday words. They count only if the bracket follows directly."""
 _SAYS_THINKING = re.compile(f"(?:{_OWNER}|sys|system)*{_THINKING}")
+_SAYS_THINKING_IN_CHINESE = re.compile(
+    "(?:角色)?(?:思考|思维|想法|心理|心声|内心)(?:活动|独白|想法|描写|过程)?|心想"
+)
 _THINKING_WORD = re.compile(f"{_THINKING}|thinking[a-z]*|cot|reasoning|monologue")
 _NAMESPACE = re.compile(r"[\w-]{1,24}[:：.](?=\w)")
 _NAMESPACE_BEGUN = re.compile(r"[\w-]{1,24}[:：.]?\Z")
@@ -256,7 +259,8 @@ def is_unambiguous(inside: str) -> bool:
 
 def says_thinking(name: str) -> bool:
     """Return True if the name says that it is thinking, such as `think` or `inner thoughts`."""
-    return bool(_SAYS_THINKING.fullmatch(_letters(name)))
+    chinese = _SAYS_THINKING_IN_CHINESE.fullmatch(name.strip())
+    return chinese is not None or bool(_SAYS_THINKING.fullmatch(_letters(name)))
 
 
 def may_become_unambiguous(inside: str) -> bool:

@@ -360,3 +360,13 @@ def test_thinking_in_a_wrapper_other_than_a_tag_stays_private(thinking: str) -> 
     )
     assert [beat.text for beat in reply.public] == ["bows", "Sir."]
     assert any("SECRET" in beat.text for beat in reply.beats)
+
+
+@pytest.mark.parametrize("label", ["内心", "内心活动", "心想", "思考过程"])
+@pytest.mark.parametrize(
+    "form", ["（{}：秘密。）你好。", "({}：秘密。)你好。", "{}：秘密。\n\n你好。"]
+)
+def test_words_that_chinese_labels_call_thoughts_are_private(label: str, form: str) -> None:
+    assert "秘密" not in "".join(
+        beat.text for beat in parse_reply(form.format(label), "Ann").public
+    )
