@@ -38,7 +38,7 @@ _LOGGED = "Whoever runs Aside finds the reason in its log."
 
 
 class ServerError(Exception):
-    """A server did not do what it was asked.
+    """A request to a server failed.
 
     The text is for the operator and names the server. `as_engine_error` leaves out everything
     that players must not see: addresses, ports and settings.

@@ -189,7 +189,7 @@ def _director(scene: Scene) -> int:
 async def _take_part(theatre: Theatre, scene: Scene, person: str) -> bool:
     """Give the person the part of this name. A name of their own means no part.
 
-    Return whether the character was off stage, where its lines would not be heard.
+    Return whether the character was off stage. Its lines would not be heard there.
     """
     user_id = _director(scene)
     own = scene.part_of(user_id)
