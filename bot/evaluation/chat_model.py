@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from bot.engine.protocol import Request, Sampling
 from bot.errors import EngineError
-from bot.her.chatml import STOPS, render_chatml
+from bot.her.chatml import STOPS
+from bot.scenes.prompt_builder import render_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,9 @@ class EngineChat:
     async def answer(self, messages: Sequence[Message], *, max_tokens: int, seed: int) -> str:
         """Return the most likely answer (temperature 0). Raises EngineError."""
         request = Request(
-            prompt=render_chatml(messages, prefill="", empty_think=True),
+            prompt=render_prompt(
+                tuple(messages), self._engine.info.prompt_format, "", empty_think=True
+            ),
             mind=f"evaluation/{hash(messages[0].text)}",
             sampling=Sampling(temperature=0.0),
             seed=seed,
