@@ -14,7 +14,8 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 │   ├── EngineDied              the worker or the server went away during a reply; a retry is safe
 │   ├── EngineBusy              the queue is full; retry later
 │   └── PromptTooLong           the prompt does not fit the context
-├── EmptyReply                  two attempts brought neither speech nor action
+├── EmptyReply                  two attempts brought neither speech nor action; `bot/scenes` has a
+│                               subclass that carries the thoughts
 ├── WeightsError                a model can't be downloaded or stored
 │   └── NoSuchModel             … because the named model does not exist; also a UserInputError
 ├── StoreError                  the database can't be opened or used

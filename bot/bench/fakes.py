@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from bot.engine.protocol import Request
-    from bot.her.beats import PublicBeat
+    from bot.her.beats import PrivateBeat, PublicBeat
     from bot.her.prompt import Prompt
     from bot.scenes.notices import Notice
     from bot.scenes.scene import Scene
@@ -106,6 +106,11 @@ class NullDelivery:
 
     async def fail(self, _scene: Scene, _turn: Turn, _sentence: str) -> None:
         """Leave the reply out of `delivered`."""
+
+    async def show_thoughts(
+        self, _scene: Scene, _turn: Turn, _beats: tuple[PrivateBeat, ...]
+    ) -> None:
+        """Show no thoughts."""
 
     async def announce(self, _scene: Scene, _notice: Notice) -> None:
         """Show no notice."""

@@ -73,3 +73,8 @@ def planning(text: str) -> PrivateBeat:
 def select_public(beats: tuple[Beat, ...]) -> tuple[PublicBeat, ...]:
     """Return the public beats among `beats`, in order."""
     return tuple(beat for beat in beats if isinstance(beat, PublicBeat))
+
+
+def select_private(beats: tuple[Beat, ...]) -> tuple[PrivateBeat, ...]:
+    """Return the private beats among `beats`, in order."""
+    return tuple(beat for beat in beats if isinstance(beat, PrivateBeat))

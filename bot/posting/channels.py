@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import discord
 
+from bot.posting.attachments import create_files
 from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
 from bot.posting.permissions import describe_channel, missing_permission
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from bot.errors import PostingError
+    from bot.posting.render import Outgoing
     from bot.scenes.scene import Place
 
 NO_MENTIONS: Final = discord.AllowedMentions.none()
@@ -57,6 +59,20 @@ class Channels:
             return await self.retry_unarchived(place, send)
         except REQUEST_ERRORS as error:
             raise self.posting_error(place, error, *(("Embed Links",) if embed else ())) from error
+
+    async def send_rendered(self, place: Place, outgoing: Outgoing) -> discord.Message:
+        """Post a rendered message under the bot's own name. Raises PostingError."""
+
+        async def send() -> discord.Message:
+            return await self.messageable(place).send(
+                outgoing.text, files=create_files(outgoing), allowed_mentions=NO_MENTIONS
+            )
+
+        try:
+            return await self.retry_unarchived(place, send)
+        except REQUEST_ERRORS as error:
+            needed = ("Attach Files",) if outgoing.files else ()
+            raise self.posting_error(place, error, *needed) from error
 
     async def delete(self, place: Place, message_id: int) -> None:
         """Delete a message.

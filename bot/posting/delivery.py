@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import discord
 
-    from bot.her.beats import PublicBeat
+    from bot.her.beats import PrivateBeat, PublicBeat
     from bot.posting.direct_messages import NotifyAbout
     from bot.posting.reply_poster import Faces
     from bot.posting.whisper_poster import PrivateAnswers
@@ -188,6 +188,16 @@ class DiscordDelivery:
             await self.withdraw(scene, turn)
         await self._failure_notices.post(scene.place, turn, sentence)
         await self._replies.restore_buttons(scene, turn)
+
+    async def show_thoughts(self, scene: Scene, turn: Turn, beats: tuple[PrivateBeat, ...]) -> None:
+        """Show the thoughts of a reply without words, next to the notice of its failure.
+
+        Raises PostingError.
+        """
+        if turn.kind is TurnKind.WHISPER:
+            await self._whispers.show_thoughts(scene, turn, beats)
+        else:
+            await self._replies.show_thoughts(scene, turn, beats)
 
     async def announce(self, scene: Scene, notice: Notice) -> None:
         """Post a notice with its remedy in the channel. Raises PostingError."""

@@ -132,7 +132,7 @@ class DirectMessages:
         self,
         scene: Scene,
         turn: Turn,
-        take: Take,
+        take: Take | None,
         messages: Sequence[Outgoing],
         *,
         link: str,
@@ -141,8 +141,9 @@ class DirectMessages:
     ) -> None:
         """Send these messages of a take to every game master who does not have them yet.
 
-        `link` leads to the reply and `icon_url` to the character's picture. Users in `exclude` are
-        skipped. If a game master can't be reached, the others still get the messages.
+        Without a take, they are the thoughts of a reply that failed. `link` leads to the reply and
+        `icon_url` to the character's picture. Users in `exclude` are skipped. If a game master
+        can't be reached, the others still get the messages.
         """
         embeds = [_build_embed(scene, one, link, icon_url) for one in messages]
         for gm_id in scene.gm_ids:
@@ -174,21 +175,28 @@ class DirectMessages:
             raise PostingError("The person who whispered can't read this channel any more.")
 
     async def _send_to_gm(
-        self, gm_id: int, scene: Scene, turn: Turn, take: Take, embeds: Sequence[discord.Embed]
+        self,
+        gm_id: int,
+        scene: Scene,
+        turn: Turn,
+        take: Take | None,
+        embeds: Sequence[discord.Embed],
     ) -> None:
         channel = await self._client.create_dm(discord.Object(gm_id))
-        rows = await self._posts.posts(turn.id)
-        sent = {row.part for row in rows if row.channel_id == channel.id and row.take_id == take.id}
+        rows = await self._posts.posts(turn.id) if take else ()
+        take_id = take.id if take else None
+        sent = {row.part for row in rows if row.channel_id == channel.id and row.take_id == take_id}
         for part, embed in enumerate(embeds):
             if part not in sent:
-                nonce = _make_nonce(scene, take, gm_id, part)
+                source = str(take_id) if take else f"turn {turn.id} {embed.description}"
+                nonce = _make_nonce(scene, source, gm_id, part)
                 message = await channel.send(embed=embed, nonce=nonce, allowed_mentions=NO_MENTIONS)
                 await self._posts.add_post(
                     Post(
                         message_id=message.id,
                         channel_id=channel.id,
                         turn_id=turn.id,
-                        take_id=take.id,
+                        take_id=take_id,
                         part=part,
                         purpose=PostPurpose.GM,
                     )
@@ -229,10 +237,10 @@ def _build_embed(
     return embed
 
 
-def _make_nonce(scene: Scene, take: Take, gm_id: int, part: int) -> str:
-    """Return the nonce that keeps Discord from posting this message twice.
+def _make_nonce(scene: Scene, source: str, gm_id: int, part: int) -> str:
+    """Return the nonce that keeps Discord from posting this message of `source` twice.
 
     It includes the scene's start because ids start again from 1 in a new database.
     """
-    key = f"{scene.started_at.timestamp()} {take.id} {gm_id} {part}"
+    key = f"{scene.started_at.timestamp()} {source} {gm_id} {part}"
     return hashlib.sha256(key.encode()).hexdigest()[:24]

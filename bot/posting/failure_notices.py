@@ -15,7 +15,10 @@ from bot.posting.split import MESSAGE_LIMIT
 from bot.scenes.posts import Post, PostPurpose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bot.posting.channels import Channels
+    from bot.posting.render import Outgoing
     from bot.scenes.posts import Posts
     from bot.scenes.scene import Place
     from bot.scenes.turn import Turn
@@ -36,9 +39,18 @@ class FailureNotices:
         message = await self.channels.send(
             place, format_failure(sentence), view=try_again_view(turn.id)
         )
+        await self._remember(place, turn, message.id)
+
+    async def add(self, place: Place, turn: Turn, messages: Sequence[Outgoing]) -> None:
+        """Post messages that belong to the notice and are deleted with it. Raises PostingError."""
+        for one in messages:
+            message = await self.channels.send_rendered(place, one)
+            await self._remember(place, turn, message.id)
+
+    async def _remember(self, place: Place, turn: Turn, message_id: int) -> None:
         await self.posts.add_post(
             Post(
-                message_id=message.id,
+                message_id=message_id,
                 channel_id=place.channel_id,
                 turn_id=turn.id,
                 take_id=None,

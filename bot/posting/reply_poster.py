@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
 from bot.posting.discord_errors import REQUEST_ERRORS
-from bot.posting.render import render_gm_messages
+from bot.posting.escaping import escape_name
+from bot.posting.render import render_gm_messages, render_public_messages
 from bot.posting.streaming import RenderQueue, ReplyStream
 from bot.posting.webhook_names import assign_webhook_names, format_webhook_name
 from bot.posting.webhooks import Persona
@@ -20,7 +21,7 @@ from bot.scenes.turn import TurnKind, TurnState
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.her.beats import PublicBeat
+    from bot.her.beats import PrivateBeat, PublicBeat
     from bot.library.library import Face
     from bot.posting.channels import Channels
     from bot.posting.direct_messages import DirectMessages
@@ -134,6 +135,29 @@ class ReplyPoster:
                 await self._personas.cover(scene, turn)
             else:
                 await self._personas.show(scene, turn, turn.take, persona)
+
+    async def show_thoughts(self, scene: Scene, turn: Turn, beats: tuple[PrivateBeat, ...]) -> None:
+        """Show the thoughts of a reply without words, next to the notice of its failure.
+
+        Raises PostingError.
+        """
+        async with self._lock(turn):
+            await self._failure_notices.add(
+                scene.place,
+                turn,
+                render_public_messages(
+                    scene.reveal.select_for_channel(beats),
+                    head=f"**{escape_name(turn.speaker)}** ",
+                ),
+            )
+        await self._direct_messages.send_to_gms(
+            scene,
+            turn,
+            None,
+            render_gm_messages(turn.speaker, scene.reveal.release(beats, Audience.GM)),
+            link=self._channels.messageable(scene.place).jump_url,
+            icon_url=(await self._find_persona(scene, turn.speaker)).avatar_url,
+        )
 
     async def restore_buttons(self, scene: Scene, turn: Turn) -> None:
         """Give the reply before a failed one its buttons back. If Discord refuses, log it."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import discord
 
+    from bot.her.beats import PrivateBeat
     from bot.posting.channels import Channels
     from bot.posting.direct_messages import DirectMessages
     from bot.scenes.posts import Posts
@@ -90,6 +91,30 @@ class WhisperPoster:
             await self._send(scene, turn, turn.listener_id, messages, try_again_view(turn.id))
         except PostingError as error:
             _log.warning("Turn %d failed, and the whisperer can't be reached: %s", turn.id, error)
+
+    async def show_thoughts(self, scene: Scene, turn: Turn, beats: tuple[PrivateBeat, ...]) -> None:
+        """Show the thoughts of a whispered answer without words.
+
+        The whisperer reads the ones that the reveal policy releases to the channel. If they can't
+        be reached, log a warning.
+        """
+        await self.direct_messages.send_to_gms(
+            scene,
+            turn,
+            None,
+            render_gm_messages(turn.speaker, scene.reveal.release(beats, Audience.GM)),
+            link=self.channels.messageable(scene.place).jump_url,
+            exclude=(turn.author_id, turn.listener_id),
+        )
+        messages = render_public_messages(
+            scene.reveal.select_for_channel(beats), head=f"🤫 **{escape_name(turn.speaker)}** "
+        )
+        if not messages or turn.listener_id is None:
+            return
+        try:
+            await self._send(scene, turn, turn.listener_id, messages, None)
+        except PostingError as error:
+            _log.warning("The thoughts of turn %d can't reach the whisperer: %s", turn.id, error)
 
     async def _answer(self, scene: Scene, turn: Turn, take: Take, listener_id: int) -> None:
         head = f"🤫 **{escape_name(turn.speaker)}** "

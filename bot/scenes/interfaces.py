@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from bot.her.beats import Beat, PublicBeat
+    from bot.her.beats import Beat, PrivateBeat, PublicBeat
     from bot.library.scenario import Scenario
     from bot.scenes.notices import Notice
     from bot.scenes.reveal import Destination
@@ -356,6 +356,13 @@ class Delivery(Protocol):
 
     async def fail(self, scene: Scene, turn: Turn, sentence: str) -> None:
         """Report a failed turn in the channel, with a way to try again."""
+        ...
+
+    async def show_thoughts(self, scene: Scene, turn: Turn, beats: tuple[PrivateBeat, ...]) -> None:
+        """Show the thoughts of a reply without words to those who see them by `scene.reveal`.
+
+        Called after the failure was reported.
+        """
         ...
 
     async def announce(self, scene: Scene, notice: Notice) -> None:

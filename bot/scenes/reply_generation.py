@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bot.engine.protocol import Dialect, FinishReason, GrammarCheckingEngine, Request
 from bot.errors import EmptyReply, EngineDied
 from bot.her import layout
-from bot.her.beats import BeatKind, PrivateBeat, select_public
+from bot.her.beats import BeatKind, PrivateBeat, select_private, select_public
 from bot.her.chatml import STOPS
 from bot.her.reply_parser import ReplyParser
 from bot.her.sanitise import sanitise_name
@@ -52,6 +52,14 @@ class GeneratedReply:
     left_out: int  # number of the oldest turns that did not fit the context
 
 
+class LostInThought(EmptyReply):
+    """Two attempts brought no public beat. `thoughts` are the private beats of the latest one."""
+
+    def __init__(self, sentence: str, thoughts: tuple[PrivateBeat, ...]) -> None:
+        super().__init__(sentence)
+        self.thoughts = thoughts
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyGenerator:
     """Generates replies on an engine.
@@ -74,7 +82,7 @@ class ReplyGenerator:
         """Return this character's next turn after `turns`, given the game master's `notes`.
 
         Retries once if the engine dies, and once if the reply has no public beat, then with little
-        room for planning. Raises EmptyReply if the retry has no public beat either, and
+        room for planning. Raises LostInThought if the retry has no public beat either, and
         EngineError.
         """
         fitted = await self.fit_prompt(scene, character, turns, notes)
@@ -82,13 +90,15 @@ class ReplyGenerator:
         others = _list_others(scene, character, turns)
         beats, raw = await self._attempt(scene, character, others, request, progress)
         if not select_public(beats):
+            thoughts = select_private(beats)
             request = replace(request, seed=self.new_seed(), planning_tokens=_SHORT_PLANNING)
             beats, raw = await self._attempt(scene, character, others, request, progress)
-        if not select_public(beats):
-            raise EmptyReply(
-                f"{character} was lost in thought and did not speak. Try again, or rephrase "
-                "the line."
-            )
+            if not select_public(beats):
+                raise LostInThought(
+                    f"{character} was lost in thought and did not speak. Try again, or rephrase "
+                    "the line.",
+                    select_private(beats) or thoughts,
+                )
         return GeneratedReply(beats, raw, request.seed, len(fitted.left_out))
 
     async def extend(
@@ -102,7 +112,7 @@ class ReplyGenerator:
     ) -> GeneratedReply:
         """Return this character's turn after `turns`: the finished `beats`, with more after them.
 
-        Retries once if the engine dies, and once if it added no text. Raises EmptyReply if the
+        Retries once if the engine dies, and once if it added no text. Raises LostInThought if the
         retry adds no text either, and EngineError.
         """
         opening = layout.format_open_turn(character, beats)
@@ -117,14 +127,18 @@ class ReplyGenerator:
             )
         others = _list_others(scene, character, turns)
         before = select_public(beats)
+        thoughts: tuple[PrivateBeat, ...] = ()
         for _ in range(2):
             extended, raw = await self._attempt(
                 scene, character, others, request, progress, continued=beats
             )
             if _is_longer(extended, before):
                 return GeneratedReply(extended, raw, request.seed, len(fitted.left_out))
+            thoughts = select_private(extended[len(beats) :]) or thoughts
             request = replace(request, seed=self.new_seed())
-        raise EmptyReply(f"{character} added no words. Try again, or let another character speak.")
+        raise LostInThought(
+            f"{character} added no words. Try again, or let another character speak.", thoughts
+        )
 
     async def think(
         self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()

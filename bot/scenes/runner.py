@@ -21,6 +21,7 @@ from bot.scenes.auto_mode import AutoMode
 from bot.scenes.notices import Notice
 from bot.scenes.outage_retry import retry_until_done
 from bot.scenes.prefetch import prefetch_minds
+from bot.scenes.reply_generation import LostInThought
 from bot.scenes.scene import SceneState
 from bot.scenes.take_delivery import deliver_take
 from bot.scenes.turn import TurnKind, TurnState
@@ -28,7 +29,7 @@ from bot.scenes.turn import TurnKind, TurnState
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
-    from bot.her.beats import PublicBeat
+    from bot.her.beats import PrivateBeat, PublicBeat
     from bot.scenes.dependencies import SceneDependencies
     from bot.scenes.reply_generation import GeneratedReply
     from bot.scenes.scene import Scene
@@ -234,6 +235,10 @@ class Runner:
         except ContentRejected as error:
             _log.warning("Turn %d was refused by a filter", turn.id, exc_info=error.__cause__)
             await self._fail(turn, _REJECTED.format(speaker=turn.speaker), discard_take=True)
+        except LostInThought as error:
+            _log.warning("Turn %d failed: %s", turn.id, error)
+            await self._fail(turn, self._dependencies.describe_error(error))
+            await self._show_thoughts(turn, error.thoughts)
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, self._dependencies.describe_error(error))
@@ -392,6 +397,19 @@ class Runner:
                 )
         except PostingError as error:
             _log.error("Turn %d failed, and the notice can't be posted: %s", turn.id, error)
+
+    async def _show_thoughts(self, turn: Turn, thoughts: tuple[PrivateBeat, ...]) -> None:
+        """Show the thoughts of a reply that had no words, unless its turn left the story."""
+        current = await self._store.turn(turn.id)
+        if not thoughts or current is None or current.state is TurnState.HIDDEN:
+            return
+        try:
+            await retry_until_done(
+                lambda: self._delivery.show_thoughts(self._scene(), turn, thoughts),
+                f"The thoughts of turn {turn.id}",
+            )
+        except PostingError as error:
+            _log.error("Turn %d failed, and its thoughts can't be posted: %s", turn.id, error)
 
 
 def _is_cancelled() -> bool:

@@ -13,7 +13,7 @@ from bot.terminal.screen import ACTION, FAULT, NAME, PRIVATE, QUIET
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from bot.her.beats import PublicBeat
+    from bot.her.beats import PrivateBeat, PublicBeat
     from bot.scenes.notices import Notice
     from bot.scenes.reveal import Revealed
     from bot.scenes.scene import Scene
@@ -75,6 +75,12 @@ class TerminalDelivery:
         """Show an error and the command to try again."""
         self._printer = None
         self._screen.line(f"⚠ {sentence} Use `retry` to try again.", FAULT)
+
+    async def show_thoughts(
+        self, _scene: Scene, _turn: Turn, beats: tuple[PrivateBeat, ...]
+    ) -> None:
+        """Show the requested private beats of a reply without words."""
+        self.reveal(freed for freed in release_to_gm(beats) if freed.beat.kind in self.showing)
 
     async def announce(self, _scene: Scene, notice: Notice) -> None:
         """Show a notice, with its remedy if the terminal has one."""

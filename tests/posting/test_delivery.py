@@ -65,6 +65,33 @@ async def test_long_public_planning_is_a_spoiler_file(setup: PostingSetup) -> No
     assert setup.discord.world.files[int(attachment["id"])].startswith(b"He must seem calm.")
 
 
+async def test_the_thoughts_of_a_failed_reply_go_to_the_game_master(setup: PostingSetup) -> None:
+    turn = setup.turn()
+    await setup.delivery.fail(setup.scene(), turn, "Mr Bennet was lost in thought.")
+    for text in ("At last.", "Never."):
+        await setup.delivery.show_thoughts(setup.scene(), turn, (thought(text),))
+    shown = [message.now.embeds[0]["description"] for message in setup.thoughts]
+    assert shown == ["💭 At last.", "💭 Never."]
+    assert len(setup.channel.messages) == 1
+
+
+async def test_public_thoughts_of_a_failed_reply_go_to_the_channel_until_a_reply_replaces_them(
+    setup: PostingSetup,
+) -> None:
+    reveal = RevealPolicy(thoughts=Destination.SPOILER, planning=Destination.OFF)
+    turn = setup.turn()
+    scene = setup.scene(reveal=reveal)
+    await setup.delivery.fail(scene, turn, "Mr Bennet was lost in thought.")
+    await setup.delivery.show_thoughts(scene, turn, (planning("Dry."), thought("At last.")))
+    assert [message.content for message in setup.channel.messages] == [
+        "⚠️ Mr Bennet was lost in thought.",
+        "**Mr Bennet** 💭 ||At last.||",
+    ]
+    assert setup.thoughts == []
+    await setup.delivery.deliver(scene, turn, setup.take("Sit."))
+    assert setup.read() == [("Mr Bennet", "Sit.")]
+
+
 async def test_every_game_master_gets_the_thoughts(setup: PostingSetup) -> None:
     other = setup.discord.person("Charlotte", setup.guild)
     scene = setup.scene(gms=(setup.gm, other))

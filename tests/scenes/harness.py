@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
-from bot.her.beats import PublicBeat, select_public
+from bot.her.beats import PrivateBeat, PublicBeat, select_public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
 from bot.scenes.director import Addressee
@@ -73,6 +73,7 @@ class RecordingDelivery:
 
     shown: list[tuple[str, str]] = field(default_factory=list)  # speaker, public text
     faults: list[str] = field(default_factory=list)
+    thoughts: list[tuple[PrivateBeat, ...]] = field(default_factory=list)  # of failed replies
     notices: list[Notice] = field(default_factory=list)
     withdrawn: list[int] = field(default_factory=list)  # ids of turns
     covered: list[int] = field(default_factory=list)  # ids of turns
@@ -105,6 +106,11 @@ class RecordingDelivery:
 
     async def fail(self, _scene: Scene, _turn: Turn, sentence: str) -> None:
         self.faults.append(sentence)
+
+    async def show_thoughts(
+        self, _scene: Scene, _turn: Turn, beats: tuple[PrivateBeat, ...]
+    ) -> None:
+        self.thoughts.append(beats)
 
     async def announce(self, _scene: Scene, notice: Notice) -> None:
         self.notices.append(notice)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import FinishReason
 from bot.errors import EngineDied
+from bot.her.beats import planning, thought
 from bot.scenes.reply_generation import ReplyLimits
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.harness import open_harness, reply
+from tests.scenes.harness import GM, open_harness, reply
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,37 @@ async def test_a_reply_without_words_is_retried_once_and_then_reported(
         assert harness.delivery.faults == [
             "Mr Bennet was lost in thought and did not speak. Try again, or rephrase the line."
         ]
+
+
+async def test_the_thoughts_of_a_reply_without_words_are_shown_after_the_failure(
+    tmp_path: Path,
+) -> None:
+    silent = "Be dry.</system_thinking>Mr Bennet: <role_thinking>Poor child. I say: go."
+    async with open_harness(tmp_path, silent, "") as harness:
+        scene = await harness.start()
+        await harness.say(scene, "Papa?", "Mr Bennet")
+        await until(lambda: bool(harness.delivery.thoughts))
+        assert len(harness.delivery.faults) == 1
+        assert harness.delivery.thoughts == [
+            (planning("Be dry."), thought("Poor child. I say: go."))
+        ]
+
+
+async def test_the_thoughts_of_a_retry_without_words_are_shown_and_the_earlier_take_stays(
+    tmp_path: Path,
+) -> None:
+    silent = "Sulk.</system_thinking>Mr Bennet: <role_thinking>No.</role_thinking>"
+    async with open_harness(tmp_path, BENNET, silent, silent) as harness:
+        scene = await harness.start()
+        await harness.say(scene, "Papa?", "Mr Bennet")
+        await harness.wait_until_idle(scene)
+        (_, answer) = await harness.store.turns(scene.id)
+        await harness.takes.retake(answer.id, GM)
+        await until(lambda: bool(harness.delivery.thoughts))
+        assert harness.delivery.thoughts == [(planning("Sulk."), thought("No."))]
+        (_, answer) = await harness.store.turns(scene.id)
+        assert answer.take is not None
+        assert len(answer.takes) == 1
 
 
 async def test_one_death_of_the_engine_goes_unnoticed(tmp_path: Path) -> None:
