@@ -14,9 +14,9 @@ from bot.cog_list import create_cogs
 from bot.engine_factory import create_engine, describe_engine, engine_warning
 from bot.services import create_services
 from bot.store.store import Store
-from cogs.buttons import BUTTONS
+from cogs.button_handlers import BUTTONS
 from cogs.command_tree import CommandTree
-from cogs.scene import OwnerSettings
+from cogs.scene_commands import OwnerSettings
 from cogs.undelivered import Undelivered
 
 if TYPE_CHECKING:

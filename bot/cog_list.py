@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cogs.cast import CastCommands
-from cogs.gm import GmCommands
+from cogs.cast_commands import CastCommands
+from cogs.gm_commands import GmCommands
 from cogs.listener import Listener
-from cogs.mydata import MyDataCommands
-from cogs.play import PlayCommands
+from cogs.mydata_commands import MyDataCommands
+from cogs.play_commands import PlayCommands
 from cogs.reply_actions import ReplyActions
-from cogs.reveal import RevealCommands
+from cogs.reveal_commands import RevealCommands
 from cogs.role_cleanup import RoleCleanup
-from cogs.scene import SceneCommands
+from cogs.scene_commands import SceneCommands
 from cogs.story_actions import StoryActions
 from cogs.undelivered import Undelivered
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discord.ext import commands
 
     from bot.services import Services
-    from cogs.scene import OwnerSettings
+    from cogs.scene_commands import OwnerSettings
 
 
 def create_cogs(

@@ -70,7 +70,7 @@ class Remedy(Enum):
     """An action that lifts a refusal, or that helps with a notice.
 
     The domain knows actions, not commands. Each interface words them for its own users:
-    `cogs.remedy_texts` with slash commands and buttons, `bot.terminal.remedy_texts` with typed
+    `cogs.remedy_texts` with slash commands and buttons, `bot.terminal.typed_remedies` with typed
     commands.
     """
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.bench.report import ALONE, BARE, BATCHED, Figures, Written
-from bot.engine.local.worker_process import worker_environment
+from bot.engine.local.worker_handle import worker_environment
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError
 

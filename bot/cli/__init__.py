@@ -6,22 +6,22 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.bench import bench
-from bot.cli.chat.command import chat
+from bot.cli.bench_command import bench
+from bot.cli.chat.chat_command import chat
 from bot.cli.console import standard_streams
 from bot.cli.console.failures import SentencesGroup
-from bot.cli.doctor.command import doctor
-from bot.cli.evaluate import evaluate
-from bot.cli.forget import forget
-from bot.cli.lend import lend
-from bot.cli.models.command import models
-from bot.cli.prompt import prompt
-from bot.cli.render import render
-from bot.cli.run.command import run
-from bot.cli.scenarios import scenarios
-from bot.cli.setup.command import setup
+from bot.cli.doctor.doctor_command import doctor
+from bot.cli.evaluate_command import evaluate
+from bot.cli.forget_command import forget
+from bot.cli.lend_command import lend
+from bot.cli.models.models_command import models
+from bot.cli.prompt_command import prompt
+from bot.cli.render_command import render
+from bot.cli.run.run_command import run
+from bot.cli.scenarios_command import scenarios
+from bot.cli.setup.setup_command import setup
 from bot.cli.try_command import try_
-from bot.cli.version import version
+from bot.cli.version_command import version
 
 app = typer.Typer(
     cls=SentencesGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False

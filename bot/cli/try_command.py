@@ -96,8 +96,10 @@ async def _serve(
     terminal_messages.announce_loading()
     try:
         # Both take long, so run them at the same time.
-        await asyncio.gather(engine.start(), asyncio.to_thread(import_module, "bot.tryout.session"))
-        from bot.tryout.session import run_session
+        await asyncio.gather(
+            engine.start(), asyncio.to_thread(import_module, "bot.tryout.tryout_session")
+        )
+        from bot.tryout.tryout_session import run_session
 
         async with run_session(
             lambda proxy: create_bot(settings, engine=proxy), engine, server, scenario

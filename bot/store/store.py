@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.store.branches import BranchRepository
+from bot.store.branch_repository import BranchRepository
 from bot.store.database import Database
-from bot.store.key_values import KeyValueRepository
+from bot.store.key_value_repository import KeyValueRepository
 from bot.store.migrations import MIGRATIONS, migrate
-from bot.store.notes import NoteRepository
-from bot.store.personal_data import PersonalDataRepository
-from bot.store.posts import PostRepository
-from bot.store.silences import SilenceRepository
-from bot.store.takes import TakeRepository
-from bot.store.turns import TurnRepository
+from bot.store.note_repository import NoteRepository
+from bot.store.personal_data_repository import PersonalDataRepository
+from bot.store.post_repository import PostRepository
+from bot.store.silence_repository import SilenceRepository
+from bot.store.take_repository import TakeRepository
+from bot.store.turn_repository import TurnRepository
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
 from bot.scenes.reveal import release_to_gm
 from bot.scenes.turn import TurnKind, TurnState
-from bot.terminal import help_pages, remedy_texts
+from bot.terminal import help_pages, typed_remedies
 from bot.terminal.screen import FAULT, QUIET
 from bot.terminal.transcript import format_transcript, write_transcript
 from bot.terminal.typed_commands import QUIT_WORDS, parse_command
@@ -100,7 +100,7 @@ class Chat:
             else:
                 await self._commands[command.word](command)
         except AsideError as error:
-            self._services.screen.line(remedy_texts.describe_error(error), FAULT)
+            self._services.screen.line(typed_remedies.describe_error(error), FAULT)
         return True
 
     async def catch_up(self) -> None:

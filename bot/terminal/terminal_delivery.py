@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from bot.her.beats import BeatKind, select_public
 from bot.scenes.reveal import release_to_gm
-from bot.terminal.remedy_texts import describe_notice
 from bot.terminal.screen import ACTION, FAULT, NAME, PRIVATE, QUIET
+from bot.terminal.typed_remedies import describe_notice
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

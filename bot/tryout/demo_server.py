@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simcord.backend.models import Channel, Message
     from simcord.builders import UserHandle
 
-    from bot.tryout.bridge.server import LiveDiscord
+    from bot.tryout.bridge.live_discord import LiveDiscord
 
 _BOT = "Aside"
 _SERVER = "The Circulating Library"

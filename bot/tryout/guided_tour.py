@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from bot.library.scenario import Scenario
-    from bot.tryout.bridge.server import LiveDiscord
+    from bot.tryout.bridge.live_discord import LiveDiscord
     from bot.tryout.demo_server import DemoServer
 
 _KNOWN = {"pride-and-prejudice": ("Mr Bennet", "Elizabeth Bennet", "You sent for me, Papa?")}

@@ -14,7 +14,7 @@ from bot.tryout import guided_tour
 from bot.tryout.bridge.windows import ChannelWindow
 
 if TYPE_CHECKING:
-    from bot.tryout.bridge.server import LiveDiscord
+    from bot.tryout.bridge.live_discord import LiveDiscord
     from bot.tryout.demo_server import DemoServer
     from bot.tryout.engine_proxy import EngineProxy
     from bot.tryout.guided_tour import GuidedTour

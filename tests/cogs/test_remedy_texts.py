@@ -9,13 +9,13 @@ from discord import app_commands
 
 from bot.errors import PostingError, Refused, Remedy
 from bot.scenes.notices import Notice
-from cogs.cast import CastCommands
-from cogs.gm import GmCommands
-from cogs.mydata import MyDataCommands
-from cogs.play import PlayCommands
+from cogs.cast_commands import CastCommands
+from cogs.gm_commands import GmCommands
+from cogs.mydata_commands import MyDataCommands
+from cogs.play_commands import PlayCommands
 from cogs.remedy_texts import TEXTS, describe_error, describe_notice
-from cogs.reveal import RevealCommands
-from cogs.scene import SceneCommands
+from cogs.reveal_commands import RevealCommands
+from cogs.scene_commands import SceneCommands
 
 COGS = (CastCommands, GmCommands, MyDataCommands, PlayCommands, RevealCommands, SceneCommands)
 _COMMAND = re.compile(r"`/([a-z -]+)`")

@@ -73,7 +73,7 @@ async def borrowing_engine(address: str, **options: object) -> AsyncGenerator[Lo
 async def test_layers_are_offloaded_to_the_lent_device_as_planned(
     asked: int | str, layers: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("DEBUG", "bot.engine.local.worker_process")
+    caplog.set_level("DEBUG", "bot.engine.local.worker_handle")
     request_ = PlanRequest(context=2048, minds=4, cache_type="f16", gpu_layers=layers)
     (plan,) = make_plans(gguf_reader.check_model(find_model("demo").path), [2**34], None, request_)
     async with (

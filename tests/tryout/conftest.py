@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord.ext import commands
 
-from bot.tryout.bridge.server import LiveDiscord, log_in
+from bot.tryout.bridge.live_discord import LiveDiscord, log_in
 from bot.tryout.demo_server import DemoServer
 
 if TYPE_CHECKING:

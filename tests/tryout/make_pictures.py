@@ -18,7 +18,7 @@ from bot.library.library import Library
 from bot.package_data import shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
-from bot.tryout.session import run_session
+from bot.tryout.tryout_session import run_session
 from tests.tryout.browser_visit import REPLY_PATIENCE, WINDOW, Newcomer
 from tests.tryout.chromium import PROGRAM, Page, browser
 

@@ -14,7 +14,7 @@ from bot.library.library import Library
 from bot.package_data import shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
-from bot.tryout.session import run_session
+from bot.tryout.tryout_session import run_session
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.scenes.harness import reply
 from tests.tryout.http_visitor import Pane, Visitor

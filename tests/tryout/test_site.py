@@ -14,7 +14,7 @@ import pytest
 from bot.errors import UserInputError
 from bot.library.scenario import Character, Scenario
 from bot.tryout.loopback_port import listen
-from bot.tryout.session import run_session
+from bot.tryout.tryout_session import run_session
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.tryout.conftest import SmallBot
 from tests.tryout.http_visitor import Visitor

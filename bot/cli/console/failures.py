@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from bot.errors import AsideError, UserInputError
-from bot.terminal.remedy_texts import describe_error
+from bot.terminal.typed_remedies import describe_error
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import re
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from bot.engine.local.worker_handle import WorkerHandle
 from bot.engine.local.worker_messages import Heartbeat, LoadFailed, Ready
-from bot.engine.local.worker_process import WorkerProcess
 from bot.errors import EngineError, EngineStartError, ModelFileError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Supervisor:
         self._listener = listener
         self._hung_after = hung_after
         self._step_limit = step_limit
-        self._worker: WorkerProcess | None = None
+        self._worker: WorkerHandle | None = None
         self._is_ready = False
         self._silent_seconds = 0.0
         self._kill_reason = ""
@@ -120,7 +120,7 @@ class Supervisor:
     async def _run_worker(self) -> EngineError:
         """Run one worker until it exits, and return the reason as an error."""
         try:
-            worker = await WorkerProcess.spawn()
+            worker = await WorkerHandle.spawn()
         except OSError as error:
             return EngineStartError(
                 f"The model's worker process cannot be started ({error.strerror or error})."
@@ -181,7 +181,7 @@ class Supervisor:
                 self._listener.on_event(event)
         return None
 
-    async def _watch(self, worker: WorkerProcess) -> None:
+    async def _watch(self, worker: WorkerHandle) -> None:
         """Kill a silent worker.
 
         Silence is counted in ticks of this loop, since the worker is not to blame if the bot's own

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simcord.builders import ChannelHandle, UserHandle
     from simcord.results import InteractionResult
 
-    from bot.tryout.bridge.server import LiveDiscord
+    from bot.tryout.bridge.live_discord import LiveDiscord
 
 _STATIC = Path(simcord.preview.__file__).with_name("static")
 _INDEX = "/window"  # the path of simcord's page, since our own page has the root

@@ -8,8 +8,8 @@ import pytest
 
 from bot.errors import Refused, Remedy
 from bot.scenes.notices import Notice
-from bot.terminal.remedy_texts import TEXTS, describe_error, describe_notice
 from bot.terminal.typed_commands import HELP
+from bot.terminal.typed_remedies import TEXTS, describe_error, describe_notice
 
 
 @pytest.mark.parametrize("remedy", TEXTS)

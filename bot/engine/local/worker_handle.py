@@ -26,7 +26,7 @@ _KILL_SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGK
 _STDERR_LINES = 40
 
 
-class WorkerProcess:
+class WorkerHandle:
     """A running worker. Create it with `spawn`, and call `terminate` in the end."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -35,7 +35,7 @@ class WorkerProcess:
         self._stderr_reader = asyncio.create_task(self._read_stderr(), name="worker's stderr")
 
     @classmethod
-    async def spawn(cls) -> WorkerProcess:
+    async def spawn(cls) -> WorkerHandle:
         """Start a worker. Raises OSError."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,

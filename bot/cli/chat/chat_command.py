@@ -59,7 +59,7 @@ def chat(
     config: Config = None,
 ) -> None:
     """Play a scene at the terminal, with the same characters, minds and rules as on Discord."""
-    from bot.cli.chat.session import ChatOptions, play
+    from bot.cli.chat.chat_session import ChatOptions, play
     from bot.her.beats import BeatKind
 
     if scene is not None and scenario is not None:

@@ -15,18 +15,18 @@ from bot.errors import Refused, Remedy, StoreError
 from bot.library.scenario import Scenario
 from bot.scenes.reveal import Destination, RevealPolicy
 from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
-from bot.store.casts import read_people, write_people
 from bot.store.column_values import from_microseconds, to_microseconds
 from bot.store.repository import Repository, id_list
-from bot.store.silences import write_silences
+from bot.store.scene_members import read_people, write_people
+from bot.store.silence_repository import write_silences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from bot.scenes.scene import Part
-    from bot.store.casts import SceneMembers
     from bot.store.database import Database
+    from bot.store.scene_members import SceneMembers
     from bot.store.transaction import Row, Transaction
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from bot import logs
-from bot.cli.chat import prompts
+from bot.cli.chat import scene_choices
 from bot.cli.console.shared_options import open_library
 from bot.engine.reproducible_engine import ReproducibleEngine
 from bot.engine_factory import create_engine, engine_warning
@@ -159,7 +159,7 @@ def _choose_seat(
     terminal = Place(AT_TERMINAL, -time.time_ns())
     own = None
     if options.scene_id is None:
-        scenario = prompts.choose_scenario(chooser, open_library(settings), options.scenario)
+        scenario = scene_choices.choose_scenario(chooser, open_library(settings), options.scenario)
         free, taken = [character.name for character in scenario.characters], []
     else:
         scene = loop.run(theatre.open_at_terminal(options.scene_id, terminal))
@@ -169,9 +169,9 @@ def _choose_seat(
         taken = [
             part.character for part in scene.parts if part.player_id not in (None, _director(scene))
         ]
-    partner = prompts.choose_partner(chooser, scenario, free, options.partner)
+    partner = scene_choices.choose_partner(chooser, scenario, free, options.partner)
     kept = own.character if own and options.person is None else None
-    person = kept or prompts.choose_person(
+    person = kept or scene_choices.choose_person(
         chooser, keyboard, scenario, (partner, *taken), options.person
     )
     if options.scene_id is None:

@@ -9,8 +9,8 @@ from bot.errors import StoreError
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnState
 from bot.store.column_values import to_microseconds
-from bot.store.scenes import SceneRepository, require_free_channel
-from bot.store.silences import write_silences
+from bot.store.scene_repository import SceneRepository, require_free_channel
+from bot.store.silence_repository import write_silences
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -1,4 +1,4 @@
-"""`/gm`: commands for the story and the minds. `gm_people` has the commands for people."""
+"""`/gm`: commands for the story and the minds. `gm_people_commands` has the commands for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.scenes import mind
 from bot.scenes.gm_notes import MAX_NOTE_LENGTH, MAX_NOTES  # noqa: TC001 - discord.py reads annotations
 from bot.scenes.story_events import MAX_TEXT_LENGTH  # noqa: TC001 - discord.py reads annotations
 from cogs import autocomplete, interaction_replies
-from cogs.gm_people import GmPeople
+from cogs.gm_people_commands import GmPeople
 from cogs.message_reading import read_option
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from bot.tryout.bridge.server import LiveDiscord, log_in
+from bot.tryout.bridge.live_discord import LiveDiscord, log_in
 from bot.tryout.demo_server import DemoServer
 from bot.tryout.engine_proxy import EngineProxy
 from bot.tryout.guided_tour import GuidedTour

@@ -12,7 +12,7 @@ from bot.errors import Refused
 from bot.posting.escaping import escape_name
 from bot.scenes import cast
 from cogs import autocomplete, interaction_replies
-from cogs.scene import can_moderate
+from cogs.scene_commands import can_moderate
 
 if TYPE_CHECKING:
     from bot.posting.delivery import DiscordDelivery

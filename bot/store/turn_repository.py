@@ -18,7 +18,7 @@ from bot.store.pending_replies import (
 )
 from bot.store.repository import Repository, id_list
 from bot.store.rows import add_beats, add_take, missing_turn, read_turn, read_turns
-from bot.store.silences import silence_the_past
+from bot.store.silence_repository import silence_the_past
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from simcord._settlement import _run_due_virtual_callbacks
 from simcord.env import Env
 
 from bot.errors import AsideError
-from bot.tryout.bridge.clock import RunningClock
-from bot.tryout.bridge.webhooks import AvatarBackend, ThreadAwareWebhooks
+from bot.tryout.bridge.running_clock import RunningClock
+from bot.tryout.bridge.simulated_webhooks import AvatarBackend, ThreadAwareWebhooks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
