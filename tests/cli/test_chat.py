@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import complaint
 from tests.engine.completions_server import CompletionsServer
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from pathlib import Path

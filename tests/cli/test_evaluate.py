@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import complaint, put
 from tests.engine.completions_server import CompletionsServer
 from tests.evaluation.acting import write_scenes
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 from bot.engine.protocol import FinishReason
 from bot.errors import EngineDied, EngineError, EngineStartError, PromptTooLong
 from tests.engine.completions_server import Answer, CompletionsServer
-from tests.engine.prompts import listen, request
+from tests.engine.sample_prompts import listen, request
 from tests.engine.test_remote_engine import collect, engine_and_server, remote_engine
 
 

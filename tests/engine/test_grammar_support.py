@@ -10,7 +10,7 @@ from bot.engine.grammar_support import GrammarField
 from bot.engine.protocol import GrammarCheckingEngine
 from bot.errors import EngineDied
 from tests.engine.completions_server import Answer, CompletionsServer
-from tests.engine.prompts import listen, request
+from tests.engine.sample_prompts import listen, request
 from tests.engine.test_remote_engine import remote_engine
 
 GRAMMAR = 'root ::= "Yes."\n'

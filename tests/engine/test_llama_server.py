@@ -15,7 +15,7 @@ from bot.engine.protocol import Sampling
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineStartError, PromptTooLong
 from bot.weights.find_model import find_model
-from tests.engine.prompts import listen, prompt, request
+from tests.engine.sample_prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

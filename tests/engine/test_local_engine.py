@@ -10,7 +10,7 @@ import pytest
 from bot.engine.protocol import Dialect, FinishReason, Request, Sampling
 from bot.errors import EngineBusy, EngineError, PromptTooLong
 from bot.her.prompt import Control, Prompt, Text
-from tests.engine.prompts import listen, prompt, request
+from tests.engine.sample_prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from bot.engine.local.local_engine import LocalEngine

@@ -16,9 +16,9 @@ from bot.her.layout import Message, Role
 from bot.her.prompt import Control, Prompt, Text
 from bot.scenes.rehearsal import Rehearsal
 from bot.scenes.reply_generation import ReplyLimits
-from tests.engine.prompts import listen, request
+from tests.engine.sample_prompts import listen, request
 from tests.engine.tiny_models import GEMMA_3, LLAMA_3, QWEN_3, ModelFamily, make_tiny_model
-from tests.scenes.harness import STUDY
+from tests.scenes.scene_harness import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,8 +12,8 @@ from bot.engine.protocol import Dialect, Sampling
 from bot.engine_factory import create_engine_from
 from bot.errors import ModelFileError
 from bot.settings import LocalEngineSettings, SamplingSettings
-from tests.engine.prompts import listen, request
 from tests.engine.random_model import TINY, make_model
+from tests.engine.sample_prompts import listen, request
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from bot.engine.protocol import FinishReason, Sampling
 from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError, PromptTooLong
 from tests.engine.completions_server import Answer, Answers, CompletionsServer
-from tests.engine.prompts import listen, prompt, request
+from tests.engine.sample_prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

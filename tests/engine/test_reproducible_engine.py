@@ -9,7 +9,7 @@ import pytest
 
 from bot.engine.protocol import PrefetchingEngine, Sampling
 from bot.engine.reproducible_engine import ReproducibleEngine
-from tests.engine.prompts import listen, prompt, request
+from tests.engine.sample_prompts import listen, prompt, request
 from tests.engine.scripted_engine import ScriptedEngine
 
 if TYPE_CHECKING:

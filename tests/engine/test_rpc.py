@@ -18,7 +18,7 @@ from bot.errors import EngineDied, EngineStartError, UserInputError
 from bot.weights import gguf_reader
 from bot.weights.find_model import find_model
 from bot.weights.memory_plan import PlanRequest, make_plans
-from tests.engine.prompts import listen, request
+from tests.engine.sample_prompts import listen, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

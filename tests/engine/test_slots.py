@@ -12,7 +12,7 @@ from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.engine.protocol import PrefetchingEngine, Sampling
 from bot.her.prompt import Control, Prompt, Text
-from tests.engine.prompts import listen, prompt, request
+from tests.engine.sample_prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -17,7 +17,7 @@ from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.errors import EngineDied, EngineStartError
 from bot.weights.find_model import find_model
-from tests.engine.prompts import listen, prompt, request
+from tests.engine.sample_prompts import listen, prompt, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -136,7 +136,7 @@ BOT = """
 import asyncio, sys
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
-from tests.engine.prompts import request
+from tests.engine.sample_prompts import request
 
 async def main():
     engine = LocalEngine(LocalOptions(context=512, minds=1, threads=1))

@@ -21,8 +21,8 @@ a rule or a fault.
 """
 
 from .actors import Person
-from .conversation import Message
-from .entities import Channel, Guild, Privileged, Role
+from .conversation import DiscordMessage
+from .entities import Channel, DiscordRole, Guild, Privileged
 from .outcome import Choice, Outcome
 from .picker import NotOffered
 from .server import EVERY_INTENT, LoopbackDiscord
@@ -31,12 +31,12 @@ __all__ = [
     "EVERY_INTENT",
     "Channel",
     "Choice",
+    "DiscordMessage",
+    "DiscordRole",
     "Guild",
     "LoopbackDiscord",
-    "Message",
     "NotOffered",
     "Outcome",
     "Person",
     "Privileged",
-    "Role",
 ]

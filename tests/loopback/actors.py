@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from . import payloads
-from .conversation import InteractionKind, Message, strings, walk_components
+from .conversation import DiscordMessage, InteractionKind, strings, walk_components
 from .outcome import Choice, Outcome
 from .picker import NotOffered, find, pick, resolve
-from .rules.commands import MESSAGE, USER
-from .rules.components import BUTTON, LABEL, LINK, ROW, SELECT
-from .speaker import Speaker
+from .rules.command_rules import MESSAGE, USER
+from .rules.component_rules import BUTTON, LABEL, LINK, ROW, SELECT
+from .writing_account import WritingAccount
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .entities import Channel, Json, Role
+    from .entities import Channel, DiscordRole, Json
 
 
-class Person(Speaker):
+class Person(WritingAccount):
     """A person with a client.
 
     Methods that wait for the bot are coroutines. The others act at once.
@@ -45,11 +45,11 @@ class Person(Speaker):
         return [Choice(each["name"], each["value"]) for each in outcome.interaction.choices or []]
 
     async def context_menu(
-        self, target: Message | Person, name: str, *, channel: Channel | None = None
+        self, target: DiscordMessage | Person, name: str, *, channel: Channel | None = None
     ) -> Outcome:
         """Use a command from the menu of a message, or of a person in `channel`."""
         resolved: Json = {}
-        if isinstance(target, Message):
+        if isinstance(target, DiscordMessage):
             place, kind = target.channel, MESSAGE
             resolved["messages"] = {str(target.id): payloads.message(target, self._world)}
         else:
@@ -65,7 +65,7 @@ class Person(Speaker):
         }
         return await self._interact(InteractionKind.COMMAND, place, data | {"resolved": resolved})
 
-    async def press(self, message: Message, button: str) -> Outcome:
+    async def press(self, message: DiscordMessage, button: str) -> Outcome:
         """Press a button, named by its label or custom id."""
         part = self._component(message, button)
         if part["type"] != BUTTON or part.get("style") == LINK:
@@ -74,7 +74,7 @@ class Person(Speaker):
         return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
 
     async def forge(
-        self, channel: Channel, custom_id: str, message: Message | None = None
+        self, channel: Channel, custom_id: str, message: DiscordMessage | None = None
     ) -> Outcome:
         """Press a button that is not under `message`, as a forged client does.
 
@@ -98,7 +98,7 @@ class Person(Speaker):
         return outcome
 
     async def choose(
-        self, message: Message, select: str, *values: str | Person | Role | Channel
+        self, message: DiscordMessage, select: str, *values: str | Person | DiscordRole | Channel
     ) -> Outcome:
         """Choose options, people, roles or channels in a menu.
 
@@ -141,7 +141,7 @@ class Person(Speaker):
         before = outcome.interaction
         return await self._interact(InteractionKind.MODAL, before.channel, data, before.source)
 
-    def _component(self, message: Message, name: str) -> Json:
+    def _component(self, message: DiscordMessage, name: str) -> Json:
         if not self.can_see(message):
             raise NotOffered(f"{self.name} can't see {message!r}")
         parts = [
@@ -161,7 +161,11 @@ class Person(Speaker):
         raise NotOffered(f"{message!r} has no {name!r}, but {there}")
 
     async def _interact(
-        self, kind: InteractionKind, channel: Channel, data: Json, source: Message | None = None
+        self,
+        kind: InteractionKind,
+        channel: Channel,
+        data: Json,
+        source: DiscordMessage | None = None,
     ) -> Outcome:
         interaction = self._world.interaction(kind, self.user, channel, data, source)
         outcome = Outcome(interaction)
@@ -176,16 +180,16 @@ class Person(Speaker):
         return self._world.dm(self.user)
 
     @property
-    def dms(self) -> list[Message]:
+    def dms(self) -> list[DiscordMessage]:
         """Return the messages in the DM with the bot."""
         return self.dm.messages
 
-    def can_see(self, message: Message) -> bool:
+    def can_see(self, message: DiscordMessage) -> bool:
         """Return whether this person can read the message now."""
         here = self._world.may(self.user, "view_channel read_message_history", message.channel)
         return here and not message.deleted and message.only_for in {None, self.user}
 
-    def sees(self, channel: Channel) -> list[Message]:
+    def sees(self, channel: Channel) -> list[DiscordMessage]:
         """Return the messages that this person sees in a channel, oldest first.
 
         Ephemeral answers are included.
@@ -214,7 +218,7 @@ class Person(Speaker):
         texts += strings(self._world.presences)
         return "\n".join(texts)
 
-    def _readable(self) -> list[Message]:
+    def _readable(self) -> list[DiscordMessage]:
         messages = [
             each for each in self._world.messages.values() if each.only_for in {None, self.user}
         ]

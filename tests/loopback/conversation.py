@@ -11,7 +11,7 @@ from .entities import Named
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .entities import Channel, Guild, Json, Role, User
+    from .entities import Channel, DiscordRole, Guild, Json, User
 
 EPHEMERAL = 1 << 6  # message flags
 LOADING = 1 << 7
@@ -69,7 +69,7 @@ class MessageState:
 
 
 @dataclass(eq=False, slots=True, repr=False)
-class Message:
+class DiscordMessage:
     """A message with its history.
 
     `author` is the account that sent it. `name` is the displayed name, which differs for
@@ -84,11 +84,11 @@ class Message:
     kind: MessageKind = MessageKind.DEFAULT
     webhook: Webhook | None = None
     avatar_url: str | None = None
-    reply_to: Message | None = None
+    reply_to: DiscordMessage | None = None
     interaction: Interaction | None = None
     only_for: User | None = None  # the only reader of an ephemeral message
     mentions: list[User] = field(default_factory=list)
-    mention_roles: list[Role] = field(default_factory=list)
+    mention_roles: list[DiscordRole] = field(default_factory=list)
     mention_everyone: bool = False
     pings: set[str] = field(
         default_factory=set
@@ -140,7 +140,7 @@ class Message:
 
 
 @dataclass(eq=False, slots=True, repr=False)
-class Command:
+class AppCommand:
     """An application command as the bot registered it. `guild` is None for a global command."""
 
     id: int
@@ -174,10 +174,10 @@ class Interaction:
     channel: Channel
     created_at: float
     data: Json
-    source: Message | None = None  # the message with the pressed button
+    source: DiscordMessage | None = None  # the message with the pressed button
     answer: int | None = None  # type of the first answer
-    original: Message | None = None
-    followups: list[Message] = field(default_factory=list)
+    original: DiscordMessage | None = None
+    followups: list[DiscordMessage] = field(default_factory=list)
     choices: list[Json] | None = None
     modal: Json | None = None
 

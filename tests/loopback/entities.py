@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .conversation import Message
+    from .conversation import DiscordMessage
 
 Json = dict[str, Any]
 
@@ -64,7 +64,7 @@ class User(Named):
 
 
 @dataclass(eq=False, slots=True, repr=False)
-class Role(Named):
+class DiscordRole(Named):
     """A role of a guild. The role with the guild's own id is @everyone."""
 
     id: int
@@ -89,7 +89,7 @@ class Member:
     user: User
     guild: Guild
     joined_at: float
-    roles: list[Role] = field(default_factory=list)
+    roles: list[DiscordRole] = field(default_factory=list)
     nick: str | None = None
     timed_out_until: float | None = None
 
@@ -143,11 +143,13 @@ class Channel(Named):
     thread: ThreadState | None = None
     tags: list[Json] = field(default_factory=list)
     requires_tag: bool = False  # a forum in which each post needs a tag
-    history: list[Message] = field(default_factory=list)  # deleted and ephemeral messages included
+    history: list[DiscordMessage] = field(
+        default_factory=list
+    )  # deleted and ephemeral messages included
     titles: list[str] = field(default_factory=list)  # every name and topic that it ever had
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[DiscordMessage]:
         """The messages that everyone can see now, oldest first."""
         return [
             message for message in self.history if not message.deleted and message.only_for is None
@@ -170,10 +172,10 @@ class Guild(Named):
     name: str
     owner: User
     locale: str = "en-US"
-    roles: dict[int, Role] = field(default_factory=dict)
+    roles: dict[int, DiscordRole] = field(default_factory=dict)
     members: dict[int, Member] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)  # threads included
 
     @property
-    def everyone(self) -> Role:
+    def everyone(self) -> DiscordRole:
         return self.roles[self.id]

@@ -19,7 +19,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from .refusals import Fault, Refusal
+from .refusals import BadField, Refusal
 
 if TYPE_CHECKING:
     from .router import Route
@@ -61,7 +61,7 @@ class Description:
         error = best_match(validator.iter_errors(_without_extras(route.name, body)))
         if error is not None:
             path = ".".join(str(step) for step in error.absolute_path) or "body"
-            raise Refusal(50035, faults=[Fault(path, "OPENAPI", error.message[:500])])
+            raise Refusal(50035, faults=[BadField(path, "OPENAPI", error.message[:500])])
         self._allowed.add(known)
 
     def describes(self, route: Route) -> bool:

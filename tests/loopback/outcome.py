@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .conversation import Interaction, Message
+    from .conversation import DiscordMessage, Interaction
     from .entities import Json
 
 
@@ -36,7 +36,7 @@ class Outcome:
         return original is not None and original.thinking
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[DiscordMessage]:
         """The bot's answers that still exist, oldest first.
 
         An edited source message is not among them.
@@ -50,7 +50,7 @@ class Outcome:
         ]
 
     @property
-    def message(self) -> Message:
+    def message(self) -> DiscordMessage:
         """The first answer."""
         assert self.messages, "there is no answer" if self.failed else "the answer has no message"
         return self.messages[0]
@@ -73,7 +73,7 @@ class Outcome:
         return self.interaction.modal
 
     @property
-    def updated(self) -> Message | None:
+    def updated(self) -> DiscordMessage | None:
         """The message with the pressed button, if the answer changed it."""
         original = self.interaction.original
         return original if original is self.interaction.source else None

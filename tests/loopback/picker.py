@@ -9,13 +9,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import payloads
-from .entities import THREADS, Channel, Role, User
-from .permissions import in_channel
+from .computed_permissions import in_channel
+from .entities import THREADS, Channel, DiscordRole, User
 from .routes.drafts import attachment
-from .rules.commands import ATTACHMENT, BOOLEAN, CHAT, GROUP, INTEGER, NUMBER, STRING, SUBCOMMAND
+from .rules.command_rules import (
+    ATTACHMENT,
+    BOOLEAN,
+    CHAT,
+    GROUP,
+    INTEGER,
+    NUMBER,
+    STRING,
+    SUBCOMMAND,
+)
 
 if TYPE_CHECKING:
-    from .conversation import Command
+    from .conversation import AppCommand
     from .entities import Json
     from .world import World
 
@@ -36,7 +45,7 @@ class Picked:
     resolved: Json = field(default_factory=dict)
 
 
-def list_commands(world: World, user: User, channel: Channel, kind: int = CHAT) -> list[Command]:
+def list_commands(world: World, user: User, channel: Channel, kind: int = CHAT) -> list[AppCommand]:
     """Return the commands that Discord offers to `user` in `channel`, the server's own first."""
     there = [
         each
@@ -47,7 +56,7 @@ def list_commands(world: World, user: User, channel: Channel, kind: int = CHAT) 
     return sorted(mine, key=lambda each: each.guild is None)
 
 
-def _is_for(command: Command, world: World, user: User, channel: Channel) -> bool:
+def _is_for(command: AppCommand, world: World, user: User, channel: Channel) -> bool:
     data = command.data
     contexts = data.get("contexts")
     if channel.is_dm:
@@ -69,7 +78,7 @@ def _is_for(command: Command, world: World, user: User, channel: Channel) -> boo
     )
 
 
-def find(world: World, user: User, channel: Channel, name: str, kind: int = CHAT) -> Command:
+def find(world: World, user: User, channel: Channel, name: str, kind: int = CHAT) -> AppCommand:
     """Return the command that `user` is offered under `name`."""
     commands = list_commands(world, user, channel, kind)
     for each in commands:
@@ -195,7 +204,9 @@ def _fits(spec: Json, value: Any) -> bool:
     return bool(spec.get(f"min_{unit}", size) <= size <= spec.get(f"max_{unit}", most))
 
 
-def resolve(resolved: Json, world: World, channel: Channel, thing: User | Role | Channel) -> None:
+def resolve(
+    resolved: Json, world: World, channel: Channel, thing: User | DiscordRole | Channel
+) -> None:
     """Describe a user, role or channel in `resolved`, as Discord does beside the bare ids."""
     if isinstance(thing, User):
         resolved.setdefault("users", {})[str(thing.id)] = payloads.user(thing)
@@ -204,7 +215,7 @@ def resolve(resolved: Json, world: World, channel: Channel, thing: User | Role |
             rights = in_channel(thing, channel, world.clock.now())
             data = payloads.member(member, permissions=rights, with_user=False)
             resolved.setdefault("members", {})[str(thing.id)] = data
-    elif isinstance(thing, Role):
+    elif isinstance(thing, DiscordRole):
         resolved.setdefault("roles", {})[str(thing.id)] = payloads.role(thing)
     elif isinstance(thing, Channel):
         rights = in_channel(world.bot, thing, world.clock.now())

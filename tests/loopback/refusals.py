@@ -72,7 +72,7 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class BadField:
     """One fault in a request's body: its path (`embeds.0.title`), Discord's code and message."""
 
     path: str
@@ -86,7 +86,7 @@ class Refusal(Exception):
     `mistake` means that a correct client never gets this answer.
     """
 
-    def __init__(self, code: int, *, faults: Sequence[Fault] = ()) -> None:
+    def __init__(self, code: int, *, faults: Sequence[BadField] = ()) -> None:
         self.status, self.text, self.mistake = REFUSALS[code]
         self.code = code
         self.faults = tuple(faults)
@@ -101,10 +101,10 @@ class Refusal(Exception):
 
 def form_error(path: str, code: str, text: str) -> Refusal:
     """Return the refusal of a body with one fault."""
-    return Refusal(50035, faults=[Fault(path, code, text)])
+    return Refusal(50035, faults=[BadField(path, code, text)])
 
 
-def _tree(faults: Sequence[Fault]) -> Json:
+def _tree(faults: Sequence[BadField]) -> Json:
     root: Json = {}
     for fault in faults:
         node: dict[str, Any] = root

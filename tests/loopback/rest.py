@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .faults import Faults, Order
     from .openapi import Description
     from .rates import Rates
-    from .refusals import Fault
+    from .refusals import BadField
     from .world import World
 
 API = re.compile(r"^/api(/v\d+)?(?=/)")
@@ -36,7 +36,7 @@ class Violation:
     request: str  # "POST /channels/1/messages"
     code: int
     text: str
-    faults: tuple[Fault, ...]
+    faults: tuple[BadField, ...]
     body: Any
 
 

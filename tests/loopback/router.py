@@ -18,14 +18,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .permissions import bits, in_guild
+from .computed_permissions import bits, in_guild
 from .refusals import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .conversation import Message, Webhook
-    from .entities import Channel, Guild, Json, Member, Role
+    from .conversation import DiscordMessage, Webhook
+    from .entities import Channel, DiscordRole, Guild, Json, Member
     from .world import World
 
 Answer = dict[str, Any] | list[dict[str, Any]] | None
@@ -89,10 +89,10 @@ class Call:
         user_id = self.world.bot.id if self.ids.get(key) == "@me" else self.number(key)
         return _found(self.guild().members.get(user_id), 10007)
 
-    def role(self) -> Role:
+    def role(self) -> DiscordRole:
         return _found(self.guild().roles.get(self.number("role_id")), 10011)
 
-    def message(self, channel: Channel) -> Message:
+    def message(self, channel: Channel) -> DiscordMessage:
         """Return a message that everyone in `channel` can see."""
         message = self.world.messages.get(self.number("message_id"))
         if message is None or message.channel is not channel or message.deleted or message.only_for:

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, TypeVar
 from . import routes, speech
 from .actors import Person
 from .clock import Clock
+from .computed_permissions import INVITED, bits
 from .entities import Overwrite, Privileged
 from .faults import Faults
 from .gateway import Gateway
 from .openapi import find_description
 from .pending_work import has_pending_work
-from .permissions import INVITED, bits
 from .rates import Rates
 from .rest import RecordedRequest, Rest, Violation
 from .router import require_route
-from .routes.interactions import FIRST_ANSWER
+from .routes.interaction_routes import FIRST_ANSWER
 from .sockets import Sockets
-from .speaker import Speaker
 from .world import World
+from .writing_account import WritingAccount
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import discord
     from aiohttp import web
 
-    from .conversation import Message
-    from .entities import Channel, Guild, Role, User
+    from .conversation import DiscordMessage
+    from .entities import Channel, DiscordRole, Guild, User
     from .outcome import Outcome
 
 Found = TypeVar("Found")
@@ -144,7 +144,7 @@ class LoopbackDiscord:
         guild: Guild | None = None,
         *,
         permissions: str = "",
-        roles: tuple[Role, ...] = (),
+        roles: tuple[DiscordRole, ...] = (),
         nick: str = "",
     ) -> Person:
         """Make a person, on `guild` if given, with `permissions` besides those of @everyone."""
@@ -158,13 +158,13 @@ class LoopbackDiscord:
             self.world.join(guild, user, *roles, *own, nick=nick or None)
         return Person(self, user)
 
-    def other_bot(self, name: str, guild: Guild) -> Speaker:
+    def other_bot(self, name: str, guild: Guild) -> WritingAccount:
         """Make a bot other than the one under test."""
         user = self.world.user(name, bot=True)
         self.world.join(guild, user)
-        return Speaker(self, user)
+        return WritingAccount(self, user)
 
-    def webhook_says(self, channel: Channel, name: str, text: str) -> Message:
+    def webhook_says(self, channel: Channel, name: str, text: str) -> DiscordMessage:
         """Post by another program's webhook, for example a news feed or another bot's persona."""
         parent = channel.parent if channel.thread and channel.parent else channel
         assert parent.guild
@@ -176,7 +176,7 @@ class LoopbackDiscord:
             speech.Draft(text),
         )
 
-    def show_preview(self, message: Message) -> None:
+    def show_preview(self, message: DiscordMessage) -> None:
         """Add a link preview to a message. The bot gets this as an edit."""
         preview = {"type": "link", "title": "A page", "url": "https://example.com/"}
         message.states[-1] = replace(message.now, embeds=(*message.now.embeds, preview))

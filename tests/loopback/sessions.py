@@ -11,7 +11,7 @@ from . import payloads
 if TYPE_CHECKING:
     import asyncio
 
-    from .conversation import Message
+    from .conversation import DiscordMessage
     from .entities import Guild, Json
     from .world import Event, World
 
@@ -128,7 +128,7 @@ class Session:
         return data
 
 
-def is_free(message: Message, world: World) -> bool:
+def is_free(message: DiscordMessage, world: World) -> bool:
     """Return whether a bot may read this message without the message content intent."""
     own = message.author is world.bot and message.webhook is None
     return own or message.channel.is_dm or world.bot in message.mentions

@@ -7,8 +7,15 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from .conversation import EPHEMERAL, LOADING, Message, MessageKind, MessageState, walk_components
-from .permissions import bits, in_channel
+from .computed_permissions import bits, in_channel
+from .conversation import (
+    EPHEMERAL,
+    LOADING,
+    DiscordMessage,
+    MessageKind,
+    MessageState,
+    walk_components,
+)
 from .world import Event
 
 if TYPE_CHECKING:
@@ -31,7 +38,7 @@ class Draft:
     attachments: tuple[Json, ...] = ()
     flags: int = 0
     allowed_mentions: Json | None = None  # None: everything that the text mentions
-    reply_to: Message | None = None
+    reply_to: DiscordMessage | None = None
     nonce: str | None = None
     extra: Json = field(default_factory=dict)
 
@@ -55,10 +62,10 @@ def post(
     *,
     kind: MessageKind | None = None,
     only_for: User | None = None,
-) -> Message:
+) -> DiscordMessage:
     """Post a message and send the event. An ephemeral message has no event."""
     flags = draft.flags | (EPHEMERAL if only_for else 0)
-    message = Message(
+    message = DiscordMessage(
         world.clock.snowflake(),
         channel,
         sender.user,
@@ -82,7 +89,7 @@ def post(
     return message
 
 
-def edit(world: World, message: Message, draft: Draft) -> None:
+def edit(world: World, message: DiscordMessage, draft: Draft) -> None:
     """Give a message a new state. Its pings stay, since an edit notifies no one."""
     message.states.append(_state(world, draft, draft.flags))
     pings = set(message.pings)
@@ -91,7 +98,7 @@ def edit(world: World, message: Message, draft: Draft) -> None:
     _announce(world, message, "MESSAGE_UPDATE")
 
 
-def finish_thinking(world: World, message: Message, draft: Draft) -> None:
+def finish_thinking(world: World, message: DiscordMessage, draft: Draft) -> None:
     """Replace "… is thinking" by the real answer. Unlike an edit, it can ping."""
     flags = draft.flags & ~LOADING | (message.now.flags & EPHEMERAL)
     message.states[-1] = replace(_state(world, draft, flags), at=message.now.at)
@@ -99,7 +106,7 @@ def finish_thinking(world: World, message: Message, draft: Draft) -> None:
     _announce(world, message, "MESSAGE_UPDATE")
 
 
-def delete(world: World, message: Message) -> None:
+def delete(world: World, message: DiscordMessage) -> None:
     """Delete a message. Its states remain available to the test."""
     message.deleted = True
     if message.only_for is None:
@@ -109,7 +116,7 @@ def delete(world: World, message: Message) -> None:
         world.announce(Event("MESSAGE_DELETE", data, message.channel.guild, message.channel))
 
 
-def announce_change(world: World, message: Message) -> None:
+def announce_change(world: World, message: DiscordMessage) -> None:
     """Send the event for a change that people did not write: a pin or a link preview."""
     _announce(world, message, "MESSAGE_UPDATE")
 
@@ -131,12 +138,12 @@ def _number_components(components: tuple[Json, ...]) -> tuple[Json, ...]:
     return components
 
 
-def _announce(world: World, message: Message, name: str) -> None:
+def _announce(world: World, message: DiscordMessage, name: str) -> None:
     if message.only_for is None:
         world.announce(Event(name, {}, message.channel.guild, message.channel, message))
 
 
-def _mention(world: World, message: Message, allowed: Json | None) -> None:
+def _mention(world: World, message: DiscordMessage, allowed: Json | None) -> None:
     """Determine whom the message mentions, within its own limits and its author's permissions."""
     guild, content = message.channel.guild, message.content
     parse = {"everyone", "users", "roles"} if allowed is None else set(allowed.get("parse") or [])
@@ -165,7 +172,7 @@ def _mention(world: World, message: Message, allowed: Json | None) -> None:
     message.pings |= {"everyone"} if message.mention_everyone else set()
 
 
-def _may_ping_all(world: World, message: Message) -> bool:
+def _may_ping_all(world: World, message: DiscordMessage) -> bool:
     if message.webhook:
         return True
     return bool(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .permissions import ALL, bits, in_channel
+from .computed_permissions import ALL, bits, in_channel
 from .world import World
 
 

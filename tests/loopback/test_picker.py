@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conversation import Command
+from .conversation import AppCommand
 from .entities import ChannelKind
 from .picker import NotOffered, list_commands, pick
 from .world import World
@@ -26,7 +26,7 @@ def house(**changes: Any) -> tuple[World, Any, Any]:
     channel = world.channel(guild, "study")
     user = world.user("Lizzy")
     world.join(guild, user)
-    world.commands[1] = Command(
+    world.commands[1] = AppCommand(
         1, {"name": "play", "description": "d", "options": OPTIONS} | changes, 1
     )
     return world, user, channel
@@ -94,8 +94,8 @@ def test_age_restricted_commands_in_threads_follow_the_parent_channel() -> None:
 
 def test_a_servers_own_commands_come_first_and_other_servers_never() -> None:
     world, user, channel = house()
-    world.commands[2] = Command(2, {"name": "play", "description": "ours"}, 1, channel.guild)
-    world.commands[3] = Command(
+    world.commands[2] = AppCommand(2, {"name": "play", "description": "ours"}, 1, channel.guild)
+    world.commands[3] = AppCommand(
         3, {"name": "play", "description": "theirs"}, 1, world.guild("Pemberley")
     )
     assert [each.id for each in list_commands(world, user, channel)] == [2, 1]

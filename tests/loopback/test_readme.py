@@ -80,7 +80,9 @@ async def test_the_new_route_refuses_as_discord_does(play: Play, another_route: 
 
 
 def test_the_example_of_a_rule_is_in_the_code() -> None:
-    assert example_of("def _embed_faults") in (HERE / "rules" / "messages.py").read_text("utf-8")
+    assert example_of("def _embed_faults") in (HERE / "rules" / "message_rules.py").read_text(
+        "utf-8"
+    )
 
 
 def test_every_file_is_in_the_table() -> None:

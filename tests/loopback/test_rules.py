@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from . import openapi, routes
-from .refusals import Fault, Refusal
+from .refusals import BadField, Refusal
 from .router import TABLE
 from .rules import length
-from .rules.commands import check_choices, check_commands
-from .rules.components import check_components, check_modal
-from .rules.messages import check_message, check_webhook_name
+from .rules.command_rules import check_choices, check_commands
+from .rules.component_rules import check_components, check_modal
+from .rules.message_rules import check_message, check_webhook_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +33,7 @@ def row(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"components": [{"type": 1, "components": list(parts)}]}
 
 
-def words(faults: Iterable[Fault]) -> list[str]:
+def words(faults: Iterable[BadField]) -> list[str]:
     return [fault.code for fault in faults]
 
 

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 from . import payloads
 from .clock import Clock
-from .conversation import Command, Interaction, InteractionKind, Message, Webhook
+from .computed_permissions import EVERYONE, INVITED, bits, in_channel
+from .conversation import AppCommand, DiscordMessage, Interaction, InteractionKind, Webhook
 from .entities import (
     THREADS,
     Channel,
     ChannelKind,
+    DiscordRole,
     Guild,
     Json,
     Member,
     Overwrite,
-    Role,
     ThreadState,
     User,
 )
-from .permissions import EVERYONE, INVITED, bits, in_channel
 from .refusals import Refusal
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Event:
     data: Json
     guild: Guild | None = None
     channel: Channel | None = None
-    message: Message | None = None
+    message: DiscordMessage | None = None
 
 
 @dataclass(slots=True, repr=False)
@@ -57,9 +57,9 @@ class World:
     guilds: dict[int, Guild] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)  # those that exist
     places: list[Channel] = field(default_factory=list)  # those that ever existed
-    messages: dict[int, Message] = field(default_factory=dict)
+    messages: dict[int, DiscordMessage] = field(default_factory=dict)
     webhooks: dict[int, Webhook] = field(default_factory=dict)
-    commands: dict[int, Command] = field(default_factory=dict)
+    commands: dict[int, AppCommand] = field(default_factory=dict)
     interactions: dict[str, Interaction] = field(default_factory=dict)  # by token
     presences: list[Json] = field(default_factory=list)  # the bot's presences
     typing: list[tuple[User, Channel]] = field(default_factory=list)
@@ -80,7 +80,9 @@ class World:
     def guild(self, name: str, *, bot_permissions: str = INVITED) -> Guild:
         """Create a server with a silent owner and the bot, which has a role with permissions."""
         guild = Guild(self.clock.snowflake(), name, self.user(f"{name} owner"))
-        guild.roles[guild.id] = Role(guild.id, guild, "@everyone", bits(EVERYONE), position=0)
+        guild.roles[guild.id] = DiscordRole(
+            guild.id, guild, "@everyone", bits(EVERYONE), position=0
+        )
         self.guilds[guild.id] = guild
         self.join(guild, guild.owner)
         own = self.role(
@@ -89,7 +91,9 @@ class World:
         self.join(guild, self.bot, own)
         return guild
 
-    def join(self, guild: Guild, user: User, *roles: Role, nick: str | None = None) -> Member:
+    def join(
+        self, guild: Guild, user: User, *roles: DiscordRole, nick: str | None = None
+    ) -> Member:
         member = Member(user, guild, self.clock.now(), list(roles), nick)
         guild.members[user.id] = member
         if user is self.bot:
@@ -126,8 +130,8 @@ class World:
         permissions: int = 0,
         mentionable: bool = False,
         managed_by: User | None = None,
-    ) -> Role:
-        role = Role(
+    ) -> DiscordRole:
+        role = DiscordRole(
             self.clock.snowflake(), guild, name, permissions, 1, mentionable, managed_by=managed_by
         )
         for other in guild.roles.values():
@@ -136,11 +140,11 @@ class World:
         self.role_changed(role, "GUILD_ROLE_CREATE")
         return role
 
-    def role_changed(self, role: Role, event: str = "GUILD_ROLE_UPDATE") -> None:
+    def role_changed(self, role: DiscordRole, event: str = "GUILD_ROLE_UPDATE") -> None:
         data = {"guild_id": str(role.guild.id), "role": payloads.role(role)}
         self.announce(Event(event, data, role.guild))
 
-    def delete_role(self, role: Role) -> None:
+    def delete_role(self, role: DiscordRole) -> None:
         del role.guild.roles[role.id]
         for member in role.guild.members.values():
             if role in member.roles:
@@ -173,7 +177,7 @@ class World:
         owner: User,
         *,
         private: bool = False,
-        starter: Message | None = None,
+        starter: DiscordMessage | None = None,
     ) -> Channel:
         """Create a thread or forum post. A thread under a message has the message's id."""
         kind = ChannelKind.PRIVATE_THREAD if private else ChannelKind.PUBLIC_THREAD
@@ -253,10 +257,10 @@ class World:
             del self.webhooks[webhook.id]
 
     def overwrite(
-        self, channel: Channel, target: Role | User, *, allow: str = "", deny: str = ""
+        self, channel: Channel, target: DiscordRole | User, *, allow: str = "", deny: str = ""
     ) -> None:
         """Set the permissions of a role or a person in a channel, by their names."""
-        kind = 0 if isinstance(target, Role) else 1
+        kind = 0 if isinstance(target, DiscordRole) else 1
         channel.overwrites[target.id] = Overwrite(target.id, kind, bits(allow), bits(deny))
         self.channel_changed(channel)
 
@@ -300,7 +304,7 @@ class World:
         user: User,
         channel: Channel,
         data: Json,
-        source: Message | None = None,
+        source: DiscordMessage | None = None,
     ) -> Interaction:
         """Create an interaction that the bot must answer."""
         now = self.clock.now()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.engine.protocol import Engine
-    from tests.loopback import Channel, Guild, LoopbackDiscord, Message, Outcome, Person
+    from tests.loopback import Channel, DiscordMessage, Guild, LoopbackDiscord, Outcome, Person
 
 ALLOWED = "manage_webhooks manage_roles"  # what Aside's invitation asks for
 
@@ -52,7 +52,7 @@ class Evening:
 
     async def answer(
         self, stage: Channel | None = None, *, count: int = 1, within: float = 10.0
-    ) -> Message:
+    ) -> DiscordMessage:
         """Wait for `count` finished persona posts in a channel and return the last one."""
         channel = stage or self.stage
         await self.discord.until(
@@ -61,12 +61,12 @@ class Evening:
         return personas(channel)[-1]
 
 
-def personas(stage: Channel) -> list[Message]:
+def personas(stage: Channel) -> list[DiscordMessage]:
     """Return the persona posts in a channel."""
     return [message for message in stage.messages if message.webhook]
 
 
-def finished(stage: Channel) -> list[Message]:
+def finished(stage: Channel) -> list[DiscordMessage]:
     """Return the persona posts in a channel, or an empty list while one is being written."""
     posts = personas(stage)
     return [] if any(post.content.endswith(CURSOR) for post in posts) else posts

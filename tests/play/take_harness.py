@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from tests.engine.scripted_engine import Script
-    from tests.loopback import Message, Outcome
+    from tests.loopback import DiscordMessage, Outcome
     from tests.play.harness import Evening
 
 FIRST = reply("Mr Bennet", plan="PLAN", thinks="SECRET one.", does="smiles", says="You refuse him?")
@@ -24,12 +24,14 @@ async def ready(*script: Script) -> ScriptedEngine:
     return engine
 
 
-async def asked(evening: Evening, text: str = "@Mr Bennet Papa?", *, count: int = 1) -> Message:
+async def asked(
+    evening: Evening, text: str = "@Mr Bennet Papa?", *, count: int = 1
+) -> DiscordMessage:
     evening.lizzy.say(evening.stage, text)
     return await evening.answer(count=count)
 
 
-async def reads(evening: Evening, post: Message, text: str) -> None:
+async def reads(evening: Evening, post: DiscordMessage, text: str) -> None:
     await evening.discord.until(lambda: post.content == text, what=f"a post that reads {text!r}")
     await evening.discord.quiet()
 

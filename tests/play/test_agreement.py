@@ -11,10 +11,10 @@ from tests.engine.scripted_engine import Scripted
 from tests.loopback import speech
 from tests.play.harness import personas
 from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, refused
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
-    from tests.loopback import Message
+    from tests.loopback import DiscordMessage
     from tests.loopback.rest import RecordedRequest
     from tests.play.harness import Evening
 
@@ -39,7 +39,7 @@ def refused_notices(evening: Evening) -> list[RecordedRequest]:
     return [request for request in sent if request.status >= 400]
 
 
-def unfinished(evening: Evening) -> list[Message]:
+def unfinished(evening: Evening) -> list[DiscordMessage]:
     return [message for message in evening.stage.messages if message.content.endswith(CURSOR)]
 
 

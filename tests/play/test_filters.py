@@ -9,10 +9,10 @@ import pytest
 from bot.posting.reply_draft import CURSOR
 from tests.engine.scripted_engine import Scripted
 from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, refused
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
-    from tests.loopback import Message
+    from tests.loopback import DiscordMessage
     from tests.play.harness import Evening
 
 CODES = (200000, 20009, 240000)
@@ -25,11 +25,11 @@ def refuse_posts(evening: Evening, code: int, *, times: int = 50) -> None:
         evening.discord.faults.refuse(route, code, times=times)
 
 
-def notices(evening: Evening) -> list[Message]:
+def notices(evening: Evening) -> list[DiscordMessage]:
     return [message for message in evening.stage.messages if message.labels == ["Try again"]]
 
 
-def unfinished(evening: Evening) -> list[Message]:
+def unfinished(evening: Evening) -> list[DiscordMessage]:
     return [message for message in evening.stage.messages if message.content.endswith(CURSOR)]
 
 

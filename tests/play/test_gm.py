@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.harness import Evening, personas
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from tests.engine.scripted_engine import Script
-    from tests.loopback import Message
+    from tests.loopback import DiscordMessage
 
 BENNET = reply(
     "Mr Bennet",
@@ -42,7 +42,7 @@ async def ready(*script: Script) -> ScriptedEngine:
     return engine
 
 
-def narrations(evening: Evening) -> list[Message]:
+def narrations(evening: Evening) -> list[DiscordMessage]:
     """Return the messages of the bot itself in the channel."""
     return [message for message in evening.stage.messages if message.content.startswith(">>> ")]
 

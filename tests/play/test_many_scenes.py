@@ -10,7 +10,7 @@ from bot.scenes.scene import Part, Place
 from bot.store.store import Store
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.harness import personas
-from tests.scenes.harness import STUDY, reply
+from tests.scenes.scene_harness import STUDY, reply
 
 if TYPE_CHECKING:
     from bot.engine.protocol import Request

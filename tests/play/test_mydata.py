@@ -8,7 +8,7 @@ from tests.play.harness import Evening, personas
 from tests.play.take_harness import FIRST, MADAM, asked, reads, ready
 
 if TYPE_CHECKING:
-    from tests.loopback import Message
+    from tests.loopback import DiscordMessage
 
 
 async def test_deleting_data_removes_the_gms_words_from_edited_replies(
@@ -53,7 +53,7 @@ async def test_deleting_data_removes_the_bots_posts_for_that_person(
         assert "MARMALADE" not in history.text
 
 
-def told(messages: list[Message]) -> list[Message]:
+def told(messages: list[DiscordMessage]) -> list[DiscordMessage]:
     """Return the messages that contain the word."""
     return [
         message for message in messages if any("MARMALADE" in text for text in message.now.texts())

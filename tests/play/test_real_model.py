@@ -13,7 +13,7 @@ from tests.play.harness import Evening, personas
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.loopback import Message
+    from tests.loopback import DiscordMessage
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
 PATIENCE = 120.0  # seconds for a reply on a busy machine
@@ -27,7 +27,7 @@ async def engine() -> AsyncIterator[LocalEngine]:
     await local.close()
 
 
-def read(*messages: Message) -> str:
+def read(*messages: DiscordMessage) -> str:
     return "\n".join(text for message in messages for text in message.now.texts())
 
 

@@ -8,7 +8,7 @@ from bot.scenes.scene import AT_TERMINAL, Place
 from tests.loopback.actors import Person
 from tests.play.harness import Evening, personas
 from tests.play.test_scene import BENNET, ready
-from tests.scenes.harness import open_harness
+from tests.scenes.scene_harness import open_harness
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from bot.scenes.scene import SceneState
 from bot.store.store import Store
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.harness import Evening, personas
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.harness import Evening, personas
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from tests.engine.scripted_engine import Script

@@ -10,7 +10,7 @@ from bot.settings import LibrarySettings, PlaySettings
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.library.sample_libraries import put
 from tests.play.harness import Evening, finished, personas
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from pathlib import Path

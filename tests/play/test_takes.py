@@ -10,7 +10,7 @@ from tests.engine.scripted_engine import Scripted
 from tests.loopback.picker import NotOffered
 from tests.play.harness import Evening, personas
 from tests.play.take_harness import FIRST, MADAM, SECOND, asked, reads, ready, refused
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 
 async def test_retry_makes_another_take_and_arrows_step_through_takes(evening: Evening) -> None:

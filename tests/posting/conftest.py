@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bot.posting.direct_messages import NotifyAbout
     from bot.posting.render import Outgoing
-    from tests.loopback import Channel, Guild, LoopbackDiscord, Message, Person
+    from tests.loopback import Channel, DiscordMessage, Guild, LoopbackDiscord, Person
 
 __all__ = ["loopback"]
 
@@ -182,12 +182,12 @@ class PostingSetup:
         return self.gm.start_thread(self.channel, name)
 
     @property
-    def thoughts(self) -> list[Message]:
+    def thoughts(self) -> list[DiscordMessage]:
         """The game master's direct messages."""
         return self.gm.dms
 
 
-def description(message: Message) -> str:
+def description(message: DiscordMessage) -> str:
     """Return the text of a message's only embed."""
     (embed,) = message.now.embeds
     return str(embed["description"])

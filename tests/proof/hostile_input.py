@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.loopback.rules.commands import (
+from tests.loopback.rules.command_rules import (
     ATTACHMENT,
     BOOLEAN,
     CHAT,

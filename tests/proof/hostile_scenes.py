@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.engine.protocol import Request
-    from tests.loopback import Channel, Message, Person
+    from tests.loopback import Channel, DiscordMessage, Person
     from tests.play.harness import Evening
     from tests.proof.hostile_replies import Hostile
 
@@ -145,7 +145,7 @@ async def ask(evening: Evening, act: Act, text: str, place: Channel | None = Non
     await evening.discord.until(over, PATIENCE, "a reply or a notice")
 
 
-def latest(history: Iterable[Message], *, persona: bool = False) -> Message | None:
+def latest(history: Iterable[DiscordMessage], *, persona: bool = False) -> DiscordMessage | None:
     """Return the latest message that everyone can see."""
     standing = (
         each for each in reversed(list(history)) if not each.deleted and each.only_for is None

@@ -10,15 +10,15 @@ from tests.proof.hostile_scenes import PATIENCE, ask, latest
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tests.loopback import Message, Outcome, Person
+    from tests.loopback import DiscordMessage, Outcome, Person
     from tests.play.harness import Evening
     from tests.proof.hostile_scenes import Act
 
-    Action: TypeAlias = Callable[[Evening, Act, Message], Awaitable[bool]]
+    Action: TypeAlias = Callable[[Evening, Act, DiscordMessage], Awaitable[bool]]
     """Acts on a persona post. Returns False if the action is impossible."""
 
 
-async def retry(evening: Evening, act: Act, post: Message) -> bool:
+async def retry(evening: Evening, act: Act, post: DiscordMessage) -> bool:
     if "Retry" in post.labels:
         await act.player.press(post, "Retry")
     else:
@@ -35,14 +35,14 @@ async def try_again(act: Act) -> bool:
     return True
 
 
-async def write_more(_evening: Evening, act: Act, post: Message) -> bool:
+async def write_more(_evening: Evening, act: Act, post: DiscordMessage) -> bool:
     if "Write more" not in post.labels:
         return False
     await act.player.press(post, "Write more")
     return True
 
 
-async def another_take(evening: Evening, act: Act, post: Message) -> bool:
+async def another_take(evening: Evening, act: Act, post: DiscordMessage) -> bool:
     """Retry the reply, go back to the previous take, and forward again."""
     if not act.replies or is_notice(act):
         return False
@@ -56,7 +56,7 @@ async def another_take(evening: Evening, act: Act, post: Message) -> bool:
     return True
 
 
-async def shows_take(evening: Evening, act: Act, post: Message, take: str) -> bool:
+async def shows_take(evening: Evening, act: Act, post: DiscordMessage, take: str) -> bool:
     """Wait until that take shows.
 
     Return False if the reply is no longer the latest, or another one failed.
@@ -78,14 +78,14 @@ def is_notice(act: Act) -> bool:
     return last is not None and not last.webhook and last.author is not act.player.user
 
 
-async def edit(evening: Evening, _act: Act, post: Message) -> bool:
+async def edit(evening: Evening, _act: Act, post: DiscordMessage) -> bool:
     form = await evening.gm.context_menu(post, "Edit")
     if form.modal:
         await evening.gm.submit_modal(form, {"text": "*curtsies* Hm."})
     return form.modal is not None
 
 
-async def reword(_evening: Evening, act: Act, _post: Message) -> bool:
+async def reword(_evening: Evening, act: Act, _post: DiscordMessage) -> bool:
     said = next(
         each
         for each in reversed(act.stage.history)
@@ -95,7 +95,7 @@ async def reword(_evening: Evening, act: Act, _post: Message) -> bool:
     return True
 
 
-async def hide(evening: Evening, act: Act, post: Message) -> bool:
+async def hide(evening: Evening, act: Act, post: DiscordMessage) -> bool:
     menu = await evening.gm.context_menu(post, "More…")
     if menu.messages:
         await evening.gm.press(menu.message, "Hide")
@@ -103,7 +103,7 @@ async def hide(evening: Evening, act: Act, post: Message) -> bool:
     return bool(menu.messages)
 
 
-async def rewind(evening: Evening, _act: Act, post: Message) -> bool:
+async def rewind(evening: Evening, _act: Act, post: DiscordMessage) -> bool:
     asked = await evening.gm.context_menu(post, "Rewind to here")
     if not asked.messages or "Rewind" not in asked.message.labels:
         return False
@@ -111,7 +111,7 @@ async def rewind(evening: Evening, _act: Act, post: Message) -> bool:
     return True
 
 
-async def branch(evening: Evening, act: Act, post: Message) -> bool:
+async def branch(evening: Evening, act: Act, post: DiscordMessage) -> bool:
     """Continue in a thread from there, and end the scene in it."""
     menu = await evening.gm.context_menu(post, "More…")
     if not menu.messages or not act.replies:
@@ -127,7 +127,7 @@ async def branch(evening: Evening, act: Act, post: Message) -> bool:
     return True
 
 
-async def whisper(evening: Evening, act: Act, _post: Message) -> bool:
+async def whisper(evening: Evening, act: Act, _post: DiscordMessage) -> bool:
     """Whisper to the character, and wait for its answer."""
     text = act.line(f"whispered {SECRET}V")
     outcome = await act.player.slash(act.stage, "whisper", character=CHARACTER, text=text)
@@ -137,7 +137,7 @@ async def whisper(evening: Evening, act: Act, _post: Message) -> bool:
     return True
 
 
-async def narrate(evening: Evening, act: Act, _post: Message) -> bool:
+async def narrate(evening: Evening, act: Act, _post: DiscordMessage) -> bool:
     """Let the model narrate."""
     before = len(act.stage.history)
     await evening.gm.slash(act.stage, "gm narrate")
@@ -150,7 +150,7 @@ async def narrate(evening: Evening, act: Act, _post: Message) -> bool:
     return True
 
 
-async def speak_unasked(evening: Evening, act: Act, _post: Message) -> bool:
+async def speak_unasked(evening: Evening, act: Act, _post: DiscordMessage) -> bool:
     """Speak without addressing anyone in a scene in which characters answer speak_unasked."""
     before = act.directed
     await evening.gm.slash(act.stage, "scene mode", mode="auto", budget=1)
@@ -160,7 +160,7 @@ async def speak_unasked(evening: Evening, act: Act, _post: Message) -> bool:
     return True
 
 
-async def pry(evening: Evening, act: Act, post: Message) -> bool:
+async def pry(evening: Evening, act: Act, post: DiscordMessage) -> bool:
     """Try to see the game master's views, as a player and as a stranger."""
     for person in (act.player, evening.kitty):
         if not person.can_see(post):
@@ -175,7 +175,7 @@ async def pry(evening: Evening, act: Act, post: Message) -> bool:
     return True
 
 
-async def read(_evening: Evening, act: Act, _post: Message) -> bool:
+async def read(_evening: Evening, act: Act, _post: DiscordMessage) -> bool:
     await read_as(act.player, act)
     return True
 
@@ -185,7 +185,7 @@ async def read_as(person: Person, act: Act) -> list[Outcome]:
     return [await person.slash(act.stage, line) for line in lines]
 
 
-async def look(evening: Evening, act: Act, post: Message) -> bool:
+async def look(evening: Evening, act: Act, post: DiscordMessage) -> bool:
     """Look at a reply's thoughts and into the mind, as the game master."""
     await evening.gm.context_menu(post, "Show thoughts")
     await evening.gm.slash(act.stage, "gm think", character=CHARACTER)
@@ -193,7 +193,7 @@ async def look(evening: Evening, act: Act, post: Message) -> bool:
     return True
 
 
-async def reveal(evening: Evening, act: Act, _post: Message) -> bool:
+async def reveal(evening: Evening, act: Act, _post: DiscordMessage) -> bool:
     """Send the thoughts elsewhere for a while, to a place that is not more public."""
     kept = "off" if act.where[0] != "off" else "gm"
     for where in (kept, act.where[0]):
@@ -201,7 +201,7 @@ async def reveal(evening: Evening, act: Act, _post: Message) -> bool:
     return True
 
 
-async def reload(evening: Evening, _act: Act, _post: Message) -> bool:
+async def reload(evening: Evening, _act: Act, _post: DiscordMessage) -> bool:
     await evening.discord.gateway.close()
     return True
 

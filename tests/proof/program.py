@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tests.engine.completions_server import Answer, CompletionsServer
 from tests.play.harness import personas
 from tests.play.test_program import PROXIED, login, running
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     import asyncio

@@ -13,10 +13,10 @@ from bot.posting.buttons import TurnAction
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.play.harness import personas
 from tests.proof.hostile_input import STRINGS, commands
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
-    from tests.loopback import Message, Outcome, Person
+    from tests.loopback import DiscordMessage, Outcome, Person
     from tests.play.harness import Evening
     from tests.proof.hostile_input import Leaf
 
@@ -111,7 +111,7 @@ async def test_buttons_with_ids_of_another_server_show_and_change_nothing(evenin
         await evening.gm.context_menu(post, "More…")
         await caroline.slash(ballroom, "scene start", scenario="pride-and-prejudice")
         caroline.say(ballroom, "@Mr Bennet Sir?")
-        hers: Message = await evening.answer(ballroom)
+        hers: DiscordMessage = await evening.answer(ballroom)
         theirs = range(1, 5)
         for turn in theirs:
             for action in TurnAction:

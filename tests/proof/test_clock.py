@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.engine.protocol import Request
-    from tests.loopback import Message
+    from tests.loopback import DiscordMessage
     from tests.play.harness import Evening
 
 HOUR = 3600.0
@@ -133,6 +133,6 @@ def shift(path: Path, column: str, hours: int) -> None:
     database.close()
 
 
-async def hide(evening: Evening, post: Message) -> None:
+async def hide(evening: Evening, post: DiscordMessage) -> None:
     menu = await evening.gm.context_menu(post, "More…")
     await evening.gm.press(menu.message, "Hide")

@@ -24,7 +24,7 @@ from bot.settings import LibrarySettings
 from tests.engine.scripted_engine import ScriptedEngine
 from tests.library.sample_libraries import put, scenario
 from tests.proof.test_abuse import assert_answered
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if sys.platform != "linux":
     pytest.skip("only Linux holds a program to its address space", allow_module_level=True)

@@ -11,7 +11,7 @@ from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.play.harness import personas
 from tests.play.test_program import login, running
 from tests.proof.program import PATIENCE, online, serve_answers
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from pathlib import Path

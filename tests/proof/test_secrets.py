@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.loopback import Message, Person
+    from tests.loopback import DiscordMessage, Person
     from tests.play.harness import Evening
     from tests.proof.hostile_replies import Hostile
 
@@ -151,7 +151,7 @@ def assert_kept(
     ] == []
 
 
-def uncovered(evening: Evening, message: Message) -> str:
+def uncovered(evening: Evening, message: DiscordMessage) -> str:
     """Return everything that was ever readable in a message without lifting a spoiler."""
     names = {each["id"]: each["filename"] for state in message.states for each in state.attachments}
     plain = [int(number) for number, name in names.items() if not name.startswith("SPOILER_")]

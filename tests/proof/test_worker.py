@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.loopback import Message
+    from tests.loopback import DiscordMessage
     from tests.play.harness import Evening
 
 pytestmark = [
@@ -63,7 +63,7 @@ def write_small_scenario(evening: Evening, folder: Path) -> None:
     evening.settings = evening.settings.model_copy(update={"play": short, "library": library})
 
 
-def whole(evening: Evening) -> list[Message]:
+def whole(evening: Evening) -> list[DiscordMessage]:
     """Return the complete replies. Only the latest has buttons."""
     return [post for post in personas(evening.stage) if not post.content.endswith(CURSOR)]
 

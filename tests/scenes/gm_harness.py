@@ -13,7 +13,7 @@ from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.story_events import StoryEvents
-from tests.scenes.harness import open_harness
+from tests.scenes.scene_harness import open_harness
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
     from tests.engine.scripted_engine import Script
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 
 @dataclass

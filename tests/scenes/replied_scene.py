@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.scenes.harness import ALICE, reply
+from tests.scenes.scene_harness import ALICE, reply
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 FIRST = reply("Mr Bennet", says="You refuse him?")
 SECOND = reply("Mr Bennet", says="You take him?")

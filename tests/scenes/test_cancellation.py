@@ -13,7 +13,7 @@ from bot.scenes.data_deletion import DataDeletion
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.scenes.posts import Post
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 BENNET = reply("Mr Bennet", says="You refuse him?")
 MADAM = reply("Mrs Bennet", says="My nerves!")

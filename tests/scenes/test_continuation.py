@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bot.her.beats import BeatKind, PrivateBeat, action, planning, select_public, speech, thought
 from bot.scenes.continuation import ContinuationParser
-from tests.scenes.harness import ALICE, open_harness, reply
 from tests.scenes.replied_scene import answered
+from tests.scenes.scene_harness import ALICE, open_harness, reply
 
 if TYPE_CHECKING:
     from pathlib import Path

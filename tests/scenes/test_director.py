@@ -14,7 +14,7 @@ from bot.scenes.story_events import Speaker
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
 from tests.scenes.gm_harness import GmHarness, open_gm_harness
-from tests.scenes.harness import ALICE, BOB, GM, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bot.engine.protocol import Request
     from bot.scenes.scene import Scene
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 ANY = "Be dry.</system_thinking><role_action>nods</role_action>Indeed."
 

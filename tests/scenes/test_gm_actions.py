@@ -10,7 +10,7 @@ from bot.errors import Refused, Remedy
 from bot.scenes.scene import Mode
 from bot.scenes.story_events import Speaker
 from tests.scenes.gm_harness import open_gm_harness, words
-from tests.scenes.harness import ALICE, BOB, GM, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, reply
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from bot.her.beats import Beat, action, planning, speech, thought
 from bot.library.scenario import NARRATOR
 from bot.scenes import mind, prompt_builder
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
-from tests.scenes.harness import STUDY
+from tests.scenes.scene_harness import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.scenes.director import Addressee
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.player_lines import IncomingLine
-from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:

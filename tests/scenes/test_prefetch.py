@@ -13,7 +13,7 @@ from bot.errors import EngineDied
 from bot.her.prompt import Control, Prompt, Text
 from bot.scenes.prefetch import find_common_prefix
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.scenes.harness import ALICE, TheatreHarness, open_harness, reply
+from tests.scenes.scene_harness import ALICE, TheatreHarness, open_harness, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:

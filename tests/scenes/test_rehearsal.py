@@ -9,7 +9,7 @@ from bot.her.beats import BeatKind, PublicBeat, speech
 from bot.scenes.rehearsal import Rehearsal
 from bot.scenes.turn import TurnKind
 from tests.engine.scripted_engine import Script, ScriptedEngine
-from tests.scenes.harness import STUDY, reply
+from tests.scenes.scene_harness import STUDY, reply
 
 BENNET = reply("Mr Bennet", plan="PLAN", thinks="SECRET", says="You refuse him, then?")
 

@@ -8,13 +8,13 @@ import pytest
 
 from bot.errors import NameNotFound, Refused, Remedy
 from bot.scenes.scene import AT_TERMINAL, Place, SceneState
-from tests.scenes.harness import ALICE, BOB, GM, STUDY, open_harness, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, STUDY, open_harness, reply
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.scenes.scene import Scene
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 BENNET = reply("Mr Bennet", says="You refuse him?")
 DESK = Place(AT_TERMINAL, -1)

@@ -9,7 +9,7 @@ from bot.errors import EngineDied
 from bot.her.beats import planning, thought
 from bot.scenes.reply_generation import ReplyLimits
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.harness import GM, open_harness, reply
+from tests.scenes.scene_harness import GM, open_harness, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:

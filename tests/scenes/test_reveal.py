@@ -17,15 +17,15 @@ from bot.scenes.reveal import (
 from bot.scenes.scene import Place
 from bot.scenes.take_destinations import carry_destinations, decide, redirect
 from bot.scenes.turn import Take
-from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
 from tests.scenes.replied_scene import answered
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.scenes.turn import Turn
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 BEATS = (planning("PLAN"), thought("SECRET"), action("smiles"), speech("You refuse him?"))
 TAKE = Take(1, 1, BEATS, "")

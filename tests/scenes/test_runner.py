@@ -9,7 +9,7 @@ import pytest
 from bot.errors import EngineBusy, MissingPermission, Refused
 from bot.scenes.reply_generation import ReplyLimits
 from bot.scenes.turn import TurnState
-from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 
 if TYPE_CHECKING:
     from pathlib import Path

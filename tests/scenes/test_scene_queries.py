@@ -9,7 +9,7 @@ import pytest
 from bot.errors import Refused
 from bot.her.beats import BeatKind, PrivateBeat
 from bot.scenes.reveal import Destination
-from tests.scenes.harness import ALICE, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, GM, open_harness, reply
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,14 +12,14 @@ from bot.scenes.director import Addressee
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.player_lines import IncomingLine
 from bot.scenes.silences import Silences, current_silences
-from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from bot.scenes.scene import Scene
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 BENNET = reply("Mr Bennet", says="You refuse him?")
 

@@ -20,7 +20,7 @@ from bot.scenes.speaker_prediction import (
 )
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.scenes.harness import STUDY
+from tests.scenes.scene_harness import STUDY
 
 if TYPE_CHECKING:
     from bot.engine.protocol import EngineInfo

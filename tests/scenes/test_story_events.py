@@ -18,7 +18,7 @@ from bot.scenes import mind
 from bot.scenes.story_events import Speaker
 from bot.scenes.turn import TurnKind, TurnState
 from tests.scenes.gm_harness import open_gm_harness, words
-from tests.scenes.harness import ALICE, BOB, GM, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, reply
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from bot.her.beats import planning, select_public, thought
 from bot.scenes import prompt_builder
 from bot.scenes.turn import TurnState
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.harness import ALICE, BOB, GM, open_harness
 from tests.scenes.replied_scene import FIRST, MADAM, REFUSES, SECOND, TAKES, answered, said
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from bot.errors import MissingPermission, Refused
 from bot.her.beats import action, planning, speech, thought
 from bot.her.player_text import parse_player_text
 from bot.scenes.takes import format_public_text, replace_public_beats
-from tests.scenes.harness import GM, open_harness
 from tests.scenes.replied_scene import FIRST, MADAM, REFUSES, SECOND, answered, said
+from tests.scenes.scene_harness import GM, open_harness
 
 if TYPE_CHECKING:
     from pathlib import Path

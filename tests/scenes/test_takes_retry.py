@@ -9,14 +9,14 @@ import pytest
 from bot.errors import EngineBusy, Refused
 from bot.scenes.notices import Notice
 from bot.scenes.turn import TurnState
-from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 FIRST = reply("Mr Bennet", says="You refuse him?")
 SECOND = reply("Mr Bennet", says="You take him?")

@@ -11,7 +11,7 @@ from bot.her.beats import BeatKind
 from bot.scenes.reveal import Destination
 from bot.scenes.scene import Place
 from bot.scenes.turn import TurnState
-from tests.scenes.harness import ALICE, BOB, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 from tests.wait_until import until
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
-    from tests.scenes.harness import TheatreHarness
+    from tests.scenes.scene_harness import TheatreHarness
 
 BENNET = reply("Mr Bennet", says="You refuse him?")
 MADAM = reply("Mrs Bennet", says="My nerves!")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from bot.errors import EngineBusy
 from bot.scenes import cast
 from tests.engine.scripted_engine import Scripted
-from tests.scenes.harness import ALICE, GM, open_harness, reply
-from tests.terminal.harness import an_evening
+from tests.scenes.scene_harness import ALICE, GM, open_harness, reply
+from tests.terminal.chat_harness import an_evening
 
 if TYPE_CHECKING:
     from pathlib import Path

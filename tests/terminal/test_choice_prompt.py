@@ -12,7 +12,7 @@ from bot.terminal.keyboard import Keyboard
 from bot.terminal.screen import Screen
 
 
-class Terminal(StringIO):
+class InteractiveTerminal(StringIO):
     def isatty(self) -> bool:
         return True
 
@@ -27,8 +27,10 @@ LISTED = [("Emma, by Jane Austen", "emma"), ("Persuasion", "persuasion")]
 
 
 def chosen(typed: str, given: str | None = None) -> tuple[str, str]:
-    out = Terminal()
-    chooser = ChoicePrompt(Keyboard(Terminal(typed), out), Screen(out, {"NO_COLOR": "1"}))
+    out = InteractiveTerminal()
+    chooser = ChoicePrompt(
+        Keyboard(InteractiveTerminal(typed), out), Screen(out, {"NO_COLOR": "1"})
+    )
     return chooser.choose("Which?", "--which", LISTED, named, given), out.getvalue()
 
 

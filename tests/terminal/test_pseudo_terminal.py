@@ -11,7 +11,7 @@ import pytest
 
 from bot.scenes import cast
 from tests.engine.completions_server import Answer, CompletionsServer
-from tests.scenes.harness import ALICE, GM, open_harness, reply
+from tests.scenes.scene_harness import ALICE, GM, open_harness, reply
 from tests.terminal.pseudo_terminal import CTRL_C, CTRL_D, UP, Typist, at_a_terminal
 from tests.wait_until import until
 

@@ -9,7 +9,7 @@ import pytest
 from bot.terminal.screen import FAULT, NAME, Screen, remove_controls
 
 
-class Terminal(StringIO):
+class ColourTerminal(StringIO):
     def isatty(self) -> bool:
         return True
 
@@ -32,13 +32,13 @@ def shown(out: StringIO, environ: dict[str, str] | None = None) -> str:
 
 
 def test_a_terminal_gets_colours_and_a_pipe_gets_text() -> None:
-    assert "\x1b[" in shown(Terminal())
+    assert "\x1b[" in shown(ColourTerminal())
     assert shown(StringIO()) == "Mr Bennet\n"
 
 
 def test_no_color_removes_all_escape_sequences() -> None:
-    assert shown(Terminal(), {"NO_COLOR": "1"}) == "Mr Bennet\n"
-    assert "\x1b[" in shown(Terminal(), {"NO_COLOR": ""})
+    assert shown(ColourTerminal(), {"NO_COLOR": "1"}) == "Mr Bennet\n"
+    assert "\x1b[" in shown(ColourTerminal(), {"NO_COLOR": ""})
 
 
 def test_control_characters_are_never_written() -> None:
@@ -69,7 +69,7 @@ def test_a_line_starts_in_the_first_column() -> None:
 
 
 def test_a_notice_is_temporary_and_never_goes_to_a_pipe() -> None:
-    terminal = Terminal()
+    terminal = ColourTerminal()
     pipe = StringIO()
     for out in (terminal, pipe):
         screen = Screen(out, {"NO_COLOR": "1"})

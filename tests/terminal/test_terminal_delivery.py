@@ -14,7 +14,7 @@ from bot.scenes.scene import AT_TERMINAL, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from bot.terminal.screen import Screen
 from bot.terminal.terminal_delivery import TerminalDelivery
-from tests.scenes.harness import STUDY
+from tests.scenes.scene_harness import STUDY
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat

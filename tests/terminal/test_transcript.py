@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.her.beats import BeatKind, action, planning, speech, thought
 from bot.scenes.turn import TurnKind
 from bot.terminal.transcript import format_transcript
-from tests.scenes.harness import STUDY
+from tests.scenes.scene_harness import STUDY
 from tests.terminal.test_terminal_delivery import turn
 
 STORY = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine.scripted_engine import Scripted, ScriptedEngine
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 from tests.tryout.browser_visit import WINDOW, Newcomer
 from tests.tryout.chromium import PROGRAM, browser
 from tests.tryout.test_page_session import serve_site

@@ -16,7 +16,7 @@ from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
 from bot.tryout.tryout_session import run_session
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 from tests.tryout.http_visitor import Pane, Visitor
 from tests.wait_until import until
 

@@ -1,8 +1,8 @@
 """The world as Discord's JSON, with one function for each kind of object."""
 
-from .messages import command, interaction, message, webhook
-from .people import member, role, user
-from .places import channel, guild, thread_member
+from .message_payloads import command, interaction, message, webhook
+from .people_payloads import member, role, user
+from .place_payloads import channel, guild, thread_member
 
 __all__ = [
     "channel",

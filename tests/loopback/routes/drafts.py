@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from ..conversation import COMPONENTS_V2, EPHEMERAL
 from ..refusals import Refusal, form_error
-from ..rules.messages import check_message
+from ..rules.message_rules import check_message
 from ..speech import Draft
 
 if TYPE_CHECKING:
-    from ..conversation import Message
+    from ..conversation import DiscordMessage
     from ..entities import Channel, Json
     from ..router import Call
 
@@ -23,7 +23,7 @@ def new_draft(
     body: Json,
     channel: Channel,
     *,
-    reply_to: Message | None = None,
+    reply_to: DiscordMessage | None = None,
     may_be_private: bool = False,
 ) -> Draft:
     """Return the checked content of a new message.
@@ -45,7 +45,7 @@ def new_draft(
     )
 
 
-def edited_draft(call: Call, body: Json, message: Message) -> Draft:
+def edited_draft(call: Call, body: Json, message: DiscordMessage) -> Draft:
     """Return the checked content after an edit. Keys that the request leaves out do not change."""
     now = message.now
     flags = body["flags"] & KEPT_FLAGS if body.get("flags") is not None else now.flags
@@ -66,7 +66,7 @@ def edited_draft(call: Call, body: Json, message: Message) -> Draft:
     return draft
 
 
-def replied_to(call: Call, body: Json, channel: Channel) -> Message | None:
+def replied_to(call: Call, body: Json, channel: Channel) -> DiscordMessage | None:
     """Return the message that a new one replies to.
 
     If it is deleted, refuse the request unless its `fail_if_not_exists` is false.

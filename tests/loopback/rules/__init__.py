@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..refusals import Fault, Refusal
+from ..refusals import BadField, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,29 +22,29 @@ def length(text: str) -> int:
 
 def length_faults(
     body: Json, key: str, most: int, *, least: int = 0, path: str = ""
-) -> list[Fault]:
+) -> list[BadField]:
     """Yield the faults of a text that must have `least` to `most` characters."""
     text = body.get(key) or ""
     where = f"{path}{key}"
     if not isinstance(text, str):
-        return [Fault(where, "STRING_TYPE_CONVERT", "Could not interpret as string.")]
+        return [BadField(where, "STRING_TYPE_CONVERT", "Could not interpret as string.")]
     if length(text) > most:
-        return [Fault(where, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")]
+        return [BadField(where, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")]
     if length(text.strip()) < least:
-        return [Fault(where, "BASE_TYPE_REQUIRED", "This field is required")]
+        return [BadField(where, "BASE_TYPE_REQUIRED", "This field is required")]
     return []
 
 
-def at_most(body: Json, key: str, most: int, *, path: str = "") -> list[Fault]:
+def at_most(body: Json, key: str, most: int, *, path: str = "") -> list[BadField]:
     """Yield the faults of a list that may have `most` entries."""
     if len(body.get(key) or []) > most:
         return [
-            Fault(f"{path}{key}", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
+            BadField(f"{path}{key}", "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
         ]
     return []
 
 
-def refuse(faults: Iterable[Fault]) -> None:
+def refuse(faults: Iterable[BadField]) -> None:
     """Refuse a body if it has any faults."""
     if found := list(faults):
         raise Refusal(50035, faults=found)

@@ -1,4 +1,4 @@
-"""Measure the latency of the bot itself: `python -m tests.play.measure_waits`.
+"""Measure the latency of the bot itself: `python -m tests.play.measure_reply_waits`.
 
 It prints the time from a player's line to the engine, and the time to the first answer to an
 interaction while a hundred scenes have a reply in progress. The engine is scripted. The loopback
@@ -19,7 +19,7 @@ from tests.engine.scripted_engine import Scripted, ScriptedEngine
 from tests.loopback import LoopbackDiscord
 from tests.play.harness import an_evening, personas
 from tests.play.test_many_scenes import PAGES, SCENES, under_way
-from tests.scenes.harness import reply
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from bot.engine.protocol import Request

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from ..router import Answer, Call, route
 from ..world import Event
-from .messages import refuse_if_archived
+from .message_routes import refuse_if_archived
 
 OWN = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 

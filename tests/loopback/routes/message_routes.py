@@ -15,7 +15,7 @@ from ..world import Event
 from .drafts import edited_draft, new_draft, replied_to
 
 if TYPE_CHECKING:
-    from ..conversation import Message
+    from ..conversation import DiscordMessage
     from ..entities import Channel, Json
     from ..world import World
 
@@ -72,7 +72,7 @@ def refuse_if_archived(channel: Channel) -> None:
         raise Refusal(50083)
 
 
-def _with_nonce(channel: Channel, world: World, nonce: str | None) -> Message | None:
+def _with_nonce(channel: Channel, world: World, nonce: str | None) -> DiscordMessage | None:
     mine = [each for each in channel.messages if each.author is world.bot and each.nonce == nonce]
     return mine[-1] if mine and nonce is not None else None
 
@@ -103,7 +103,7 @@ def get_message(call: Call) -> Answer:
     return readable_payload(call.message(channel), call.world)
 
 
-def readable_payload(message: Message, world: World) -> Json:
+def readable_payload(message: DiscordMessage, world: World) -> Json:
     """Return a message as the bot may fetch it.
 
     The intent in the portal counts, not the intents of the connection.

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from .. import payloads, speech
 from ..conversation import EPHEMERAL, LOADING, Interaction, InteractionKind, MessageKind
-from ..refusals import Fault, Refusal, form_error
+from ..refusals import BadField, Refusal, form_error
 from ..router import Answer, Call, route
 from ..rules import refuse
-from ..rules.commands import MESSAGE, USER, check_choices
-from ..rules.components import check_modal
-from ..rules.messages import check_message
+from ..rules.command_rules import MESSAGE, USER, check_choices
+from ..rules.component_rules import check_modal
+from ..rules.message_rules import check_message
 from .drafts import edited_draft, new_draft
-from .messages import refuse_if_archived
+from .message_routes import refuse_if_archived
 
 if TYPE_CHECKING:
-    from ..conversation import Message
+    from ..conversation import DiscordMessage
     from ..entities import Json, User
     from ..speech import Draft
 
@@ -101,7 +101,7 @@ def _leaves(options: list[Json]) -> list[Json]:
 
 
 def _show_modal(_call: Call, interaction: Interaction, data: Json) -> None:
-    refuse([Fault(f"data.{fault.path}", fault.code, fault.text) for fault in check_modal(data)])
+    refuse([BadField(f"data.{fault.path}", fault.code, fault.text) for fault in check_modal(data)])
     interaction.modal = data
 
 
@@ -115,7 +115,7 @@ _ANSWERS = {
 }
 
 
-def _post(call: Call, interaction: Interaction, draft: Draft) -> Message:
+def _post(call: Call, interaction: Interaction, draft: Draft) -> DiscordMessage:
     reader: User | None = interaction.user if draft.flags & EPHEMERAL else None
     kind = MessageKind.CHAT_COMMAND
     if (
@@ -163,14 +163,14 @@ def _interaction(call: Call) -> Interaction:
     return interaction
 
 
-def _original(call: Call) -> tuple[Interaction, Message]:
+def _original(call: Call) -> tuple[Interaction, DiscordMessage]:
     interaction = _interaction(call)
     if interaction.original is None or interaction.original.deleted:
         raise Refusal(10008)
     return interaction, interaction.original
 
 
-def _one(call: Call) -> tuple[Interaction, Message]:
+def _one(call: Call) -> tuple[Interaction, DiscordMessage]:
     interaction = _interaction(call)
     for message in (*interaction.followups, interaction.original):
         if message and message.id == call.number("message_id") and not message.deleted:
@@ -226,7 +226,7 @@ def delete_follow_up(call: Call) -> Answer:
     return None
 
 
-def _edit(call: Call, message: Message) -> Answer:
+def _edit(call: Call, message: DiscordMessage) -> Answer:
     refuse_if_archived(message.channel)
     if message.thinking:
         check_message(call.body, call.uploads)

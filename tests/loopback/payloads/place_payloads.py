@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..clock import iso
 from ..entities import THREADS, ChannelKind
-from .people import member, role, user
+from .people_payloads import member, role, user
 
 if TYPE_CHECKING:
     from ..entities import Channel, Guild, Json

@@ -6,7 +6,7 @@ from .. import payloads
 from ..refusals import Refusal
 from ..router import Answer, Call, route
 from ..rules import length_faults, refuse
-from .guilds import refuse_above
+from .guild_routes import refuse_above
 
 
 @route("GET", "/guilds/{guild_id}/members/{user_id}")

@@ -9,7 +9,7 @@ from ..entities import THREADS, Channel, ChannelKind, Overwrite
 from ..refusals import Refusal
 from ..router import Answer, Call, route
 from ..rules import length_faults, refuse
-from .messages import check_dm, refuse_if_archived
+from .message_routes import check_dm, refuse_if_archived
 
 if TYPE_CHECKING:
     from ..entities import Json

@@ -11,7 +11,7 @@ from ..refusals import Refusal
 from ..router import Answer, Call, route
 from ..rules import length_faults, refuse
 from .drafts import new_draft
-from .messages import refuse_if_archived
+from .message_routes import refuse_if_archived
 
 if TYPE_CHECKING:
     from ..entities import Channel, Guild, Json, User

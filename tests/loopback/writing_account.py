@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from . import speech
 from .clock import iso
-from .conversation import Message, MessageKind
+from .conversation import DiscordMessage, MessageKind
 from .entities import ChannelKind
 from .picker import NotOffered
 from .routes.drafts import attachment
-from .rules.messages import MESSAGE as LONGEST
+from .rules.message_rules import MESSAGE as LONGEST
 from .world import Event
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .server import LoopbackDiscord
 
 
-class Speaker:
+class WritingAccount:
     """A person (see `actors.py`), or a bot other than the one under test."""
 
     def __init__(self, discord: LoopbackDiscord, user: User) -> None:
@@ -51,11 +51,11 @@ class Speaker:
         channel: Channel,
         text: str = "",
         *,
-        reply_to: Message | None = None,
+        reply_to: DiscordMessage | None = None,
         files: Mapping[str, bytes] | None = None,
         sticker: str = "",
-        forward: Message | None = None,
-    ) -> Message:
+        forward: DiscordMessage | None = None,
+    ) -> DiscordMessage:
         """Write into a channel.
 
         With `reply_to`, reply to a message, which pings its author by default.
@@ -89,7 +89,7 @@ class Speaker:
             ]
         }
 
-    def edit(self, message: Message, text: str) -> None:
+    def edit(self, message: DiscordMessage, text: str) -> None:
         """Edit one of the account's own messages."""
         assert message.author is self.user
         now = message.now
@@ -98,20 +98,20 @@ class Speaker:
         )
         speech.edit(self._world, message, draft)
 
-    def delete(self, message: Message) -> None:
+    def delete(self, message: DiscordMessage) -> None:
         """Delete a message. Other people's messages need Manage Messages."""
         if message.author is not self.user or message.webhook:
             self._must("manage_messages", message.channel)
         speech.delete(self._world, message)
 
-    def pin(self, message: Message) -> None:
+    def pin(self, message: DiscordMessage) -> None:
         """Pin a message, which posts a notice in the channel."""
         self._must("pin_messages", message.channel)
         message.pinned = True
         speech.announce_change(self._world, message)
         self._notice(message.channel, MessageKind.PIN, speech.Draft(reply_to=message))
 
-    def react(self, message: Message, emoji: str) -> None:
+    def react(self, message: DiscordMessage, emoji: str) -> None:
         """Add a reaction to a message."""
         message.reactions.setdefault(emoji, []).append(self.user)
         data: Json = {
@@ -129,10 +129,10 @@ class Speaker:
         self._world.start_typing(self.user, channel)
 
     def start_thread(
-        self, where: Channel | Message, name: str, *, private: bool = False
+        self, where: Channel | DiscordMessage, name: str, *, private: bool = False
     ) -> Channel:
         """Open a thread in a channel (which posts a notice), under a message, or in a forum."""
-        if isinstance(where, Message):
+        if isinstance(where, DiscordMessage):
             return self._world.thread(where.channel, name, self.user, starter=where)
         thread = self._world.thread(where, name, self.user, private=private)
         if not private and where.kind is not ChannelKind.FORUM:
@@ -150,7 +150,7 @@ class Speaker:
             raise NotOffered(f"{self.name} can't {permission.replace('_', ' ')} in {channel.name}")
 
 
-def _snapshot_of(message: Message) -> Json:
+def _snapshot_of(message: DiscordMessage) -> Json:
     now = message.now
     snapshot: Json = {"type": 0, "content": now.content, "embeds": list(now.embeds), "flags": 0}
     snapshot |= {"attachments": list(now.attachments), "mentions": [], "mention_roles": []}

@@ -9,12 +9,12 @@ from ..entities import THREADS, Channel, ChannelKind
 from ..refusals import Refusal
 from ..router import Answer, Call, route
 from ..rules import length_faults, refuse
-from ..rules.messages import check_webhook_name
+from ..rules.message_rules import check_webhook_name
 from .drafts import edited_draft, new_draft
-from .messages import refuse_if_archived
+from .message_routes import refuse_if_archived
 
 if TYPE_CHECKING:
-    from ..conversation import Message, Webhook
+    from ..conversation import DiscordMessage, Webhook
 
 MOST_IN_A_CHANNEL = 15
 CAN_HAVE = (ChannelKind.TEXT, ChannelKind.ANNOUNCEMENT, ChannelKind.VOICE, ChannelKind.FORUM)
@@ -169,7 +169,7 @@ def _wake(call: Call, channel: Channel) -> None:
 ONE_MESSAGE = WITH_TOKEN + "/messages/{message_id}"
 
 
-def _own_message(call: Call) -> Message:
+def _own_message(call: Call) -> DiscordMessage:
     """Return a message of this webhook. The query must name its thread."""
     webhook = call.webhook()
     thread_id = call.query.get("thread_id")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..clock import iso
 
 if TYPE_CHECKING:
-    from ..entities import Json, Member, Role, User
+    from ..entities import DiscordRole, Json, Member, User
 
 
 def user(who: User) -> Json:
@@ -46,7 +46,7 @@ def member(who: Member, *, permissions: int | None = None, with_user: bool = Tru
     return data
 
 
-def role(what: Role) -> Json:
+def role(what: DiscordRole) -> Json:
     data: Json = {
         "id": str(what.id),
         "name": what.name,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..clock import iso
+from ..computed_permissions import bits, in_channel
 from ..conversation import EPHEMERAL, InteractionKind
-from ..permissions import bits, in_channel
-from .people import member, user
-from .places import channel
+from .people_payloads import member, user
+from .place_payloads import channel
 
 if TYPE_CHECKING:
-    from ..conversation import Command, Interaction, Message, Webhook
+    from ..conversation import AppCommand, DiscordMessage, Interaction, Webhook
     from ..entities import Json, User
     from ..world import World
 
@@ -34,7 +34,9 @@ def webhook(what: Webhook, application_id: int) -> Json:
     }
 
 
-def message(what: Message, world: World, *, readable: bool = True, nested: bool = False) -> Json:
+def message(
+    what: DiscordMessage, world: World, *, readable: bool = True, nested: bool = False
+) -> Json:
     """Return the JSON of a message.
 
     If it is not `readable`, leave out what the content intent allows.
@@ -84,7 +86,7 @@ def _reaction(emoji: str, by: list[User], world: World) -> Json:
     return {"emoji": {"id": None, "name": emoji}, "burst_colors": [], **counts, **mine}
 
 
-def _author(what: Message) -> Json:
+def _author(what: DiscordMessage) -> Json:
     if what.webhook is None:
         return user(what.author)
     account = {
@@ -102,7 +104,7 @@ def _author(what: Message) -> Json:
     }
 
 
-def _reply_fields(target: Message, world: World, *, readable: bool) -> Json:
+def _reply_fields(target: DiscordMessage, world: World, *, readable: bool) -> Json:
     reference = {"type": 0, "message_id": str(target.id), "channel_id": str(target.channel.id)}
     if target.channel.guild:
         reference["guild_id"] = str(target.channel.guild.id)
@@ -127,7 +129,7 @@ def _interaction_fields(what: Interaction) -> Json:
     return {"interaction_metadata": metadata}
 
 
-def command(what: Command, application_id: int) -> Json:
+def command(what: AppCommand, application_id: int) -> Json:
     defaults: Json = {
         "type": 1,
         "description": "",

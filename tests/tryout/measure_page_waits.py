@@ -1,4 +1,4 @@
-"""Measure how long a newcomer waits: `python -m tests.tryout.measure_waits [CLONE]`.
+"""Measure how long a newcomer waits: `python -m tests.tryout.measure_page_waits [CLONE]`.
 
 It runs `aside try` and Chromium. It prints the seconds until the link, until the page accepts
 input, and from a message until the first public word of the reply. In a new clone the first figure

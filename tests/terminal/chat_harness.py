@@ -19,7 +19,7 @@ from bot.terminal.chat import Chat, ChatSeat, ChatServices
 from bot.terminal.screen import Screen
 from bot.terminal.terminal_delivery import TerminalDelivery
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.scenes.harness import STUDY
+from tests.scenes.scene_harness import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Evening:
+class ChatEvening:
     """A person at a terminal who plays Elizabeth opposite Mr Bennet."""
 
     chat: Chat
@@ -49,7 +49,7 @@ class Evening:
 @asynccontextmanager
 async def an_evening(
     folder: Path, *script: Script, scene_id: int | None = None
-) -> AsyncIterator[Evening]:
+) -> AsyncIterator[ChatEvening]:
     """Open an evening with a store in `folder`, and with a new scene or the given one."""
     engine = ScriptedEngine(list(script))
     out = StringIO()
@@ -77,7 +77,7 @@ async def an_evening(
         )
         chat = Chat(services, ChatSeat(scene.id, scene.gm_ids[0], "Alice", "Mr Bennet"))
         try:
-            yield Evening(chat, services, store, engine, out)
+            yield ChatEvening(chat, services, store, engine, out)
         finally:
             await chat.leave()
             await theatre.close()

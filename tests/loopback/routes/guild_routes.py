@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import payloads
-from ..permissions import in_guild
+from ..computed_permissions import in_guild
 from ..refusals import Refusal
 from ..router import Answer, Call, route
 from ..rules import length_faults, refuse
 
 if TYPE_CHECKING:
-    from ..entities import Json, Role
+    from ..entities import DiscordRole, Json
 
 MOST_ROLES = 250
 
@@ -71,7 +71,7 @@ def move_roles(call: Call) -> Answer:
     return list_roles(call)
 
 
-def refuse_above(call: Call, role: Role) -> None:
+def refuse_above(call: Call, role: DiscordRole) -> None:
     """Refuse changes to roles that are not below the bot's highest role."""
     call.need_in_guild("manage_roles")
     mine = call.guild().members[call.world.bot.id].roles
@@ -79,7 +79,7 @@ def refuse_above(call: Call, role: Role) -> None:
         raise Refusal(50013)
 
 
-def _change(call: Call, role: Role, body: Json) -> None:
+def _change(call: Call, role: DiscordRole, body: Json) -> None:
     refuse(length_faults(body, "name", 100))
     wanted = int(body.get("permissions") or role.permissions)
     have = in_guild(role.guild.members[call.world.bot.id], role.guild)

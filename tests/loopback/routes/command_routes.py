@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import payloads
-from ..conversation import Command
+from ..conversation import AppCommand
 from ..refusals import Refusal
 from ..router import Answer, Call, route
 from ..rules import refuse
-from ..rules.commands import check_command, check_commands
+from ..rules.command_rules import check_command, check_commands
 
 if TYPE_CHECKING:
     from ..entities import Guild, Json
@@ -74,7 +74,7 @@ def list_command_permissions(_call: Call) -> Answer:
     return []
 
 
-def _of(call: Call, guild: Guild | None) -> list[Command]:
+def _of(call: Call, guild: Guild | None) -> list[AppCommand]:
     return [each for each in call.world.commands.values() if each.guild is guild]
 
 
@@ -100,17 +100,17 @@ def _create(call: Call, guild: Guild | None) -> Answer:
     return payloads.command(_enter(call, guild, call.body, before.get(key)), call.world.bot.id)
 
 
-def _enter(call: Call, guild: Guild | None, data: Json, before: Command | None) -> Command:
+def _enter(call: Call, guild: Guild | None, data: Json, before: AppCommand | None) -> AppCommand:
     new_id = call.world.clock.snowflake()
     version = call.world.clock.snowflake()
     if before:
         new_id, version = before.id, before.version if before.data == data else version
-    command = Command(new_id, data, version, guild)
+    command = AppCommand(new_id, data, version, guild)
     call.world.commands[command.id] = command
     return command
 
 
-def _command(call: Call) -> Command:
+def _command(call: Call) -> AppCommand:
     command = call.world.commands.get(call.number("command_id"))
     if command is None:
         raise Refusal(10063)

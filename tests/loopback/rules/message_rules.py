@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..refusals import Fault, Refusal
+from ..refusals import BadField, Refusal
 from . import at_most, length, length_faults, refuse
-from .components import check_components
+from .component_rules import check_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,13 +32,13 @@ def check_message(body: Json, uploads: list[Upload], *, may_be_empty: bool = Fal
         raise Refusal(50006)
 
 
-def _message_faults(body: Json) -> Iterator[Fault]:
+def _message_faults(body: Json) -> Iterator[BadField]:
     yield from length_faults(body, "content", MESSAGE)
     yield from at_most(body, "embeds", 10)
     for index, embed in enumerate(body.get("embeds") or []):
         yield from _embed_faults(embed, f"embeds.{index}.")
     if sum(_embed_length(embed) for embed in body.get("embeds") or []) > EMBEDS_TOGETHER:
-        yield Fault(
+        yield BadField(
             "embeds",
             "MAX_EMBED_SIZE_EXCEEDED",
             f"Embed size exceeds maximum size of {EMBEDS_TOGETHER}",
@@ -55,7 +55,7 @@ def _is_empty(body: Json, uploads: list[Upload]) -> bool:
     return not (filled or uploads or forwards or (body.get("content") or "").strip())
 
 
-def _embed_faults(embed: Json, path: str) -> Iterator[Fault]:
+def _embed_faults(embed: Json, path: str) -> Iterator[BadField]:
     yield from length_faults(embed, "title", 256, path=path)
     yield from length_faults(embed, "description", 4096, path=path)
     yield from length_faults(embed.get("author") or {}, "name", 256, path=f"{path}author.")
@@ -74,11 +74,11 @@ def _embed_length(embed: Json) -> int:
     return sum(length(text or "") for text in texts)
 
 
-def _mention_faults(allowed: Json) -> Iterator[Fault]:
+def _mention_faults(allowed: Json) -> Iterator[BadField]:
     for kind in ("users", "roles"):
         if kind in (allowed.get("parse") or []) and allowed.get(kind):
             text = f'parse:["{kind}"] and {kind}: [ids...] are mutually exclusive.'
-            yield Fault("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", text)
+            yield BadField("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", text)
 
 
 def check_webhook_name(body: Json, key: str = "name", *, required: bool = True) -> None:
@@ -89,4 +89,4 @@ def check_webhook_name(body: Json, key: str = "name", *, required: bool = True) 
     for word in FORBIDDEN_IN_NAMES:
         if word in body[key].lower():
             text = f'{key.capitalize()} cannot contain "{word}"'
-            raise Refusal(50035, faults=[Fault(key, "USERNAME_INVALID_CONTAINS", text)])
+            raise Refusal(50035, faults=[BadField(key, "USERNAME_INVALID_CONTAINS", text)])
