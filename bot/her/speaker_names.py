@@ -10,8 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CHAT_ROLES = ("user", "assistant", "system", "human", "用户", "助手")
 _PRIVATE_LABELS = (
@@ -57,6 +63,7 @@ _MARKUP = tuple("*_#`>({（｛")
 _LINE_HEADING = re.compile(r"(?:#{1,6}\s*|[*_]{2,3}|(`{3,})\s*)([^*_`#:：]{1,80}?)\s*[*_#]*\s*\Z")
 _PASSAGE_BEGUN = re.compile(r"(?:[(（\[［【][^)）\]］】]*|[*_](?![*_])[^*_]*)\Z")
 _MARK = re.compile(r"\s*([*_]{1,3})(?![*_])")
+_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _ORNAMENT = re.compile(r"(?:[\W_]){13}")
 _LONGEST_LABEL = 120
 
@@ -95,7 +102,7 @@ def normalise_name(name: str) -> str:
     A name without any, such as an emoji, is kept without its spaces.
     """
     folded = unicodedata.normalize("NFKD", name).casefold()
-    kept = "".join(char for char in folded if char.isalnum())
+    kept = _NOT_ALPHANUMERIC.sub("", folded)
     return kept or "".join(
         char for char in folded if not char.isspace() and unicodedata.category(char) != "Cf"
     )
@@ -111,23 +118,8 @@ class Speakers:
     def __init__(
         self, character: str, others: tuple[str, ...] = (), aliases: tuple[str, ...] = ()
     ) -> None:
-        parts = dict.fromkeys(_parts((*others, *NARRATORS)), LabelOwner.OTHER)
-        parts |= dict.fromkeys(_parts((character, *aliases)), LabelOwner.OWN)
-        full = dict.fromkeys(map(normalise_name, (*others, *NARRATORS)), LabelOwner.OTHER)
-        full |= dict.fromkeys(map(normalise_name, (character, *aliases)), LabelOwner.OWN)
-        labels = dict.fromkeys(map(normalise_name, CHAT_ROLES), LabelOwner.OTHER)
-        labels |= dict.fromkeys(map(normalise_name, _ANSWER_LABELS), LabelOwner.ANSWER)
-        labels |= dict.fromkeys(map(normalise_name, _PRIVATE_LABELS), LabelOwner.THINKING)
-        own = (normalise_name(name) for name in (character, *aliases, *_first_words(character)))
-        labels |= {
-            name + suffix: LabelOwner.THINKING
-            for name in own
-            for suffix in (*_PRIVATE_SUFFIXES, *(f"s{key}" for key in _PRIVATE_KEYS))
-            if name
-        }
-        names = parts | full
-        self._owners = {name: owner for name, owner in (labels | names).items() if name}
-        self._marked = {normalise_name(name) for name in _MARKED_PRIVATE_LABELS} - names.keys()
+        self._owners, self._marked = _name_tables(character, others, aliases)
+        self._sorted = _sort_names(character, others, aliases)
 
     def find_owner(self, name: str) -> LabelOwner:
         """Return the owner of `name`, or UNLABELLED if it is unknown."""
@@ -201,7 +193,45 @@ class Speakers:
         )
 
     def _begins_a_name(self, beginning: str) -> bool:
-        return any(name.startswith(beginning) for name in (*self._owners, *self._marked))
+        index = bisect_left(self._sorted, beginning)
+        return index < len(self._sorted) and self._sorted[index].startswith(beginning)
+
+
+@lru_cache(maxsize=256)
+def _name_tables(
+    character: str, others: tuple[str, ...], aliases: tuple[str, ...]
+) -> tuple[Mapping[str, LabelOwner], frozenset[str]]:
+    """Return the owner of each normalised name, and the private labels that need markup.
+
+    Cached, because a character of a scene replies many times among the same names.
+    """
+    parts = dict.fromkeys(_parts((*others, *NARRATORS)), LabelOwner.OTHER)
+    parts |= dict.fromkeys(_parts((character, *aliases)), LabelOwner.OWN)
+    full = dict.fromkeys(map(normalise_name, (*others, *NARRATORS)), LabelOwner.OTHER)
+    full |= dict.fromkeys(map(normalise_name, (character, *aliases)), LabelOwner.OWN)
+    labels = dict.fromkeys(map(normalise_name, CHAT_ROLES), LabelOwner.OTHER)
+    labels |= dict.fromkeys(map(normalise_name, _ANSWER_LABELS), LabelOwner.ANSWER)
+    labels |= dict.fromkeys(map(normalise_name, _PRIVATE_LABELS), LabelOwner.THINKING)
+    own = (normalise_name(name) for name in (character, *aliases, *_first_words(character)))
+    labels |= {
+        name + suffix: LabelOwner.THINKING
+        for name in own
+        for suffix in (*_PRIVATE_SUFFIXES, *(f"s{key}" for key in _PRIVATE_KEYS))
+        if name
+    }
+    names = parts | full
+    owners = {name: owner for name, owner in (labels | names).items() if name}
+    marked = {normalise_name(name) for name in _MARKED_PRIVATE_LABELS} - names.keys()
+    return owners, frozenset(marked)
+
+
+@lru_cache(maxsize=256)
+def _sort_names(
+    character: str, others: tuple[str, ...], aliases: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return all names and labels in order, to search them for a beginning."""
+    owners, marked = _name_tables(character, others, aliases)
+    return tuple(sorted({*owners, *marked}))
 
 
 def _cut(
