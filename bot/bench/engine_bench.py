@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from bot.bench.measure import BenchOptions, EngineMeasurement
 from bot.bench.report import OURS, SERVER, EngineReport
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
+from bot.errors import EngineStartError
 from bot.weights import find_model
 
 if TYPE_CHECKING:
@@ -28,6 +30,14 @@ class Programs:
 
     server: Path | None = None  # llama-server
     batched_bench: Path | None = None  # llama-batched-bench
+
+    def require_executable(self) -> None:
+        """Raise EngineStartError if one of the programs is missing or not executable."""
+        for program in (self.server, self.batched_bench):
+            if program is not None and shutil.which(program) is None:
+                raise EngineStartError(
+                    f"{program} cannot be run. Check that it exists and is executable."
+                )
 
 
 async def bench_engine(
@@ -45,6 +55,7 @@ async def bench_engine(
     """
     options = options or BenchOptions()
     programs = programs or Programs()
+    programs.require_executable()
     path = (await asyncio.to_thread(find_model.find_model, model)).path
     conditions = reference_programs.BenchConditions(path, threads or _count_processors(), options)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None

@@ -46,6 +46,9 @@ def engine(
     history: Annotated[
         int, typer.Option(min=64, help="Tokens of each scene's history in the rotation.")
     ] = 2000,
+    tokens: Annotated[
+        int, typer.Option(min=2, help="Tokens of each reply. Few tokens give noisy results.")
+    ] = 128,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Number of threads. Default: one per processor.")
     ] = None,
@@ -66,7 +69,7 @@ def engine(
     from bot.bench.engine_bench import Programs, bench_engine
     from bot.bench.measure import BenchOptions
 
-    options = BenchOptions(streams=streams, history=history, rounds=rounds)
+    options = BenchOptions(streams=streams, tokens=tokens, history=history, rounds=rounds)
     model_name = model or read_settings(config).engine.model or "demo"
     programs = Programs(llama_server, batched_bench)
     report = asyncio.run(

@@ -33,15 +33,22 @@ def test_the_results_and_the_missed_targets_are_printed(aside: Aside) -> None:
 
 
 @pytest.mark.model
-def test_the_engine_is_measured_and_a_missing_program_is_an_error(aside: Aside) -> None:
-    short = ("--history", "64", "--threads", "1", "--model", "demo")
-    result = aside("bench", "engine", *SHORT, *short)
+def test_the_engine_is_measured(aside: Aside) -> None:
+    sizes = ("--history", "64", "--tokens", "6", "--threads", "1")
+    result = aside("bench", "engine", "--model", "demo", *SHORT, *sizes)
     assert result.exit_code == 0, result.output
     assert "One reply in each scene (s)" in result.stdout
     assert "Single-stream speed relative to bare llama_decode" in result.stdout
-    result = aside("bench", "engine", *SHORT, *short, "--llama-server", "missing")
+
+
+@pytest.mark.parametrize("option", ["--llama-server", "--batched-bench"])
+def test_a_missing_program_is_an_error_before_anything_is_measured(
+    aside: Aside, option: str
+) -> None:
+    result = aside("bench", "engine", "--model", "demo", option, "missing")
     assert result.exit_code == 1
     assert "missing cannot be run" in result.stderr
+    assert "Round" not in result.stderr
 
 
 def test_an_unknown_scenario_is_an_error(aside: Aside) -> None:
