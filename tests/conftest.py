@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,10 @@ SLOW_FILES: Final = frozenset(
 """Files whose tests take several seconds each, mostly because they start programs."""
 
 SLOW_MARKS: Final = frozenset({"model", "program"})
+
+# Several worker processes run models at the same time. OpenMP's threads wait for each other in busy
+# loops, so that two threads per model take several times as long as one.
+os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
 # A shell without job control starts background programs with SIGINT ignored, and their children
 # inherit that. The tests of Ctrl-C need Python's own handler.

@@ -105,7 +105,7 @@ async def test_the_prompt_format_of_another_model_is_reported(
 ) -> None:
     tiny_models.make_tiny_model(tmp_path / "other.gguf", family)
     (tmp_path / "aside.yaml").write_text("engine: {model: other.gguf}\n")
-    status, output, _ = await doctor(tmp_path, "--offline", "--json")
+    status, output, _ = await doctor(tmp_path, "--offline", "--quick", "--json")
     checks = found(output, "Prompt format")
     assert status == 0
     assert len(checks) == bool(finding)
@@ -115,7 +115,7 @@ async def test_the_prompt_format_of_another_model_is_reported(
 async def test_a_context_beyond_the_models_training_is_reported(tmp_path: Path) -> None:
     tiny_models.make_tiny_model(tmp_path / "tiny.gguf", tiny_models.QWEN_3, context=2048)
     (tmp_path / "aside.yaml").write_text("engine: {model: tiny.gguf, context: 4096}\n")
-    _, output, _ = await doctor(tmp_path, "--offline", "--json")
+    _, output, _ = await doctor(tmp_path, "--offline", "--quick", "--json")
     (check,) = found(output, "Context")
     assert "4,096 tokens, but the model was trained with 2,048" in check["found"]
 
@@ -172,7 +172,7 @@ async def test_a_log_file_that_can_not_be_written_fails_the_check(tmp_path: Path
 
 
 async def test_a_missing_token_fails_with_the_way_to_get_one(tmp_path: Path) -> None:
-    status, output, _ = await doctor(tmp_path, "--json")
+    status, output, _ = await doctor(tmp_path, "--quick", "--json")
     assert status == 1
     assert "https://discord.com/developers/applications" in found(output, "Discord")[0]["remedy"]
 
@@ -182,7 +182,9 @@ async def test_a_complete_setup_passes_and_shows_the_invite_link(
 ) -> None:
     guild = discord.guild("Longbourn", bot_permissions="manage_webhooks manage_roles")
     discord.text_channel(guild, "study")
-    status, output, _ = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
+    status, output, _ = await doctor(
+        tmp_path, "--quick", "--json", environ=login(discord, tmp_path)
+    )
     assert status == 0
     assert "oauth2/authorize?client_id=" in found(output, "Discord")[0]["found"]
     assert found(output, "Server Longbourn")[0]["state"] == "good"
@@ -194,7 +196,7 @@ async def test_a_missing_permission_is_reported_with_its_channel(
     guild = discord.guild("Longbourn")
     channel = discord.text_channel(guild, "study")
     discord.world.overwrite(channel, guild.everyone, deny="manage_webhooks")
-    _, output, _ = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
+    _, output, _ = await doctor(tmp_path, "--quick", "--json", environ=login(discord, tmp_path))
     findings = " ".join(check["found"] for check in found(output, "Server Longbourn"))
     assert "#study lacks Manage Webhooks" in findings
     assert "without Manage Roles" in findings
@@ -204,7 +206,9 @@ async def test_a_missing_intent_fails_with_the_way_to_switch_it_on(
     discord: LoopbackDiscord, tmp_path: Path
 ) -> None:
     discord.world.portal.clear()
-    status, output, complaints = await doctor(tmp_path, "--json", environ=login(discord, tmp_path))
+    status, output, complaints = await doctor(
+        tmp_path, "--quick", "--json", environ=login(discord, tmp_path)
+    )
     assert status == 1, complaints
     assert "Message Content Intent" in found(output, "Intents")[0]["remedy"]
     assert "Traceback" not in complaints
@@ -214,7 +218,7 @@ async def test_a_wrong_token_is_reported_but_never_printed(
     discord: LoopbackDiscord, tmp_path: Path
 ) -> None:
     environ = login(discord, tmp_path) | {"DISCORD_TOKEN": "MTIz.wrong.token-never-issued"}
-    status, output, complaints = await doctor(tmp_path, "--json", environ=environ)
+    status, output, complaints = await doctor(tmp_path, "--quick", "--json", environ=environ)
     assert status == 1
     assert "does not accept the token" in found(output, "Discord")[0]["found"]
     assert "never-issued" not in output + complaints
@@ -225,7 +229,7 @@ async def test_a_text_that_is_not_a_token_fails_before_any_connection(
     tmp_path: Path, given: str
 ) -> None:
     environ = {"DISCORD_TOKEN": given, "ASIDE_DISCORD__PROXY": "http://127.0.0.1:9"}
-    status, output, complaints = await doctor(tmp_path, "--json", environ=environ)
+    status, output, complaints = await doctor(tmp_path, "--quick", "--json", environ=environ)
     assert status == 1
     assert found(output, "Discord")[0]["found"].startswith("DISCORD_TOKEN: ")
     assert given not in output + complaints
@@ -235,7 +239,7 @@ async def test_an_unreachable_proxy_is_named_as_the_cause(
     discord: LoopbackDiscord, tmp_path: Path
 ) -> None:
     environ = login(discord, tmp_path) | {"ASIDE_DISCORD__PROXY": "http://127.0.0.1:9"}
-    _, output, _ = await doctor(tmp_path, "--json", environ=environ)
+    _, output, _ = await doctor(tmp_path, "--quick", "--json", environ=environ)
     assert "the proxy in `discord.proxy`" in found(output, "Discord")[0]["found"]
 
 

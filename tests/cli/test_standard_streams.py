@@ -16,7 +16,7 @@ FULL = Path("/dev/full")
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("doctor", "--offline"),
+        ("doctor", "--offline", "--quick"),
         ("models", "list"),
         ("scenarios", "list"),
         ("scenarios", "show", "…"),
