@@ -12,6 +12,7 @@ from discord.ext import commands
 
 from bot.cog_list import create_cogs
 from bot.engine_factory import create_engine, describe_engine, engine_warning
+from bot.posting.discord_clock import DiscordClock
 from bot.services import create_services
 from bot.store.store import Store
 from cogs.button_handlers import BUTTONS
@@ -65,8 +66,15 @@ class Aside(commands.Bot):
         self._settings = settings
         self._own_engine = None if engine else create_engine(settings)
         self._engine = engine or self._own_engine
+        self._clock = DiscordClock()
         self._store: Store | None = None
         self._services: Services | None = None
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Note the time of an event, then pass it on."""
+        if event in ("message", "interaction"):
+            self._clock.observe(args[0].id)
+        super().dispatch(event, *args, **kwargs)
 
     async def on_message(self, message: discord.Message, /) -> None:
         """Ignore messages: the listener handles them, and no command has a prefix."""
@@ -82,9 +90,10 @@ class Aside(commands.Bot):
             store=self._store,
             notify_unreachable=self._notify_unreachable,
             notify_departed=self._release_departed,
+            now=self._clock.now,
         )
         await self._services.theatre.open()
-        for cog in create_cogs(self, self._services, self._owner_settings()):
+        for cog in create_cogs(self, self._services, self._owner_settings(), self._clock.now):
             await self.add_cog(cog)
         self.add_dynamic_items(*BUTTONS)
         await self._sync_commands(self._store)

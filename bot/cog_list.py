@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cogs.cast_commands import CastCommands
+from cogs.catch_up import MissedMessages
 from cogs.gm_commands import GmCommands
 from cogs.listener import Listener
 from cogs.mydata_commands import MyDataCommands
@@ -17,6 +18,9 @@ from cogs.story_actions import StoryActions
 from cogs.undelivered import Undelivered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from discord.ext import commands
 
     from bot.services import Services
@@ -24,9 +28,12 @@ if TYPE_CHECKING:
 
 
 def create_cogs(
-    bot: commands.Bot, services: Services, owner_settings: OwnerSettings
+    bot: commands.Bot,
+    services: Services,
+    owner_settings: OwnerSettings,
+    now: Callable[[], datetime],
 ) -> tuple[commands.Cog, ...]:
-    """Return every cog of the bot."""
+    """Return every cog of the bot. `now` returns the time by Discord's clock."""
     theatre = services.theatre
     store = services.store
     delivery = services.delivery
@@ -38,6 +45,9 @@ def create_cogs(
         branching=services.branching,
         posts=store,
     )
+    missed = MissedMessages(
+        bot=bot, lines=services.player_lines, changes=services.line_changes, now=now
+    )
     return (
         SceneCommands(
             theatre=theatre,
@@ -46,6 +56,7 @@ def create_cogs(
             library=services.library,
             delivery=delivery,
             settings=owner_settings,
+            missed=missed,
         ),
         CastCommands(theatre=theatre, actions=services.gm_actions, departures=services.departures),
         GmCommands(
@@ -54,12 +65,14 @@ def create_cogs(
             events=services.story_events,
             notes=services.gm_notes,
             delivery=delivery,
+            departures=services.departures,
         ),
         PlayCommands(
             theatre=theatre,
             events=services.story_events,
             ephemeral=services.ephemeral_answers,
             posts=store,
+            departures=services.departures,
         ),
         RevealCommands(theatre=theatre, delivery=delivery),
         MyDataCommands(store=store, deletion=services.data_deletion),
@@ -71,6 +84,8 @@ def create_cogs(
             bot=bot,
             theatre=theatre,
             lines=services.player_lines,
+            changes=services.line_changes,
+            missed=missed,
             departures=services.departures,
         ),
     )

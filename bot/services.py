@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.library.library import Library
@@ -17,6 +16,7 @@ from bot.scenes.data_deletion import DataDeletion
 from bot.scenes.departures import Departures
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
+from bot.scenes.line_changes import LineChanges
 from bot.scenes.player_lines import PlayerLines
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.story_events import StoryEvents
@@ -27,6 +27,9 @@ from cogs import remedy_texts
 from cogs.ephemeral import EphemeralAnswers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     import discord
 
     from bot.engine.protocol import Engine
@@ -51,6 +54,7 @@ class Services:
     gm_notes: GmNotes
     story_events: StoryEvents
     player_lines: PlayerLines
+    line_changes: LineChanges
     takes: Takes
     undo: Undo
     branching: Branching
@@ -71,11 +75,13 @@ async def create_services(
     store: Store,
     notify_unreachable: NotifyAbout,
     notify_departed: NotifyAbout,
+    now: Callable[[], datetime],
 ) -> Services:
     """Return the services for a client, an engine and an open store.
 
-    `notify_unreachable` is called if a game master can't be reached by direct message, and
-    `notify_departed` if a person can no longer read the place of their scene.
+    `now` returns the time by Discord's clock. `notify_unreachable` is called if a game master can't
+    be reached by direct message, and `notify_departed` if a person can no longer read the place of
+    their scene.
     """
     folders = [*settings.library.folders, shipped_folder("personas")]
     library = await asyncio.to_thread(Library, folders)
@@ -83,6 +89,8 @@ async def create_services(
     delivery = DiscordDelivery(
         client=client,
         posts=store,
+        people=store,
+        unreachable=await store.unreachable_people(),
         faces=library,
         private_answers=ephemeral_answers,
         describe_notice=remedy_texts.describe_notice,
@@ -94,7 +102,7 @@ async def create_services(
     generator = ReplyGenerator(
         engine=engine, limits=ReplyLimits(**settings.play.limits()), new_seed=_draw_seed
     )
-    theatre = Theatre(store=store, delivery=delivery, generator=generator, now=_now)
+    theatre = Theatre(store=store, delivery=delivery, generator=generator, now=now)
     takes = Takes(theatre=theatre, store=store, delivery=delivery)
     return Services(
         store=store,
@@ -103,21 +111,18 @@ async def create_services(
         ephemeral_answers=ephemeral_answers,
         theatre=theatre,
         gm_actions=GmActions(theatre=theatre, store=store),
-        gm_notes=GmNotes(theatre=theatre, store=store, generator=generator, now=_now),
+        gm_notes=GmNotes(theatre=theatre, store=store, generator=generator, now=now),
         story_events=StoryEvents(
-            theatre=theatre, store=store, delivery=delivery, now=_now, chance=_roll
+            theatre=theatre, store=store, delivery=delivery, now=now, chance=_roll
         ),
-        player_lines=PlayerLines(theatre=theatre, store=store, posts=store, now=_now),
+        player_lines=PlayerLines(theatre=theatre, store=store, now=now),
+        line_changes=LineChanges(theatre=theatre, store=store, posts=store, now=now),
         takes=takes,
-        undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=_now),
-        branching=Branching(theatre=theatre, store=store, now=_now),
+        undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=now),
+        branching=Branching(theatre=theatre, store=store, now=now),
         departures=Departures(theatre=theatre, access=ChannelAccess(client)),
         data_deletion=DataDeletion(scenes=theatre, store=store, eraser=delivery, takes=takes),
     )
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _draw_seed() -> int:

@@ -38,8 +38,7 @@ class CastCommands(
     async def join(self, interaction: discord.Interaction, character: str) -> None:
         """Give the user a part."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
-        wanted = cast.find_part(scene, character).character
-        scene = await self._departures.check_players(scene, wanted)
+        scene = await self._departures.check_part(scene, character)
         joined = await self._theatre.controls.join(scene, interaction.user.id, character)
         part = joined.part_of(interaction.user.id)
         name = escape_name(part.character if part else character)
@@ -116,6 +115,7 @@ class CastCommands(
 
     async def _rest(self, interaction: discord.Interaction, character: str, *, rests: bool) -> None:
         scene = self._theatre.require_scene(interaction.channel_id or 0)
+        scene = await self._departures.check_part(scene, character)
         changed = await self._actions.rest(scene, character, interaction.user.id, rests=rests)
         part = cast.find_part(changed, character)
         state = "rests now" if rests else "is played by the model again"

@@ -20,6 +20,7 @@ from cogs.message_reading import read_option
 
 if TYPE_CHECKING:
     from bot.posting.delivery import DiscordDelivery
+    from bot.scenes.departures import Departures
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.gm_notes import GmNotes
     from bot.scenes.story_events import StoryEvents
@@ -44,8 +45,10 @@ class GmCommands(
         events: StoryEvents,
         notes: GmNotes,
         delivery: DiscordDelivery,
+        departures: Departures,
     ) -> None:
         super().__init__()
+        self._departures = departures
         self._theatre = theatre
         self._actions = actions
         self._events = events
@@ -82,6 +85,7 @@ class GmCommands(
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
         line = await read_option(interaction, text)
+        scene = await self._departures.check_part(scene, character)
         await self._events.say(scene, character, line, interaction.user.id)
         await interaction_replies.reply_privately(interaction, "Said.")
 

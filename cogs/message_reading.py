@@ -1,4 +1,4 @@
-"""The words of a message, and the characters that it addresses."""
+"""What a message says, who said it, and the characters that it addresses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import discord
 
 from bot.library.name_matching import addressable_names, find_addressed, remove_quotes
 from bot.scenes.director import Addressee
+from bot.scenes.player_lines import IncomingLine
 from cogs.message_text import find_mentioned_users, replace_markup, replace_mentions
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
 
+_SPOKEN: Final = (discord.MessageType.default, discord.MessageType.reply)
 _NUDGE: Final = "…"
 """The text of a line that only mentions a character."""
 
@@ -60,6 +62,21 @@ def read_address(scene: Scene, message: discord.Message) -> Addressee:
         bot=_mentions_bot(message, own_words),
         reply_to=message.reference.message_id if message.reference and is_reply else None,
     )
+
+
+def is_personal(message: discord.Message) -> bool:
+    """Return whether a person wrote the message: no bot, webhook, system message or forward."""
+    return (
+        not (message.author.bot or message.webhook_id)
+        and message.type in _SPOKEN
+        and not message.flags.forwarded
+    )
+
+
+def read_line(message: discord.Message) -> IncomingLine:
+    """Return a person's message as a line."""
+    author = message.author
+    return IncomingLine(author.id, author.display_name, message.id, read_words(message))
 
 
 def _mentions_bot(message: discord.Message, text: str) -> bool:

@@ -18,6 +18,7 @@ from cogs import autocomplete, interaction_replies
 from cogs.message_reading import read_option
 
 if TYPE_CHECKING:
+    from bot.scenes.departures import Departures
     from bot.scenes.posts import Posts
     from bot.scenes.story_events import StoryEvents
     from bot.scenes.theatre import Theatre
@@ -31,8 +32,14 @@ class PlayCommands(commands.Cog):
     """`/whisper`, `/roll` and `/cue`."""
 
     def __init__(
-        self, theatre: Theatre, events: StoryEvents, ephemeral: EphemeralAnswers, posts: Posts
+        self,
+        theatre: Theatre,
+        events: StoryEvents,
+        ephemeral: EphemeralAnswers,
+        posts: Posts,
+        departures: Departures,
     ) -> None:
+        self._departures = departures
         self._theatre = theatre
         self._events = events
         self._ephemeral = ephemeral
@@ -55,6 +62,7 @@ class PlayCommands(commands.Cog):
         await interaction.response.defer(ephemeral=True)
         self._ephemeral.keep(interaction)
         words = await read_option(interaction, text)
+        scene = await self._departures.check_part(scene, character)
         answers_it = await self._events.whisper(scene, character, words, _speaker(interaction))
         unanswered = "" if answers_it else " They rest at the moment and will not answer."
         quoted = shorten(escape_text(words), _QUOTED)
@@ -105,6 +113,7 @@ class PlayCommands(commands.Cog):
     async def cue(self, interaction: discord.Interaction, character: str) -> None:
         """Let a character speak now."""
         scene = self._theatre.require_scene(interaction.channel_id or 0)
+        scene = await self._departures.check_part(scene, character)
         name = await self._events.cue(scene, character, interaction.user.id)
         await interaction_replies.reply_privately(
             interaction, f"**{escape_name(name)}** has the cue."

@@ -18,6 +18,7 @@ from bot.posting.render import render_gm_messages, render_public_messages
 from bot.scenes.reveal import Audience, Destination
 from bot.scenes.turn import TurnState
 from cogs import interaction_replies
+from cogs.message_reading import read_option
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -200,7 +201,8 @@ class ReplyActions(commands.Cog):
     ) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
         await self._takes.require_current_button(turn_id, interaction.channel_id or 0, None)
-        changed = await self._takes.rewrite(turn_id, take_id, text, interaction.user.id)
+        words = await read_option(interaction, text)
+        changed = await self._takes.rewrite(turn_id, take_id, words, interaction.user.id)
         await interaction_replies.reply_privately(
             interaction, "The reply was changed." if changed else "The text is the same as before."
         )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
+    from cogs.catch_up import MissedMessages
     from cogs.story_actions import StoryActions
 
 _MODES = [
@@ -59,8 +60,10 @@ class SceneCommands(
         library: Library,
         delivery: DiscordDelivery,
         settings: OwnerSettings,
+        missed: MissedMessages,
     ) -> None:
         super().__init__()
+        self._missed = missed
         self._story = story
         self._actions = actions
         self._theatre = theatre
@@ -118,6 +121,7 @@ class SceneCommands(
         except Exception:
             await self._theatre.end(reopened, interaction.user.id, moderates=True)
             raise
+        await self._missed.compare(opened)
         turns = await self._theatre.queries.read_history(opened)
         await self._delivery.post_sentence(
             opened,

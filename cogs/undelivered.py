@@ -64,6 +64,7 @@ class Undelivered(commands.Cog):
             return False
         try:
             await interaction.followup.send(sentence, ephemeral=True)
+            await self._delivery.save_notified(interaction.user.id)
         except discord.HTTPException as error:
             _log.warning("Failed to notify a game master about a direct message: %s", error)
         return True

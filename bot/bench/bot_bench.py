@@ -183,7 +183,7 @@ async def _run_bot(path: Path, engine: Engine) -> AsyncIterator[_RunningBot]:
         theatre = Theatre(store, delivery, generator, _now, describe_error=str)
         await theatre.open()
         try:
-            yield _RunningBot(theatre, PlayerLines(theatre, store, store, _now), delivery)
+            yield _RunningBot(theatre, PlayerLines(theatre, store, _now), delivery)
         finally:
             await theatre.close()
             await bot.close()

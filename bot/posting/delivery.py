@@ -23,7 +23,7 @@ from bot.posting.whisper_poster import WhisperPoster
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractAsyncContextManager
 
     import discord
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bot.posting.reply_poster import Faces
     from bot.posting.whisper_poster import PrivateAnswers
     from bot.scenes.notices import Notice
-    from bot.scenes.posts import Post, Posts
+    from bot.scenes.posts import Post, Posts, UnreachablePeople, UnreachablePerson
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
 
@@ -48,7 +48,8 @@ class DiscordDelivery:
     remedy. `notify_unreachable` is called if a game master can't be reached, and `notify_departed`
     if a person can no longer read the scene's place. With `streaming`, replies are shown while they
     are generated. `last_earlier_turn` is the id of the last turn stored before the program started:
-    the posts of such turns may not be stored.
+    the posts of such turns may not be stored. `people` stores whom direct messages don't reach, and
+    `unreachable` are those that were stored before.
     """
 
     def __init__(
@@ -56,11 +57,13 @@ class DiscordDelivery:
         *,
         client: discord.Client,
         posts: Posts,
+        people: UnreachablePeople,
         faces: Faces,
         private_answers: PrivateAnswers,
         describe_notice: Callable[[Notice], str],
         notify_unreachable: NotifyAbout | None = None,
         notify_departed: NotifyAbout | None = None,
+        unreachable: Iterable[UnreachablePerson] = (),
         streaming: bool = True,
         last_earlier_turn: int = 0,
     ) -> None:
@@ -70,6 +73,8 @@ class DiscordDelivery:
         self._direct_messages = DirectMessages(
             client=client,
             posts=posts,
+            people=people,
+            unreachable=unreachable,
             notify_unreachable=notify_unreachable,
             notify_departed=notify_departed,
         )
@@ -126,6 +131,10 @@ class DiscordDelivery:
     def pop_undelivered(self, user_id: int) -> str | None:
         """Remove and return the notice for a user whom a direct message did not reach."""
         return self._direct_messages.pop_undelivered(user_id)
+
+    async def save_notified(self, user_id: int) -> None:
+        """Store that a user has read the notice that direct messages don't reach them."""
+        await self._direct_messages.save_notified(user_id)
 
     def retry_direct_messages(self, user_id: int) -> None:
         """Try to reach a user with the next reply although their direct messages were closed."""

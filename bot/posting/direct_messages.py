@@ -16,14 +16,14 @@ from bot.posting.channel_access import ChannelAccess
 from bot.posting.channels import NO_MENTIONS
 from bot.posting.discord_errors import FILTERED, REQUEST_ERRORS, Code
 from bot.posting.graphemes import shorten
-from bot.scenes.posts import Post, PostPurpose
+from bot.scenes.posts import Obstacle, Post, PostPurpose, UnreachablePerson
 from bot.scenes.scene import AT_TERMINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from bot.posting.render import Outgoing
-    from bot.scenes.posts import Posts
+    from bot.scenes.posts import Posts, UnreachablePeople
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
 
@@ -41,21 +41,23 @@ _THOUGHTS_UNDELIVERED = (
     "The characters' thoughts can't reach you. {reason} The thoughts are stored. “Show thoughts”"
     " on a reply shows them."
 )
-_REASON_CLOSED = (
-    "Your direct messages are closed to me. Open them in the server's privacy settings, then use"
-    " one of my commands. I try again with the next reply."
-)
-_REASON_FILTERED = "A filter of Discord's refused them."
-_REASON_REJECTED = (
-    "Discord rejected my last direct message to you. I will try again with the next reply."
-)
+_REASONS: Final = {
+    Obstacle.CLOSED: (
+        "Your direct messages are closed to me. Open them in the server's privacy settings, then"
+        " use one of my commands. I try again with the next reply."
+    ),
+    Obstacle.FILTERED: "A filter of Discord's refused them.",
+    Obstacle.REJECTED: (
+        "Discord rejected my last direct message to you. I will try again with the next reply."
+    ),
+}
 
 
 @dataclass(slots=True)
 class _Failure:
     """The latest failure to reach a game master."""
 
-    reason: str
+    obstacle: Obstacle
     retry_at: float  # seconds of the monotonic clock
 
 
@@ -66,14 +68,17 @@ class DirectMessages:
     once for each reason. If their direct messages are closed, Aside does not try again with every
     reply, but after `allow_retry` or an hour. `notify_unreachable` is called while there may still
     be another way to tell the game master. `notify_departed` is called for a person who can no
-    longer read the scene's place. Nothing is sent to them.
+    longer read the scene's place. Nothing is sent to them. `people` stores who can't be reached,
+    and `unreachable` are those that it had stored before.
     """
 
     def __init__(
         self,
         client: discord.Client,
         posts: Posts,
+        people: UnreachablePeople,
         *,
+        unreachable: Iterable[UnreachablePerson] = (),
         notify_unreachable: NotifyAbout | None = None,
         notify_departed: NotifyAbout | None = None,
     ) -> None:
@@ -82,8 +87,13 @@ class DirectMessages:
         self._notify_departed = notify_departed
         self._posts = posts
         self._notify_unreachable = notify_unreachable
+        self._people = people
         self._undelivered: dict[int, str] = {}
         self._failures: dict[int, _Failure] = {}
+        for person in unreachable:
+            self._failures[person.user_id] = _create_failure(person.obstacle)
+            if not person.notified:
+                self._undelivered[person.user_id] = _format_notice(person.obstacle)
 
     def allow_retry(self, user_id: int) -> None:
         """Try to reach this user again with the next reply."""
@@ -98,6 +108,12 @@ class DirectMessages:
         """Remove and return the notice for a user who could not be reached."""
         return self._undelivered.pop(user_id, None)
 
+    async def save_notified(self, user_id: int) -> None:
+        """Store that a user has read the notice that they can't be reached."""
+        if failure := self._failures.get(user_id):
+            person = UnreachablePerson(user_id, failure.obstacle, notified=True)
+            await self._people.save_unreachable(person)
+
     def set_undelivered(self, user_id: int, notice: str) -> None:
         """Keep a notice for a user who could not be reached."""
         self._undelivered[user_id] = notice
@@ -109,9 +125,9 @@ class DirectMessages:
             await channel.send(text, allowed_mentions=NO_MENTIONS)
         except REQUEST_ERRORS as error:
             self._failures.pop(gm_id, None)  # a person's action is worth another notice
-            self._remember(gm_id, error)
+            await self._remember(gm_id, error)
             return False
-        self._forget_failure(gm_id)
+        await self._forget_failure(gm_id)
         return True
 
     async def send(
@@ -158,7 +174,7 @@ class DirectMessages:
                 else:
                     await self.report_departed(scene, gm_id)
             except (*REQUEST_ERRORS, PostingError) as error:
-                is_new = self._remember(gm_id, error)
+                is_new = await self._remember(gm_id, error)
                 if is_new and self._notify_unreachable is not None:
                     await self._notify_unreachable(scene, gm_id)
 
@@ -201,29 +217,40 @@ class DirectMessages:
                         purpose=PostPurpose.GM,
                     )
                 )
-        self._forget_failure(gm_id)
+        await self._forget_failure(gm_id)
 
-    def _forget_failure(self, gm_id: int) -> None:
-        self._failures.pop(gm_id, None)
+    async def _forget_failure(self, gm_id: int) -> None:
         self._undelivered.pop(gm_id, None)
+        if self._failures.pop(gm_id, None) is not None:
+            await self._people.forget_unreachable(gm_id)
 
-    def _remember(self, gm_id: int, error: Exception) -> bool:
+    async def _remember(self, gm_id: int, error: Exception) -> bool:
         """Keep the notice of a failure. Return whether its reason is new."""
         _log.warning("A direct message to a game master failed: %s", error)
-        code = getattr(error, "code", 0)
-        if code in _CLOSED:
-            reason = _REASON_CLOSED
-        elif code in FILTERED:
-            reason = _REASON_FILTERED
-        else:
-            reason = _REASON_REJECTED
+        obstacle = _find_obstacle(error)
         previous = self._failures.get(gm_id)
-        pause = RETRY_CLOSED_AFTER if reason == _REASON_CLOSED else 0.0
-        self._failures[gm_id] = _Failure(reason, time.monotonic() + pause)
-        if previous is not None and previous.reason == reason:
+        self._failures[gm_id] = _create_failure(obstacle)
+        if previous is not None and previous.obstacle is obstacle:
             return False
-        self._undelivered[gm_id] = _THOUGHTS_UNDELIVERED.format(reason=reason)
+        self._undelivered[gm_id] = _format_notice(obstacle)
+        await self._people.save_unreachable(UnreachablePerson(gm_id, obstacle))
         return True
+
+
+def _find_obstacle(error: Exception) -> Obstacle:
+    code = getattr(error, "code", 0)
+    if code in _CLOSED:
+        return Obstacle.CLOSED
+    return Obstacle.FILTERED if code in FILTERED else Obstacle.REJECTED
+
+
+def _create_failure(obstacle: Obstacle) -> _Failure:
+    pause = RETRY_CLOSED_AFTER if obstacle is Obstacle.CLOSED else 0.0
+    return _Failure(obstacle, time.monotonic() + pause)
+
+
+def _format_notice(obstacle: Obstacle) -> str:
+    return _THOUGHTS_UNDELIVERED.format(reason=_REASONS[obstacle])
 
 
 def _build_embed(

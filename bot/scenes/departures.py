@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from bot.errors import AsideError, PostingError, Refused, Remedy
+from bot.errors import AsideError, NameNotFound, PostingError, Refused, Remedy
 from bot.scenes import cast
 from bot.scenes.notices import Notice
 
@@ -43,25 +43,34 @@ class Departures:
         self._access = access
         self._checked: dict[tuple[int, int], float] = {}  # by channel and user, when
 
-    async def check_players(self, scene: Scene, *characters: str) -> Scene:
-        """Release the players of these characters, by default of all, who can't read the scene.
+    async def check_players(self, scene: Scene) -> Scene:
+        """Release the players who can't read the scene any more. Return the scene as it is then.
 
-        Each player is checked at most once in CHECK_INTERVAL. Return the scene as it is then. If
-        a check fails, the player stays.
+        Each player is checked at most once in CHECK_INTERVAL. If a check fails, the player stays.
         """
-        players = [
-            part.player_id
-            for part in scene.parts
-            if part.player_id is not None and (not characters or part.character in characters)
-        ]
-        for player_id in players:
-            if not self._is_due(scene.place, player_id):
-                continue
-            try:
-                if not await self._access.is_reader(scene.place, player_id):
-                    scene = await self.release(scene, player_id)
-            except AsideError as error:
-                _log.warning("Scene %d: a player could not be checked: %s", scene.id, error)
+        for part in scene.parts:
+            if part.player_id is not None and self._is_due(scene.place, part.player_id):
+                scene = await self._check(scene, part.player_id)
+        return scene
+
+    async def check_part(self, scene: Scene, name: str) -> Scene:
+        """Release the player of this character if they can't read the scene any more.
+
+        Call this before somebody is refused because a player has the part. Return the scene as it
+        is then, also if no character has the name.
+        """
+        try:
+            player_id = cast.find_part(scene, name).player_id
+        except NameNotFound:
+            return scene
+        return scene if player_id is None else await self._check(scene, player_id)
+
+    async def _check(self, scene: Scene, player_id: int) -> Scene:
+        try:
+            if not await self._access.is_reader(scene.place, player_id):
+                return await self.release(scene, player_id)
+        except AsideError as error:
+            _log.warning("Scene %d: a player could not be checked: %s", scene.id, error)
         return scene
 
     async def release(self, scene: Scene, user_id: int) -> Scene:

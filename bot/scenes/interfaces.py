@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.her.beats import Beat, PrivateBeat, PublicBeat
     from bot.library.scenario import Scenario
     from bot.scenes.notices import Notice
+    from bot.scenes.posts import ShownMessage
     from bot.scenes.reveal import Destination
     from bot.scenes.scene import Part, Place, Scene
     from bot.scenes.silences import Silences
@@ -199,14 +200,24 @@ class SceneStore(Protocol):
         ...
 
     async def last_message_id(self, scene_id: int) -> int | None:
-        """Return the highest id of a person's message that was ever stored for the scene."""
+        """Return the highest id of a message that the scene has heard or ignored."""
         ...
 
-    async def recent_message_ids(self, scene_id: int, channel_id: int, most: int) -> list[int]:
-        """Return the ids of a scene's latest messages in a channel, up to `most`, oldest first.
+    async def mark_seen(self, scene_id: int, message_id: int) -> None:
+        """Store that the scene will not hear messages up to this one any more."""
+        ...
 
-        They are people's lines, and the posts of replies and narrations. Hidden turns don't count.
+    async def shown_messages(self, scene_id: int, most: int) -> list[ShownMessage]:
+        """Return the latest messages of a scene's story, up to `most`, oldest first.
+
+        They are people's lines, and the posts of replies and narrations. The turns of a branch are
+        shown by the messages that they were copied from. Turns that left the story for good don't
+        count.
         """
+        ...
+
+    async def copies_of(self, turn_id: int) -> list[Turn]:
+        """Return the copies of a turn in branches."""
         ...
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:

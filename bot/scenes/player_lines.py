@@ -1,10 +1,8 @@
-"""Stores the lines that people write, lets characters answer, and follows edits and deletions."""
+"""Stores the lines that people write, and lets characters answer."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,19 +13,15 @@ from bot.scenes import cast, director
 from bot.scenes.director import Addressee
 from bot.scenes.interfaces import NewLine
 from bot.scenes.notices import Notice
-from bot.scenes.owed_answers import give_up_answers
-from bot.scenes.posts import PostPurpose
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.silences import current_silences
-from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from bot.her.beats import PublicBeat
     from bot.scenes.interfaces import SceneStore
-    from bot.scenes.posts import Posts
     from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
@@ -61,12 +55,9 @@ class PlayerLines:
     The events of one message are handled in the order in which Discord sent them.
     """
 
-    def __init__(
-        self, theatre: Theatre, store: SceneStore, posts: Posts, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, theatre: Theatre, store: SceneStore, now: Callable[[], datetime]) -> None:
         self._theatre = theatre
         self._store = store
-        self._posts = posts
         self._now = now
         # The notices that a user has read: scene, user and character, to the notice.
         self._explained: dict[tuple[int, int, str], Notice] = {}
@@ -82,7 +73,7 @@ class PlayerLines:
         if (running := self._theatre.running(scene.id)) is None:
             return False
         speaker = cast.speaker_name(running.scene, line.author_id, line.display_name)
-        if not (beats := _parse_line(line.text, speaker)):
+        if not (beats := parse_line(line.text, speaker)):
             line = replace(line, text="")
             address = Addressee()
         async with running.lock:
@@ -93,87 +84,19 @@ class PlayerLines:
             if silent is None:
                 audience = running.scene.audience
                 stored, silent = await self._store_line(running, line, beats, address, audience)
+            else:
+                await self._store.mark_seen(scene.id, line.message_id)
         if beats:
             await self._explain(scene, line.author_id, silent)
         return stored
 
-    async def withdraw(self, scene: Scene, message_id: int) -> None:
-        """Remove a deleted message from the story, and the answers that it is owed.
-
-        If it was one of several messages of a turn, the others are deleted too: what the channel
-        shows is what the characters remember.
-        """
-        async with self._lock_turn(scene, message_id) as turn:
-            if turn is None or (
-                turn.kind is TurnKind.REPLY and not await self._is_persona_post(turn, message_id)
-            ):
-                return
-            await self._store.hide_turns(scene.id, [turn.id])
-            await self._stop_answers(scene, turn)
-        if turn.kind is not TurnKind.LINE:
-            try:
-                await self._theatre.remove_posts(scene, turn)
-            except PostingError as error:
-                _log.warning("The other messages of turn %d can't be deleted: %s", turn.id, error)
-
-    async def reword(self, scene: Scene, edited: IncomingLine, address: Addressee) -> None:
-        """Replace the text of a line that its author edited.
-
-        The line counts like a new one with this text: without words, or from a muted person, it
-        leaves every mind. The characters that it addresses answer it if it had no words before,
-        or if it is the latest turn and has no answer. A reply to it that was not shown yet starts
-        again.
-        """
-        async with self._lock_turn(scene, edited.message_id) as turn:
-            running = self._theatre.running(scene.id)
-            if turn is None or running is None or turn.kind is not TurnKind.LINE:
-                return
-            muted = edited.author_id in running.scene.muted
-            beats = () if muted else _parse_line(edited.text, turn.speaker)
-            text = edited.text if beats else ""
-            if turn.take is not None and turn.take.raw == text and turn.take.beats == beats:
-                return
-            await self._store.reword_line(turn.id, text, beats)
-            if not beats:
-                await self._stop_answers(scene, turn)
-            elif turn.state is TurnState.DONE:
-                running.runner.restart_answer(turn.id)
-                await self._answer_edit(running, turn, address)
-
-    async def list_recent_messages(self, scene: Scene, most: int) -> list[int]:
-        """Return the ids of the scene's latest messages in its channel, oldest first.
-
-        They are people's lines, and the posts of replies and narrations.
-        """
-        return await self._store.recent_message_ids(scene.id, scene.place.channel_id, most)
+    async def mark_seen(self, scene: Scene, message_id: int) -> None:
+        """Store that messages up to this one were heard or ignored, so they are not heard later."""
+        await self._store.mark_seen(scene.id, message_id)
 
     async def last_heard(self, scene: Scene) -> int | None:
-        """Return the id of the latest message that this scene has stored, if any."""
+        """Return the id of the latest message that this scene has heard or ignored, if any."""
         return await self._store.last_message_id(scene.id)
-
-    async def _answer_edit(self, running: RunningScene, turn: Turn, address: Addressee) -> None:
-        """Let the addressed characters answer an edited line that has no answer yet."""
-        scene = running.scene
-        had_words = turn.take is not None and bool(turn.take.beats)
-        if scene.state is not SceneState.PLAYING or (
-            had_words and (await self._store.turns(scene.id))[-1].id != turn.id
-        ):
-            return
-        replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
-        names = await self._choose_speakers(scene, turn.speaker, address, replied)
-        names = [name for name in names if turn.heard(name)]
-        for name in names:
-            await self._store.add_reply(
-                scene.id, name, turn.id, self._now(), heard_by=scene.audience
-            )
-        if names or (scene.mode is Mode.AUTO and not had_words):
-            running.runner.wake()
-
-    async def _stop_answers(self, scene: Scene, turn: Turn) -> None:
-        """Give up the answers that are owed only to this line, and stop their generation."""
-        await give_up_answers(self._store, turn)
-        if running := self._theatre.running(scene.id):
-            await running.runner.drop_if_not_owed()
 
     async def _hear_missed(
         self,
@@ -207,8 +130,8 @@ class PlayerLines:
         """
         scene = running.scene
         speaker = cast.speaker_name(scene, incoming.author_id, incoming.display_name)
-        replied = await self._store.turn_by_message(address.reply_to) if address.reply_to else None
-        names = await self._choose_speakers(scene, speaker, address, replied)
+        replied = await find_replied(self._store, scene, address)
+        names = await choose_answers(self._store, scene, speaker, address, replied)
         names = [name for name in names if audience is None or name in audience]
         line = NewLine(
             incoming.author_id,
@@ -232,12 +155,6 @@ class PlayerLines:
             self._explained.pop((scene.id, incoming.author_id, name), None)
         return bool(stored), silent
 
-    async def _choose_speakers(
-        self, scene: Scene, speaker: str, address: Addressee, replied: Turn | None
-    ) -> list[str]:
-        turns = await self._store.turns(scene.id) if address.bot and not address.characters else []
-        return director.choose_speakers(scene, address, speaker, replied, turns)
-
     async def _explain(self, scene: Scene, user_id: int, silent: Mapping[str, Notice]) -> None:
         """Tell a user why no answer comes, once until one does.
 
@@ -255,22 +172,22 @@ class PlayerLines:
                         error,
                     )
 
-    @asynccontextmanager
-    async def _lock_turn(self, scene: Scene, message_id: int) -> AsyncIterator[Turn | None]:
-        """Yield the turn of this scene that a message belongs to, after all earlier lines."""
-        running = self._theatre.running(scene.id)
-        async with running.lock if running else asyncio.Lock():
-            turn = await self._store.turn_by_message(message_id)
-            yield turn if turn is not None and turn.scene_id == scene.id else None
 
-    async def _is_persona_post(self, turn: Turn, message_id: int) -> bool:
-        return any(
-            post.message_id == message_id and post.purpose is PostPurpose.PERSONA
-            for post in await self._posts.posts(turn.id)
-        )
+async def find_replied(store: SceneStore, scene: Scene, address: Addressee) -> Turn | None:
+    """Return the turn of this scene that a line replies to, if it replies to one."""
+    turn = await store.turn_by_message(address.reply_to) if address.reply_to else None
+    return turn if turn is not None and turn.scene_id == scene.id else None
 
 
-def _parse_line(text: str, speaker: str) -> tuple[PublicBeat, ...]:
+async def choose_answers(
+    store: SceneStore, scene: Scene, speaker: str, address: Addressee, replied: Turn | None
+) -> list[str]:
+    """Return the characters that answer a line; see `director.choose_speakers`."""
+    turns = await store.turns(scene.id) if address.bot and not address.characters else []
+    return director.choose_speakers(scene, address, speaker, replied, turns)
+
+
+def parse_line(text: str, speaker: str) -> tuple[PublicBeat, ...]:
     """Return the beats of a line, or an empty tuple if it has no words in character."""
     return () if is_blank(text) or is_out_of_character(text) else parse_player_text(text, speaker)
 

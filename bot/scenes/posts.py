@@ -40,6 +40,14 @@ class Post:
     controls: bool = False  # whether it has the buttons of the latest reply
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class ShownMessage:
+    """A message on Discord that shows part of a story: a person's line, or a post of ours."""
+
+    message_id: int
+    channel_id: int
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class PersonaWebhook:
     """A webhook that posts for characters. The token is secret and not part of the repr."""
@@ -54,6 +62,35 @@ class PersonaWebhook:
             f"PersonaWebhook(id={self.id}, channel_id={self.channel_id}, "
             f"character={self.character!r})"
         )
+
+
+class Obstacle(StrEnum):
+    """Why a direct message does not reach a person. The values are stored in the database."""
+
+    CLOSED = "closed"  # their direct messages are closed
+    FILTERED = "filtered"  # a filter refused the words
+    REJECTED = "rejected"  # Discord refused for another reason
+
+
+@dataclass(frozen=True, slots=True)
+class UnreachablePerson:
+    """A person whom the last direct message did not reach."""
+
+    user_id: int
+    obstacle: Obstacle
+    notified: bool = False
+
+
+class UnreachablePeople(Protocol):
+    """The stored people whom direct messages don't reach. Every method raises StoreError."""
+
+    async def save_unreachable(self, person: UnreachablePerson) -> None:
+        """Store a person who can't be reached. It replaces an earlier record."""
+        ...
+
+    async def forget_unreachable(self, user_id: int) -> None:
+        """Delete the record of a person who was reached."""
+        ...
 
 
 class Posts(Protocol):

@@ -134,6 +134,11 @@ class Runner:
         if self._delivering is not None and self._delivering[0] == turn_id:
             await self._delivering[1].wait()
 
+    def has_shown(self, turn_id: int) -> bool:
+        """Return whether part of this turn may be visible while it is being generated."""
+        generation = self._generation
+        return generation is not None and generation.turn.id == turn_id and generation.shown
+
     def supersede(self, speakers: Collection[str]) -> int | None:
         """Cancel the reply being generated if it is one of `speakers`' and no part was shown yet.
 
@@ -152,15 +157,16 @@ class Runner:
         generation.drop()
         return None
 
-    def restart_answer(self, line_id: int) -> None:
-        """Generate the current reply again if it answers this line and no part was shown yet.
+    def restart_without(self, changed: Turn) -> None:
+        """Generate the current reply again if its character heard this turn.
 
-        Call this after the line was edited.
+        Call this after the turn was edited or left the story. A reply that is partly shown goes on.
         """
         generation = self._generation
         if (
             generation is not None
-            and line_id in generation.turn.answered
+            and changed.id < generation.turn.id
+            and changed.heard(generation.turn.speaker)
             and self._can_restart(generation)
         ):
             generation.drop()
@@ -168,7 +174,8 @@ class Runner:
 
     def _can_restart(self, generation: _Generation) -> bool:
         age = self._dependencies.now() - generation.turn.created_at
-        return not generation.shown and timedelta() <= age <= RESTART_WINDOW
+        fresh = timedelta() <= age <= RESTART_WINDOW
+        return fresh and not (generation.shown or generation.dropped)
 
     async def drop_if_not_owed(self) -> None:
         """Cancel the generation if its turn left the story, or if the model may not speak for it.

@@ -87,6 +87,7 @@ class Undo:
             await give_up_answers(self._store, turn)
             undone = await self._undo(running.scene, [turn])
         await running.runner.drop_if_not_owed()
+        running.runner.restart_without(turn)
         return undone
 
     async def unhide(self, scene_id: int, moment: int | None, by: int) -> Undone:

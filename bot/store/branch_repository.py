@@ -76,7 +76,9 @@ async def _copy_story(
             row,
             id=None,
             scene_id=branch_id,
-            message_id=None,  # the message belongs to the other channel
+            message_id=None,  # the message belongs to the turn that is copied
+            channel_id=None,
+            source_id=row["source_id"] or row["id"],
             take_id=None,
             former_id=None,
             answers_id=copies.get(row["answers_id"]),

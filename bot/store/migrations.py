@@ -202,11 +202,41 @@ async def first_message_of_a_place(transaction: Transaction) -> None:
     await transaction.execute("UPDATE scenes SET first_message_id = last_message_id")
 
 
+async def sources_of_turns(transaction: Transaction) -> None:
+    """5: the channel of each line's message, and the turn that a branch's turn was copied from.
+
+    With both, an edit or a deletion on Discord finds every turn that it changes.
+    """
+    await transaction.execute("ALTER TABLE turns ADD COLUMN channel_id INTEGER")
+    await transaction.execute("ALTER TABLE turns ADD COLUMN source_id INTEGER")
+    await transaction.execute(
+        "CREATE INDEX turns_source ON turns (source_id) WHERE source_id IS NOT NULL"
+    )
+    # The earlier channels of a scene that moved are not known.
+    await transaction.execute(
+        "UPDATE turns SET channel_id = (SELECT channel_id FROM scenes WHERE id = scene_id"
+        " AND message_id > ifnull(first_message_id, 0)) WHERE message_id IS NOT NULL"
+    )
+
+
+async def unreachable_people(transaction: Transaction) -> None:
+    """6: the people whom direct messages don't reach, and whether they know."""
+    await transaction.execute(
+        f"""CREATE TABLE unreachable (
+            user_id INTEGER PRIMARY KEY,
+            obstacle TEXT NOT NULL,
+            notified INTEGER NOT NULL DEFAULT 0
+        ) {STRICT}"""
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
     silences,
     first_message_of_a_place,
+    sources_of_turns,
+    unreachable_people,
 )
 
 

@@ -87,6 +87,7 @@ class PersonalDataRepository(Repository):
             await transaction.execute(
                 "UPDATE turns SET listener_id = NULL WHERE listener_id = ?", user_id
             )
+            await transaction.execute("DELETE FROM unreachable WHERE user_id = ?", user_id)
             await transaction.execute(
                 "UPDATE parts SET player_id = NULL WHERE player_id = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
@@ -112,6 +113,9 @@ class PersonalDataRepository(Repository):
             scenes = await transaction.execute("DELETE FROM scenes WHERE guild_id = ?", guild_id)
             await transaction.execute(
                 "DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)"
+            )
+            await transaction.execute(
+                "DELETE FROM unreachable WHERE user_id NOT IN (SELECT user_id FROM scene_gms)"
             )
         await self._database.empty_log()
         return scenes

@@ -112,13 +112,10 @@ class SceneRepository(Repository):
             await require_free_channel(transaction, scene.place.channel_id, scene.id)
             moved = await transaction.execute(
                 "UPDATE scenes SET guild_id = ?, channel_id = ?, parent_id = ?,"
-                " last_message_id = ?,"
-                " first_message_id = ?"
-                " WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
+                " last_message_id = ? WHERE id = ? AND (state = 'ended' OR channel_id < 0)",
                 scene.place.guild_id,
                 scene.place.channel_id,
                 scene.place.parent_id,
-                heard,
                 heard,
                 scene.id,
             )

@@ -14,6 +14,7 @@ from bot.store.post_repository import PostRepository
 from bot.store.silence_repository import SilenceRepository
 from bot.store.take_repository import TakeRepository
 from bot.store.turn_repository import TurnRepository
+from bot.store.unreachable_people_repository import UnreachablePeopleRepository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,7 @@ class Store(
     NoteRepository,
     SilenceRepository,
     PostRepository,
+    UnreachablePeopleRepository,
     PersonalDataRepository,
     KeyValueRepository,
 ):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bot.scenes.posts import ShownMessage
 from bot.scenes.turn import TurnKind, TurnState
 from bot.store.column_values import dump_audience, to_microseconds
 from bot.store.pending_replies import (
@@ -138,32 +139,34 @@ class TurnRepository(Repository):
             return await read_turns(reading, ids)
 
     async def last_message_id(self, scene_id: int) -> int | None:
-        """Return the highest id of a player's message stored for this scene, including deleted
-        ones.
-        """
+        """Return the highest id of a message that the scene has heard or ignored."""
         async with self._database.reading() as reading:
             found: int | None = await reading.value(
                 "SELECT last_message_id FROM scenes WHERE id = ?", scene_id
             )
             return found
 
-    async def recent_message_ids(self, scene_id: int, channel_id: int, most: int) -> list[int]:
-        """Return the ids of a scene's latest messages in a channel, up to `most`, oldest first."""
+    async def mark_seen(self, scene_id: int, message_id: int) -> None:
+        """Store that the scene will not hear messages up to this one any more."""
+        async with self._database.transaction() as transaction:
+            await _mark_seen(transaction, scene_id, message_id)
+
+    async def shown_messages(self, scene_id: int, most: int) -> list[ShownMessage]:
+        """Return the latest messages of a scene's story, up to `most`, oldest first.
+
+        They are people's lines, and the posts of replies and narrations. The turns of a branch are
+        shown by the messages that they were copied from. Turns that left the story for good don't
+        count.
+        """
         async with self._database.reading() as reading:
-            ids = await reading.ids(
-                "SELECT message_id FROM (SELECT message_id, id FROM turns WHERE scene_id = ?"
-                " AND state <> 'hidden' AND kind = 'line' AND message_id >"
-                " (SELECT ifnull(first_message_id, 0) FROM scenes WHERE id = scene_id)"
-                " UNION ALL SELECT posts.message_id, turns.id FROM turns JOIN posts"
-                " ON posts.turn_id = turns.id WHERE scene_id = ? AND state <> 'hidden'"
-                " AND posts.channel_id = ? AND purpose IN ('persona', 'narration'))"
-                " ORDER BY id DESC LIMIT ?",
-                scene_id,
-                scene_id,
-                channel_id,
-                most,
-            )
-            return sorted(ids)
+            rows = await reading.rows(_SHOWN_MESSAGES, scene_id, scene_id, most)
+        return sorted(ShownMessage(row["message_id"], row["channel_id"]) for row in rows)
+
+    async def copies_of(self, turn_id: int) -> list[Turn]:
+        """Return the copies of a turn in branches."""
+        async with self._database.reading() as reading:
+            ids = await reading.ids("SELECT id FROM turns WHERE source_id = ?", turn_id)
+            return await read_turns(reading, ids)
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
         """Take these turns, or all turns, out of the story for good. Return how many were in it."""
@@ -229,7 +232,8 @@ class TurnRepository(Repository):
 async def _add_line(transaction: Transaction, scene_id: int, line: NewLine, now: datetime) -> int:
     line_id = await transaction.insert(
         "INSERT INTO turns (scene_id, kind, speaker, state, created_at, author_id, "
-        "message_id, heard_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "message_id, heard_by, channel_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
+        " (SELECT channel_id FROM scenes WHERE id = ?))",
         scene_id,
         line.kind,
         line.speaker,
@@ -238,12 +242,31 @@ async def _add_line(transaction: Transaction, scene_id: int, line: NewLine, now:
         line.author_id,
         line.message_id,
         dump_audience(line.heard_by),
+        scene_id if line.message_id is not None else None,
     )
     await add_take(transaction, line_id, line.beats, line.text, None)
     if line.message_id is not None:
-        await transaction.execute(
-            "UPDATE scenes SET last_message_id = max(ifnull(last_message_id, 0), ?) WHERE id = ?",
-            line.message_id,
-            scene_id,
-        )
+        await _mark_seen(transaction, scene_id, line.message_id)
     return line_id
+
+
+async def _mark_seen(transaction: Transaction, scene_id: int, message_id: int) -> None:
+    await transaction.execute(
+        "UPDATE scenes SET last_message_id = max(ifnull(last_message_id, 0), ?) WHERE id = ?",
+        message_id,
+        scene_id,
+    )
+
+
+_SHOWN_MESSAGES = """
+    SELECT message_id, channel_id FROM (
+        SELECT source.message_id, source.channel_id, turns.id FROM turns
+            JOIN turns AS source ON source.id = ifnull(turns.source_id, turns.id)
+            WHERE turns.scene_id = ? AND source.message_id > 0 AND source.channel_id > 0
+            AND (turns.state <> 'hidden' OR turns.undone_at IS NOT NULL)
+        UNION ALL
+        SELECT posts.message_id, posts.channel_id, turns.id FROM turns
+            JOIN posts ON posts.turn_id = ifnull(turns.source_id, turns.id)
+            WHERE turns.scene_id = ? AND posts.purpose IN ('persona', 'narration')
+            AND (turns.state <> 'hidden' OR turns.undone_at IS NOT NULL)
+    ) ORDER BY id DESC LIMIT ?"""

@@ -91,3 +91,26 @@ async def test_a_whisper_is_not_answered_to_a_player_who_left(evening: Evening) 
         await evening.discord.until(lambda: engine.requests)
         await evening.discord.quiet()
         assert "You refuse him?" not in evening.lizzy.ever_saw()
+
+
+async def test_a_command_that_needs_the_part_of_a_player_who_left_frees_it(
+    evening: Evening,
+) -> None:
+    stage = evening.stage
+    async with evening.online(await ready(MADAM)):
+        await evening.begin()
+        for command, options in (
+            ("whisper", {"text": "Are you there?"}),
+            ("cue", {}),
+            ("gm say", {"text": "My nerves!"}),
+            ("cast rest", {}),
+        ):
+            hill = evening.discord.person("Hill", evening.guild)
+            await evening.gm.slash(stage, "gm hand", character="Mrs Bennet", player=hill)
+            hill.say(stage, "Dinner is served.")  # the player is checked, and is there
+            await evening.discord.quiet()
+            hill.leave(evening.guild)
+            outcome = await evening.gm.slash(stage, command, character="Mrs Bennet", **options)
+            await evening.discord.quiet()
+            assert "a player" not in outcome.text.lower()
+        assert notices(evening).count("The model plays Mrs Bennet now") == 4

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.play.harness import personas
+from tests.play.take_harness import ready as ready_with
 from tests.play.test_scene import ready
+from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from tests.engine.scripted_engine import ScriptedEngine
@@ -200,3 +202,103 @@ async def test_markup_in_commands_enters_minds_as_people_see_it(evening: Evening
         assert f"A room {seen}" in prompt
         assert f"Note {seen}" in prompt
         assert f"{seen} `{raw}`" in prompt
+
+
+async def test_an_edit_that_names_another_character_moves_the_answer(evening: Evening) -> None:
+    engine = await ready_with(lambda asked: reply(asked.speaker, says="Well, well."))
+    async with evening.online(engine):
+        await evening.begin()
+        engine.gate.clear()
+        line = evening.lizzy.say(evening.stage, "@Mr Bennet Good evening!")
+        await evening.discord.until(lambda: engine.requests)
+        evening.lizzy.edit(line, "@Mrs Bennet Good evening!")
+        await evening.discord.until(lambda: len(engine.requests) == 2)
+        engine.gate.set()
+        await evening.discord.quiet()
+        assert [post.name for post in personas(evening.stage)] == ["Mrs Bennet"]
+        evening.lizzy.edit(line, "@Mrs Bennet Good evening, Mama!")
+        await evening.discord.quiet()
+        assert len(engine.requests) == 2
+
+
+async def test_a_name_corrected_after_other_lines_gets_an_answer(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        line = evening.lizzy.say(evening.stage, "@Mr Bonnet Papa?")
+        evening.kitty.say(evening.stage, "Who is that?")
+        await evening.discord.quiet()
+        evening.lizzy.edit(line, "@Mr Bennet Papa?")
+        await evening.answer()
+        evening.kitty.say(evening.stage, "Ah.")
+        evening.lizzy.edit(line, "@Mr Bennet Papa??")
+        await evening.discord.quiet()
+        assert len(engine.requests) == 1
+
+
+async def test_words_added_to_a_picture_while_its_author_is_not_heard_stay_unheard(
+    evening: Evening,
+) -> None:
+    engine = await ready()
+    stage = evening.stage
+    async with evening.online(engine):
+        await evening.begin()
+        await evening.lizzy.slash(stage, "cast join", character="Elizabeth Bennet")
+        pictures = [evening.lizzy.say(stage, files={"a.png": b"x"}) for _ in range(3)]
+        await evening.discord.quiet()
+        await evening.gm.slash(stage, "scene pause")
+        evening.lizzy.edit(pictures[0], "MARMALADE in a pause")
+        await evening.discord.quiet()
+        await evening.gm.slash(stage, "scene unpause")
+        await evening.lizzy.slash(stage, "cast exit")
+        evening.lizzy.edit(pictures[1], "MARMALADE off stage")
+        await evening.discord.quiet()
+        await evening.lizzy.slash(stage, "cast enter")
+        evening.lizzy.edit(pictures[2], "HONEY on stage")
+        await evening.discord.quiet()
+        prompt = await read_mind(evening, engine)
+        assert "HONEY" in prompt
+        assert "MARMALADE" not in prompt
+
+
+async def test_a_reply_to_a_post_of_an_earlier_scene_is_an_ordinary_line(evening: Evening) -> None:
+    async with evening.online(await ready()):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        post = await evening.answer()
+        await evening.gm.slash(evening.stage, "scene end")
+        await evening.gm.slash(evening.stage, "scene start", scenario="the-great-gatsby")
+        evening.lizzy.say(evening.stage, "What did he mean?", reply_to=post)
+        await evening.discord.quiet()
+        assert not any("can't be stored" in each.content for each in evening.stage.messages)
+        history = await evening.gm.slash(evening.stage, "scene history")
+        assert "What did he mean?" in history.text
+
+
+async def test_markup_in_an_edited_reply_enters_minds_as_people_see_it(evening: Evening) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
+        form = await evening.gm.context_menu(await evening.answer(), "Edit")
+        text = f"<:smile:123456789012345678> Ask {evening.kitty.mention} on <t:0:d>."
+        await evening.gm.submit_modal(form, {"text": text})
+        assert ":smile: Ask @Kitty on 01/01/1970." in await read_mind(evening, engine)
+
+
+async def test_a_reply_that_was_not_shown_starts_again_without_a_deleted_line(
+    evening: Evening,
+) -> None:
+    engine = await ready()
+    async with evening.online(engine):
+        await evening.begin()
+        engine.gate.clear()
+        deleted = evening.lizzy.say(evening.stage, "I like MARMALADE.")
+        evening.kitty.say(evening.stage, "@Mr Bennet What does she like?")
+        await evening.discord.until(lambda: engine.requests)
+        evening.lizzy.delete(deleted)
+        await evening.discord.until(lambda: len(engine.requests) == 2)
+        engine.gate.set()
+        await evening.answer()
+        assert engine.cancelled == engine.requests[:1]
+        assert "MARMALADE" not in engine.requests[1].prompt.text

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.engine.scripted_engine import ScriptedEngine
-from tests.play.harness import Evening, personas
+from tests.loopback import LoopbackDiscord
+from tests.play.harness import Evening, an_evening, personas
 from tests.scenes.scene_harness import reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
 BENNET = reply("Mr Bennet", says="You refuse him?")
 
@@ -76,3 +78,25 @@ async def test_a_cleared_story_stays_cleared_after_a_restart(evening: Evening) -
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         await evening.answer(count=2)
         assert all("MARMALADE" not in request.prompt.text for request in engine.requests)
+
+
+async def test_silences_follow_discords_clock(tmp_path: Path) -> None:
+    """The machine's clock is five minutes slow, then five minutes fast."""
+    for ahead in (300.0, -300.0):
+        async with LoopbackDiscord(ahead=ahead) as discord:
+            evening = an_evening(discord, tmp_path / str(ahead))
+            async with evening.online(await ready()):
+                await evening.begin()
+                await in_a_pause(evening)
+                await off_stage(evening)
+                await evening.gm.slash(evening.stage, "scene pause")
+            evening.lizzy.say(evening.stage, "MARMALADE, while the bot is away")
+            async with evening.online(await ready()):
+                await evening.gm.slash(evening.stage, "scene unpause")
+            evening.lizzy.say(evening.stage, "HONEY?")
+            engine = await ready()
+            async with evening.online(engine):
+                evening.kitty.say(evening.stage, "@Mr Bennet What does she like?")
+                await evening.answer()
+                assert "HONEY" in engine.requests[0].prompt.text
+                assert "MARMALADE" not in engine.requests[0].prompt.text

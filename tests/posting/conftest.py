@@ -20,7 +20,7 @@ from bot.scenes.scene import Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
 from cogs.remedy_texts import describe_notice
 from tests.loopback.fixtures import loopback
-from tests.posting.memory_posts import MemoryPosts
+from tests.posting.memory_posts import MemoryPeople, MemoryPosts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -97,6 +97,7 @@ class PostingSetup:
     gm: Person
     client: Client
     posts: MemoryPosts
+    people: MemoryPeople
     portraits: Portraits
     private_answers: PrivateAnswersFake
     delivery: DiscordDelivery
@@ -152,6 +153,8 @@ class PostingSetup:
         return DiscordDelivery(
             client=self.client,
             posts=self.posts,
+            people=self.people,
+            unreachable=list(self.people.rows.values()),
             faces=self.portraits,
             private_answers=self.private_answers,
             describe_notice=describe_notice,
@@ -201,11 +204,13 @@ async def setup(loopback: LoopbackDiscord) -> AsyncIterator[PostingSetup]:
     intents = Intents(guilds=True, guild_messages=True, message_content=True)
     client = Client(intents=intents, connector=loopback.connector(), guild_ready_timeout=0.05)
     posts = MemoryPosts()
+    people = MemoryPeople()
     portraits = Portraits()
     private_answers = PrivateAnswersFake()
     delivery = DiscordDelivery(
         client=client,
         posts=posts,
+        people=people,
         faces=portraits,
         private_answers=private_answers,
         describe_notice=describe_notice,
@@ -218,6 +223,7 @@ async def setup(loopback: LoopbackDiscord) -> AsyncIterator[PostingSetup]:
             gm=gm,
             client=client,
             posts=posts,
+            people=people,
             portraits=portraits,
             private_answers=private_answers,
             delivery=delivery,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.posts import PersonaWebhook, Post
+    from bot.scenes.posts import PersonaWebhook, Post, UnreachablePerson
 
 
 @dataclass
@@ -53,3 +53,16 @@ class MemoryPosts:
 
     async def forget_webhook(self, webhook_id: int) -> None:
         self.hooks.pop(webhook_id, None)
+
+
+@dataclass
+class MemoryPeople:
+    """The people whom direct messages don't reach, in memory."""
+
+    rows: dict[int, UnreachablePerson] = field(default_factory=dict)
+
+    async def save_unreachable(self, person: UnreachablePerson) -> None:
+        self.rows[person.user_id] = person
+
+    async def forget_unreachable(self, user_id: int) -> None:
+        self.rows.pop(user_id, None)

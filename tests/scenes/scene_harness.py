@@ -12,6 +12,7 @@ from bot.her.beats import PrivateBeat, PublicBeat, select_public
 from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
 from bot.scenes.director import Addressee
+from bot.scenes.line_changes import LineChanges
 from bot.scenes.player_lines import IncomingLine, PlayerLines
 from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
@@ -122,6 +123,7 @@ class TheatreHarness:
 
     theatre: Theatre
     player_lines: PlayerLines
+    line_changes: LineChanges
     takes: Takes
     undo: Undo
     branching: Branching
@@ -153,7 +155,7 @@ class TheatreHarness:
     ) -> None:
         """Edit a message of a player."""
         line = IncomingLine(author, "Alice", message, text)
-        await self.player_lines.reword(scene, line, Addressee(to))
+        await self.line_changes.reword(line, scene.place.channel_id, lambda _: Addressee(to))
 
     async def post(self, turn: Turn, message_id: int) -> None:
         """Store that this message shows the turn."""
@@ -194,14 +196,15 @@ async def open_harness(
     async with await Store.open(folder / "aside.db") as store:
         generator = ReplyGenerator(engine, limits or ReplyLimits(), lambda: next(seeds))
         theatre = Theatre(store, delivery, generator, lambda: datetime.now(UTC))
-        player_lines = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
+        player_lines = PlayerLines(theatre, store, lambda: datetime.now(UTC))
+        line_changes = LineChanges(theatre, store, store, lambda: datetime.now(UTC))
         takes = Takes(theatre, store, delivery)
         undo = Undo(theatre, store, delivery, takes, lambda: datetime.now(UTC))
         branching = Branching(theatre, store, lambda: datetime.now(UTC))
         await theatre.open()
         try:
             yield TheatreHarness(
-                theatre, player_lines, takes, undo, branching, store, delivery, engine
+                theatre, player_lines, line_changes, takes, undo, branching, store, delivery, engine
             )
         finally:
             await theatre.close()

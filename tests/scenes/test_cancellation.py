@@ -36,8 +36,8 @@ class NoMessages:
         return
 
 
-async def delete(harness: TheatreHarness, scene: Scene, message: int) -> None:
-    await harness.player_lines.withdraw(scene, message)
+async def delete(harness: TheatreHarness, _scene: Scene, message: int) -> None:
+    await harness.line_changes.withdraw(message, 10)
 
 
 async def empty(harness: TheatreHarness, scene: Scene, message: int) -> None:

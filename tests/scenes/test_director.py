@@ -218,7 +218,7 @@ async def test_if_one_of_two_lines_is_deleted_the_other_is_still_answered(tmp_pa
         harness.engine.gate.clear()
         await harness.say(scene, "MARMALADE?", "Mr Bennet")
         second = await harness.say(scene, "PICKLES?", "Mr Bennet", author=BOB, name="Bob")
-        await harness.player_lines.withdraw(scene, second)
+        await harness.line_changes.withdraw(second, 10)
         harness.engine.gate.set()
         await harness.wait_until_idle(scene)
         assert [speaker for speaker, _ in await harness.read_story(scene)] == ["Alice", "Mr Bennet"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.scenes.director import Addressee
 from bot.scenes.gm_actions import GmActions
-from bot.scenes.player_lines import IncomingLine
 from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 from tests.wait_until import until
 
@@ -111,7 +109,7 @@ async def test_a_deleted_message_leaves_the_story_and_is_not_answered(
         scene = await harness.start()
         harness.engine.gate.clear()
         message = await harness.say(scene, "MARMALADE", "Mr Bennet")
-        await harness.player_lines.withdraw(scene, message)
+        await harness.line_changes.withdraw(message, 10)
         harness.engine.gate.set()
         await harness.say(scene, "Papa?", "Mr Bennet")
         await harness.wait_until_idle(scene)
@@ -141,8 +139,7 @@ async def test_a_character_that_missed_a_line_does_not_answer_its_edit(tmp_path:
         await actions.leave_stage(scene, "Mr Bennet", GM)
         message = await harness.say(scene, "Well.")
         await actions.enter_stage(scene, "Mr Bennet", GM)
-        edited = IncomingLine(ALICE, "Alice", message, "Well, Papa?")
-        await harness.player_lines.reword(scene, edited, Addressee(("Mr Bennet",)))
+        await harness.edit(scene, message, "Well, Papa?", "Mr Bennet")
         await harness.wait_until_idle(scene)
         assert harness.engine.requests == []
 
@@ -155,8 +152,7 @@ async def test_a_line_that_is_edited_before_its_answer_shows_is_answered_as_edit
         scene = await harness.start()
         message = await harness.say(scene, "MARMALADE?", "Mr Bennet")
         await until(lambda: harness.engine.running == 1)
-        edited = IncomingLine(ALICE, "Alice", message, "Papa?")
-        await harness.player_lines.reword(scene, edited, Addressee(("Mr Bennet",)))
+        await harness.edit(scene, message, "Papa?", "Mr Bennet")
         harness.engine.gate.set()
         await harness.wait_until_idle(scene)
         first, second = harness.engine.requests

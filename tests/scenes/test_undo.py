@@ -127,7 +127,7 @@ async def test_a_message_deleted_after_its_undo_never_returns(tmp_path: Path) ->
         scene, turns = await played(harness)
         await harness.undo.rewind(turns[1].id, GM)
         assert turns[2].message_id
-        await harness.player_lines.withdraw(scene, turns[2].message_id)
+        await harness.line_changes.withdraw(turns[2].message_id, 10)
         await harness.undo.unhide(scene.id, None, GM)
         assert await texts(harness, scene) == [*EVENING[:2], EVENING[3]]
 

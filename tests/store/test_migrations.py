@@ -165,3 +165,32 @@ async def test_posted_thoughts_keep_the_decision_of_their_scene(path: Path) -> N
         ("c", None),
         ("d", None),
     ]
+
+
+async def test_lines_get_the_channel_of_their_scene_unless_it_moved(path: Path) -> None:
+    database = await Database.open(path)
+    try:
+        await migrate(database, MIGRATIONS[:4])
+        async with database.transaction() as transaction:
+            for statement in (
+                "INSERT INTO scenarios VALUES ('hash', '{}')",
+                """INSERT INTO scenes (id, guild_id, channel_id, scenario, state, thoughts,
+                    planning, started_at, first_message_id)
+                    VALUES (1, 1, 10, 'hash', 'playing', 'gm', 'gm', 0, NULL),
+                    (2, 1, 20, 'hash', 'playing', 'gm', 'gm', 0, 500)""",
+                """INSERT INTO turns (scene_id, kind, speaker, state, created_at, message_id)
+                    VALUES (1, 'line', 'Lizzy', 'done', 0, 400),
+                    (2, 'line', 'Lizzy', 'done', 0, 401), (2, 'line', 'Lizzy', 'done', 0, 501),
+                    (2, 'narration', 'Environment', 'done', 0, NULL)""",
+            ):
+                await transaction.execute(statement)
+        await migrate(database)
+    finally:
+        await database.close()
+    assert from_outside(path, "SELECT message_id, channel_id FROM turns ORDER BY id") == [
+        (400, 10),
+        (401, None),
+        (501, 20),
+        (None, None),
+    ]
+    assert from_outside(path, "SELECT count(*) FROM unreachable") == [(0,)]

@@ -65,7 +65,7 @@ async def an_evening(
             lambda: datetime.now(UTC),
             describe_error=str,
         )
-        lines = PlayerLines(theatre, store, store, lambda: datetime.now(UTC))
+        lines = PlayerLines(theatre, store, lambda: datetime.now(UTC))
         services = ChatServices(
             theatre, lines, Takes(theatre, store, delivery), store, delivery, screen
         )

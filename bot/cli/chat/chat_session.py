@@ -130,7 +130,7 @@ async def _open_services(
         )
         theatre = Theatre(store, delivery, generator, _now, describe_error=str)
         try:
-            lines = PlayerLines(theatre, store, store, _now)
+            lines = PlayerLines(theatre, store, _now)
             takes = Takes(theatre, store, delivery)
             yield ChatServices(theatre, lines, takes, store, delivery, screen)
         finally:

@@ -1,0 +1,34 @@
+"""The people whom direct messages don't reach."""
+
+from __future__ import annotations
+
+from bot.scenes.posts import Obstacle, UnreachablePerson
+from bot.store.repository import Repository
+
+
+class UnreachablePeopleRepository(Repository):
+    """Stores who can't be reached, so that a restart does not try or notify them again."""
+
+    async def unreachable_people(self) -> list[UnreachablePerson]:
+        """Return everyone whom the last direct message did not reach."""
+        async with self._database.reading() as reading:
+            rows = await reading.rows("SELECT * FROM unreachable")
+        return [
+            UnreachablePerson(row["user_id"], Obstacle(row["obstacle"]), bool(row["notified"]))
+            for row in rows
+        ]
+
+    async def save_unreachable(self, person: UnreachablePerson) -> None:
+        """Store a person who can't be reached and replace an earlier record."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "INSERT OR REPLACE INTO unreachable (user_id, obstacle, notified) VALUES (?, ?, ?)",
+                person.user_id,
+                person.obstacle,
+                person.notified,
+            )
+
+    async def forget_unreachable(self, user_id: int) -> None:
+        """Delete the record of a person who was reached."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute("DELETE FROM unreachable WHERE user_id = ?", user_id)
