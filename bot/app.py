@@ -124,7 +124,7 @@ class Aside(commands.Bot):
     async def _notify_unreachable(self, scene: Scene, gm_id: int) -> None:
         undelivered = self.get_cog(Undelivered.__name__)
         if isinstance(undelivered, Undelivered):
-            await undelivered.unreached(scene, gm_id)
+            await undelivered.notify_unreached(scene, gm_id)
 
     async def _release_departed(self, scene: Scene, user_id: int) -> None:
         if self._services is not None:

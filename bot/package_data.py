@@ -18,7 +18,7 @@ def checkout() -> Path | None:
     return root if (root / "pyproject.toml").is_file() and (root / "personas").is_dir() else None
 
 
-def shipped_folder(name: Folder) -> Path:
+def find_shipped_folder(name: Folder) -> Path:
     """Return the shipped folder `name`: the wheel's copy if there is one, else the checkout's."""
     inside = _PACKAGE / "shipped" / name
     return inside if inside.is_dir() else _PACKAGE.parent / name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.library.library import Library
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 from bot.posting.channel_access import ChannelAccess
 from bot.posting.delivery import DiscordDelivery
 from bot.scenes.branching import Branching
@@ -83,7 +83,7 @@ async def create_services(
     be reached by direct message, and `notify_departed` if a person can no longer read the place of
     their scene.
     """
-    folders = [*settings.library.folders, shipped_folder("personas")]
+    folders = [*settings.library.folders, find_shipped_folder("personas")]
     library = await asyncio.to_thread(Library, folders)
     ephemeral_answers = EphemeralAnswers()
     delivery = DiscordDelivery(

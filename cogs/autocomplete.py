@@ -36,7 +36,7 @@ def matches_scene(typed: str, scene: Scene) -> bool:
     )
 
 
-def numbered_choice(number: int, text: str) -> app_commands.Choice[int]:
+def make_numbered_choice(number: int, text: str) -> app_commands.Choice[int]:
     """Return a choice that shows a number and the beginning of a text, and sends the number."""
     label = f"{number}. {' '.join(text.split())}"
     return app_commands.Choice(

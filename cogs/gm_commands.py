@@ -155,7 +155,7 @@ class GmCommands(
             return []
         notes = await self._notes.notes(scene, interaction.user.id)
         return [
-            autocomplete.numbered_choice(number, note.text)
+            autocomplete.make_numbered_choice(number, note.text)
             for number, note in enumerate(notes, start=1)
         ][: autocomplete.MAX_CHOICES]
 

@@ -46,7 +46,7 @@ class GmPeople(commands.Cog):
         )
 
     @hand.autocomplete("character")
-    async def _handed(
+    async def _complete_character(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
         return autocomplete.character_choices(self._theatre.at(interaction.channel_id or 0), typed)

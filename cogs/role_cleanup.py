@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 class RoleStore(Protocol):
     """Knows the roles of ended scenes. Every method raises StoreError."""
 
-    async def unused_roles(self, guild_id: int) -> Sequence[int]:
+    async def find_unused_roles(self, guild_id: int) -> Sequence[int]:
         """Return the ids of a server's roles that only ended scenes still have."""
         ...
 
@@ -68,7 +68,7 @@ class RoleCleanup(commands.Cog):
 
     async def _delete_unused(self, guild: discord.Guild) -> None:
         try:
-            if unused := await self._store.unused_roles(guild.id):
+            if unused := await self._store.find_unused_roles(guild.id):
                 left = await character_roles.delete_roles(guild, unused)
                 await self._store.forget_roles([one for one in unused if one not in left])
         except StoreError as error:

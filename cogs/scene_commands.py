@@ -132,7 +132,7 @@ class SceneCommands(
         await self._answer_starter(interaction, opened, interaction.user.id)
 
     @reopen.autocomplete("scene")
-    async def _stored_scenes(
+    async def _complete_scene(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
         found = await self._theatre.queries.list_reopenable(

@@ -45,7 +45,7 @@ class Undelivered(commands.Cog):
         if not await self._notify(interaction):
             self._delivery.retry_direct_messages(interaction.user.id)
 
-    async def unreached(self, _scene: Scene, gm_id: int) -> None:
+    async def notify_unreached(self, _scene: Scene, gm_id: int) -> None:
         """Tell a game master that a direct message failed, if an interaction of theirs is open."""
         interaction = self._latest.get(gm_id)
         if (

@@ -166,7 +166,7 @@ class _RunningBot:
     async def _play_turn(self, scene: Scene) -> None:
         line = IncomingLine(_PLAYER, "Alice", time.time_ns(), "*sits down* You sent for me?")
         await self.player_lines.hear(scene, line, Addressee((scene.parts[0].character,)))
-        running = self.theatre.running(scene.id)
+        running = self.theatre.find_running(scene.id)
         assert running is not None  # noqa: S101 - the scene does not end here
         await running.runner.wait_until_idle()
 

@@ -79,7 +79,7 @@ class NullDelivery:
         self.delivered = 0
 
     @asynccontextmanager
-    async def thinking(self, _scene: Scene, _turn: Turn) -> AsyncIterator[None]:
+    async def show_thinking(self, _scene: Scene, _turn: Turn) -> AsyncIterator[None]:
         """Show no typing indicator."""
         yield
 

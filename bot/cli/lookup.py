@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
 from bot.errors import AsideError, NameNotFound, ScenarioError, UserInputError
-from bot.library.name_matching import find_nearest, spoken_names
+from bot.library.name_matching import find_nearest, map_spoken_names
 from bot.library.normalise import normalise
 from bot.library.scenario_files import ScenarioFile, read_scenario_file
 from bot.weights.find_model import find_entry, find_model
@@ -43,7 +43,7 @@ def find_character(scenario: Scenario, name: str) -> str:
 
     Raises NameNotFound with the nearest names.
     """
-    if character := spoken_names(scenario.characters).get(normalise(name)):
+    if character := map_spoken_names(scenario.characters).get(normalise(name)):
         return character
     names = [character.name for character in scenario.characters]
     listed = ", ".join(find_nearest(name, names) or names)

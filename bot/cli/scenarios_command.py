@@ -71,9 +71,9 @@ def check(
 ) -> None:
     """Check scenarios and print every fault. The exit status is 2 if there are faults."""
     from bot.library.scenario_faults import find_faults
-    from bot.package_data import shipped_folder
+    from bot.package_data import find_shipped_folder
 
-    places = paths or [*read_settings(config).library.folders, shipped_folder("personas")]
+    places = paths or [*read_settings(config).library.folders, find_shipped_folder("personas")]
     faults = [fault for place in places for fault in find_faults(place)]
     if as_json:
         write_json({"faults": faults})

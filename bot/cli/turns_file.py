@@ -23,7 +23,7 @@ from bot.her import reply_parser
 from bot.her.beats import speech
 from bot.her.player_text import parse_player_text
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import spoken_names
+from bot.library.name_matching import map_spoken_names
 from bot.library.normalise import normalise
 from bot.library.scenario import NARRATOR
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
@@ -72,7 +72,7 @@ def read_turns(path: Path, scenario: Scenario) -> tuple[Turn, ...]:
         checked = [fault]
     if isinstance(checked, list):
         raise combine_faults(checked, DocumentError) from None
-    names = spoken_names(scenario.characters)
+    names = map_spoken_names(scenario.characters)
     return tuple(
         _turn(number, entry, names, scenario) for number, entry in enumerate(checked.turns, start=1)
     )

@@ -55,7 +55,9 @@ def describe_errors(
     for error in errors:
         if special := _special(name, value, error):
             return special
-    expected = " or ".join(dict.fromkeys(filter(None, (_expected(error) for error in errors))))
+    expected = " or ".join(
+        dict.fromkeys(filter(None, (_describe_expected(error) for error in errors)))
+    )
     if not expected:
         return f"{name} is not valid. {errors[0]['msg']}"
     if value is None and not position.written and not position.json:
@@ -163,7 +165,7 @@ def _special(name: str, value: object, error: Any) -> str | None:
     return None
 
 
-def _expected(error: Any) -> str | None:
+def _describe_expected(error: Any) -> str | None:
     template = _EXPECTED.get(error["type"])
     if template is None:
         return None

@@ -120,10 +120,10 @@ def _find_path(tree: Tree, location: Steps) -> Steps:
 
 def _describe(tree: Tree, shape: ModelShape, place: Steps, errors: Sequence[Any]) -> list[Fault]:
     missing = [error for error in errors if error["type"] == "missing"]
-    faults = [_missing_key(tree, shape, place, error["loc"]) for error in missing]
+    faults = [_explain_missing_key(tree, shape, place, error["loc"]) for error in missing]
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
     if unknown:
-        faults.append(_unknown_key(tree, shape, place, unknown[0]["loc"]))
+        faults.append(_explain_unknown_key(tree, shape, place, unknown[0]["loc"]))
     others = [
         error
         for error in errors
@@ -152,7 +152,7 @@ def _is_consequence(tree: Tree, place: Steps, error: Any) -> bool:
     )
 
 
-def _missing_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
+def _explain_missing_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
     key = str(location[-1])
     description = shape.keys(location[:-1]).get(key)
     about = f" ({description})" if description else ""
@@ -161,7 +161,7 @@ def _missing_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -
     return Fault(position, f"`{key}` is missing. Add {example}{about}")
 
 
-def _unknown_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
+def _explain_unknown_key(tree: Tree, shape: ModelShape, place: Steps, location: Steps) -> Fault:
     key = str(location[-1])
     known = list(shape.keys(location[:-1]))
     name, colon, _ = key.partition(":")

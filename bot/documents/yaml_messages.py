@@ -105,7 +105,7 @@ def refuse_control_characters(text: str, source: str) -> None:
         )
 
 
-def syntax_fault(error: yaml.YAMLError, text: str, source: str) -> Fault:
+def explain_syntax_error(error: yaml.YAMLError, text: str, source: str) -> Fault:
     """Return the fault for a text that PyYAML rejected with `error`."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
@@ -118,7 +118,7 @@ def syntax_fault(error: yaml.YAMLError, text: str, source: str) -> Fault:
     begun = getattr(error, "context_mark", None) or mark
     problem = str(getattr(error, "problem", ""))
     if _may_follow_a_missing_space(problem) and (
-        fault := missing_space_fault(lines[: mark.line + 1], source)
+        fault := find_missing_space(lines[: mark.line + 1], source)
     ):
         return fault
     for words, meaning in _MEANINGS:
@@ -135,7 +135,7 @@ def syntax_fault(error: yaml.YAMLError, text: str, source: str) -> Fault:
     return Fault(position, f"this is not valid YAML ({problem}). If it is text, put it in quotes")
 
 
-def missing_space_fault(lines: Sequence[str], source: str) -> Fault | None:
+def find_missing_space(lines: Sequence[str], source: str) -> Fault | None:
     """Return the fault of the last of `lines` with a key that has no colon and space after it."""
     first = max(0, len(lines) - _SEARCHED_LINES)
     for number in range(len(lines), first, -1):

@@ -16,9 +16,9 @@ from bot.documents.fault import Fault, SourcePosition
 from bot.documents.yaml_messages import (
     HALF_CHARACTER,
     TOO_DEEP,
-    missing_space_fault,
+    explain_syntax_error,
+    find_missing_space,
     refuse_control_characters,
-    syntax_fault,
 )
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def parse(
     try:
         root = _Composer(text, source, loader).compose()
     except yaml.YAMLError as error:
-        raise syntax_fault(error, text, source) from None
+        raise explain_syntax_error(error, text, source) from None
     except (ValueError, OverflowError):  # PyYAML's own scanner lets an impossible escape through
         raise Fault(
             SourcePosition(source),
@@ -122,7 +122,7 @@ def parse(
     if (
         root is not None
         and root.is_scalar
-        and (fault := missing_space_fault(text.splitlines(), source))
+        and (fault := find_missing_space(text.splitlines(), source))
     ):
         raise fault
     tree = Tree(None, {(): SourcePosition(source, 1)})

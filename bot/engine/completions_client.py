@@ -199,7 +199,7 @@ class CompletionsClient:
         except ValidationError:
             return None
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._unreachable() from error
+            raise self._explain_no_answer() from error
         return len(result.tokens) if result.count is None else result.count
 
     async def complete(self, body: Body) -> AsyncGenerator[CompletionChunk, None]:
@@ -221,13 +221,13 @@ class CompletionsClient:
                 finally:
                     self._open.discard(response)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise self._unreachable() from error
+            raise self._explain_no_answer() from error
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError) as error:
-            raise self._interrupted() from error
+            raise self._explain_interruption() from error
         except ValueError as error:  # one event is larger than the buffer
-            raise self._incompatible() from error
+            raise self._explain_wrong_api() from error
         if not finished:
-            raise self._interrupted()
+            raise self._explain_interruption()
 
     async def _read_chunks(
         self, response: aiohttp.ClientResponse
@@ -236,7 +236,7 @@ class CompletionsClient:
         if response.content_type == "application/json":  # the server does not stream
             completion = self._parse(await response.read())
             if completion is None:
-                raise self._incompatible()
+                raise self._explain_wrong_api()
             for chunk in self._split(completion):
                 yield chunk
             return
@@ -256,7 +256,7 @@ class CompletionsClient:
                 finished = finished or chunk.finish is not None
                 yield chunk
         if skipped and not understood:
-            raise self._incompatible()
+            raise self._explain_wrong_api()
 
     def _parse(self, data: bytes) -> _Completion | None:
         try:
@@ -284,9 +284,9 @@ class CompletionsClient:
                 await self._raise_for_status(response)
                 return message.model_validate_json(await response.read())
         except ValidationError as error:
-            raise self._incompatible() from error
+            raise self._explain_wrong_api() from error
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._unreachable() from error
+            raise self._explain_no_answer() from error
 
     async def _require_completions(self, response: aiohttp.ClientResponse) -> None:
         """Raise ServerError if this is not a completion. Find out if the server only chats."""
@@ -294,7 +294,7 @@ class CompletionsClient:
             error_text = _read_error_text(await response.read())
             only_chat = any(marker in error_text for marker in _CHAT_ONLY_MARKERS)
             if only_chat or ("model" not in error_text and await self._offers_chat()):
-                raise self._misconfigured(
+                raise self._explain_refusal(
                     f"{self} offers only chat. Aside writes the whole prompt itself and needs "
                     "/v1/completions. Use llama-server, vLLM or another server that has it."
                 )
@@ -314,7 +314,7 @@ class CompletionsClient:
     async def _raise_for_status(self, response: aiohttp.ClientResponse) -> None:
         if response.status == 200:
             if response.content_type == "text/html":
-                raise self._incompatible()
+                raise self._explain_wrong_api()
             return
         error_text = _read_error_text(await response.read())
         raise self._describe_status(response.status, error_text)
@@ -347,25 +347,25 @@ class CompletionsClient:
             "smaller context.",
         }
         fix = fixes.get(status, f"refused the request with status {status}.")
-        return self._misconfigured(f"The completions server {self} {fix}")
+        return self._explain_refusal(f"The completions server {self} {fix}")
 
-    def _misconfigured(self, text: str) -> ServerError:
+    def _explain_refusal(self, text: str) -> ServerError:
         return ServerError(text, f"The model's server refused the request. {_LOGGED}")
 
-    def _unreachable(self) -> TransientError:
+    def _explain_no_answer(self) -> TransientError:
         return TransientError(
             f"No completions server answers at {self}. Start it, or correct base_url.",
             f"The model's server does not answer. {_LOGGED}",
         )
 
-    def _interrupted(self) -> TransientError:
+    def _explain_interruption(self) -> TransientError:
         return TransientError(
             f"The connection to the completions server {self} was lost. Try again.",
             "The connection to the model's server was lost. Try again.",
         )
 
-    def _incompatible(self) -> ServerError:
-        return self._misconfigured(
+    def _explain_wrong_api(self) -> ServerError:
+        return self._explain_refusal(
             f"The server at {self} is not an OpenAI-compatible completions server. "
             "Correct base_url."
         )

@@ -71,7 +71,7 @@ def read_acting_scenes(path: Path) -> tuple[list[ActingScene], list[ScenarioErro
             errors.append(scenario)
             continue
         try:
-            scenes.append(_acting_scene(scenario, item))
+            scenes.append(_build_acting_scene(scenario, item))
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
@@ -82,18 +82,18 @@ def read_acting_scenes(path: Path) -> tuple[list[ActingScene], list[ScenarioErro
     return scenes, errors
 
 
-def _acting_scene(scenario: Scenario, data: Any) -> ActingScene:
+def _build_acting_scene(scenario: Scenario, data: Any) -> ActingScene:
     item = _Item.model_validate(data)
     names = {normalise(character.name): character.name for character in scenario.characters}
     names[normalise(NARRATOR)] = NARRATOR
     listed = item.speaking_characters_w_env or [line.character for line in item.dialogues]
-    speakers = _known(names, listed) or list(names.values())
+    speakers = _find_names(names, listed) or list(names.values())
     if NARRATOR not in speakers:
         speakers.append(NARRATOR)
     descriptions = {normalise(one.name): one.description for one in item.plot.key_characters}
     profiles: list[tuple[str, str]] = []
     for name in speakers:
-        profile = _profile(item.character_profiles, name)
+        profile = _find_profile(item.character_profiles, name)
         whole = "\n\n".join(filter(None, (descriptions.get(normalise(name), "").strip(), profile)))
         if whole and name != NARRATOR:
             profiles.append((name, whole))
@@ -101,7 +101,7 @@ def _acting_scene(scenario: Scenario, data: Any) -> ActingScene:
         scenario=scenario,
         speakers=tuple(speakers),
         major_characters=tuple(
-            name for name in _known(names, item.major_characters) if name != NARRATOR
+            name for name in _find_names(names, item.major_characters) if name != NARRATOR
         ),
         plot_summary=item.plot.summary,
         profiles=tuple(profiles),
@@ -112,11 +112,11 @@ def _acting_scene(scenario: Scenario, data: Any) -> ActingScene:
     )
 
 
-def _known(names: dict[str, str], listed: list[str]) -> list[str]:
+def _find_names(names: dict[str, str], listed: list[str]) -> list[str]:
     found = (names.get(normalise(name)) for name in listed)
     return list(dict.fromkeys(name for name in found if name))
 
 
-def _profile(profiles: dict[str, str], name: str) -> str:
+def _find_profile(profiles: dict[str, str], name: str) -> str:
     found = (text for key, text in profiles.items() if normalise(key) == normalise(name))
     return next(found, "").strip()

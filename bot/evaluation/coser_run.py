@@ -110,7 +110,7 @@ async def run_coser(
         progress(done, total)
 
     async def evaluate(scene: ActingScene) -> SceneResult:
-        key = _acting_key(scene, company, options)
+        key = _build_acting_key(scene, company, options)
         async with places:
             conversation = await _act(scene, company, options, journal, key)
             advance()
@@ -129,7 +129,7 @@ async def run_coser(
     return _report(company, judge, [task.result() for task in tasks])
 
 
-def _acting_key(scene: ActingScene, company: Company, options: CoserOptions) -> str:
+def _build_acting_key(scene: ActingScene, company: Company, options: CoserOptions) -> str:
     info = company.actors.info
     return step_key(
         task="act",

@@ -45,7 +45,7 @@ _QUOTE = re.compile(r"^ *>>> .*\Z|^ *> [^\n]*", re.DOTALL | re.MULTILINE)
 _NOWHERE = " \ufffc "
 
 
-def spoken_names(cast: Sequence[Character]) -> dict[str, str]:
+def map_spoken_names(cast: Sequence[Character]) -> dict[str, str]:
     """Map every spelling that addresses a character, in normal form, to the character's name.
 
     Full names win over aliases. Both win over short forms, which leave out the title or keep only
@@ -66,11 +66,11 @@ def spoken_names(cast: Sequence[Character]) -> dict[str, str]:
 def addressable_names(cast: Sequence[Character]) -> dict[str, tuple[str, ...]]:
     """Return every name that addresses characters, in normal form, with the characters it fits.
 
-    They are the names of `spoken_names`, the aliases that several characters have, and the short
-    forms that fit several characters.
+    They are the names of `map_spoken_names`, the aliases that several characters have, and the
+    short forms that fit several characters.
     """
     names: dict[str, tuple[str, ...]] = {
-        spoken: (character,) for spoken, character in spoken_names(cast).items()
+        spoken: (character,) for spoken, character in map_spoken_names(cast).items()
     }
     full = {normalise(character.name) for character in cast}
     aliases: dict[str, list[str]] = {}
@@ -106,7 +106,7 @@ def find_addressed(text: str, names: Mapping[str, Sequence[str]]) -> tuple[str, 
 def find_mentioned(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
     """Return the characters that `text` names with or without `@`, each once.
 
-    `names` comes from `spoken_names`.
+    `names` comes from `map_spoken_names`.
     """
     spoken = fold(text)
     patterns = _patterns(names)

@@ -15,7 +15,7 @@ import discord
 
 from bot.errors import PostingError
 from bot.posting.channel_access import ChannelAccess
-from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, explain_discord_error
 from bot.posting.graphemes import shorten
 from bot.posting.permissions import describe_channel
 from bot.scenes.scene import AT_TERMINAL, Place
@@ -62,7 +62,7 @@ async def create_branch_thread(
             else:
                 thread = await _create_public(parent, name)
     except REQUEST_ERRORS as error:
-        raise posting_error(error, describe_channel(parent), (needed,)) from error
+        raise explain_discord_error(error, describe_channel(parent), (needed,)) from error
     return Place(scene.place.guild_id, thread.id, parent_id)
 
 

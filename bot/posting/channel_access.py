@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import discord
 
 from bot.errors import PostingError
-from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, explain_discord_error
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Place
@@ -61,7 +61,7 @@ class ChannelAccess:
         try:
             return await self.can_read(place, user_id)
         except REQUEST_ERRORS as error:
-            raise posting_error(error, "this channel", ()) from error
+            raise explain_discord_error(error, "this channel", ()) from error
 
     async def find_channel(self, channel_id: int) -> object:
         """Return a channel or thread from the cache or from Discord.

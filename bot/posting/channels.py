@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import discord
 
 from bot.posting.attachments import create_files
-from bot.posting.discord_errors import REQUEST_ERRORS, Code, posting_error
-from bot.posting.permissions import describe_channel, missing_permission
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, explain_discord_error
+from bot.posting.permissions import describe_channel, explain_missing_permission
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -58,7 +58,9 @@ class Channels:
         try:
             return await self.retry_unarchived(place, send)
         except REQUEST_ERRORS as error:
-            raise self.posting_error(place, error, *(("Embed Links",) if embed else ())) from error
+            raise self.explain_posting_error(
+                place, error, *(("Embed Links",) if embed else ())
+            ) from error
 
     async def send_rendered(self, place: Place, outgoing: Outgoing) -> discord.Message:
         """Post a rendered message under the bot's own name. Raises PostingError."""
@@ -72,7 +74,7 @@ class Channels:
             return await self.retry_unarchived(place, send)
         except REQUEST_ERRORS as error:
             needed = ("Attach Files",) if outgoing.files else ()
-            raise self.posting_error(place, error, *needed) from error
+            raise self.explain_posting_error(place, error, *needed) from error
 
     async def delete(self, place: Place, message_id: int) -> None:
         """Delete a message.
@@ -97,13 +99,13 @@ class Channels:
         await self._unarchive(place)
         return await attempt()
 
-    def posting_error(self, place: Place, error: Exception, *needed: str) -> PostingError:
+    def explain_posting_error(self, place: Place, error: Exception, *needed: str) -> PostingError:
         """Return the error that explains why posting in a place failed.
 
         `needed` are the permissions that the request takes besides sending messages.
         """
         sending = "Send Messages in Threads" if place.parent_id else "Send Messages"
-        return posting_error(error, self.display_name(place), (sending, *needed))
+        return explain_discord_error(error, self.display_name(place), (sending, *needed))
 
     async def _unarchive(self, place: Place) -> None:
         thread = await self.client.fetch_channel(place.channel_id)
@@ -111,6 +113,6 @@ class Channels:
             try:
                 await thread.edit(archived=False)
             except discord.Forbidden as error:
-                raise missing_permission(
+                raise explain_missing_permission(
                     ("Manage Threads",), f"{self.display_name(place)}, which is archived"
                 ) from error

@@ -140,9 +140,9 @@ class DiscordDelivery:
         """Try to reach a user with the next reply although their direct messages were closed."""
         self._direct_messages.allow_retry(user_id)
 
-    def thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
+    def show_thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
         """Show that a character is about to speak, except if they whisper."""
-        return self._replies.thinking(scene, turn) if turn.public else contextlib.nullcontext()
+        return self._replies.show_thinking(scene, turn) if turn.public else contextlib.nullcontext()
 
     async def progress(self, _scene: Scene, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
         """Note which public beats of a reply have settled so far."""

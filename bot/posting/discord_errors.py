@@ -9,7 +9,7 @@ import aiohttp
 import discord
 
 from bot.errors import ContentRejected, DiscordNotResponding, PostingError
-from bot.posting.permissions import missing_permission
+from bot.posting.permissions import explain_missing_permission
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def is_temporary(error: Exception) -> bool:
     return getattr(error, "status", 0) == 429
 
 
-def posting_error(
+def explain_discord_error(
     error: Exception, where: str, needed: Sequence[str] = ("Send Messages",)
 ) -> PostingError:
     """Return the PostingError that explains an error of Discord's.
@@ -69,16 +69,16 @@ def posting_error(
     """
     code = getattr(error, "code", 0)
     if code == Code.NO_PERMISSION:
-        return missing_permission(needed, where)
+        return explain_missing_permission(needed, where)
     if code == Code.NO_ACCESS:
-        return missing_permission(("View Channel",), where)
+        return explain_missing_permission(("View Channel",), where)
     if code == Code.UNKNOWN_CHANNEL:
         return PostingError(
             f"I could not post in {where}. The channel was deleted. Start the scene in another"
             " channel."
         )
     if code == Code.THREAD_ARCHIVED:
-        return missing_permission(("Manage Threads",), f"{where}, which is archived")
+        return explain_missing_permission(("Manage Threads",), f"{where}, which is archived")
     if code == Code.THREAD_LOCKED:
         return PostingError(
             f"I could not post in {where}. The thread is locked. Unlock it, then try again."

@@ -36,7 +36,7 @@ class Author:
     webhook_ids: frozenset[int]
     bot_id: int
 
-    def wrote(self, message: discord.Message) -> bool:
+    def is_author_of(self, message: discord.Message) -> bool:
         """Return whether this author wrote the message."""
         if message.webhook_id is None:
             return not self.webhook_ids and message.author.id == self.bot_id
@@ -62,8 +62,12 @@ async def find_lost_posts(
             error,
         )
         return []
-    own = [message for message in reversed(latest) if author.wrote(message) and message.id > after]
-    stored = await posts.stored_message_ids([message.id for message in own])
+    own = [
+        message
+        for message in reversed(latest)
+        if author.is_author_of(message) and message.id > after
+    ]
+    stored = await posts.find_stored_message_ids([message.id for message in own])
     return [message for message in own if message.id not in stored]
 
 

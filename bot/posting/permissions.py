@@ -39,12 +39,12 @@ _IMPLIED_BY_SENDING = ("embed_links", "attach_files")  # Discord denies them wit
 _NAMES = {"send_messages_in_threads": "Send Messages in Threads"}
 
 
-def missing_permissions(channel: PlayableChannel, me: discord.Member) -> list[str]:
+def list_missing_permissions(channel: PlayableChannel, me: discord.Member) -> list[str]:
     """Return the permissions that Aside lacks in a channel or thread.
 
     They are named as in Discord's settings.
     """
-    return _missing(channel, me, (*_essential(channel), *_OPTIONAL))
+    return _list_missing(channel, me, (*_essential(channel), *_OPTIONAL))
 
 
 def require_playable(channel: PlayableChannel, me: discord.Member) -> None:
@@ -52,8 +52,8 @@ def require_playable(channel: PlayableChannel, me: discord.Member) -> None:
 
     Without the other permissions a scene can still be played, with some features missing.
     """
-    if missing := _missing(channel, me, _essential(channel)):
-        raise missing_permission(missing, describe_channel(channel))
+    if missing := _list_missing(channel, me, _essential(channel)):
+        raise explain_missing_permission(missing, describe_channel(channel))
 
 
 def describe_channel(channel: object) -> str:
@@ -70,7 +70,7 @@ def create_invitation(client: discord.Client, guild_id: int | None = None) -> st
     )
 
 
-def missing_permission(names: Sequence[str], where: str) -> MissingPermission:
+def explain_missing_permission(names: Sequence[str], where: str) -> MissingPermission:
     """Return the error that names the missing permissions and the place that lacks them."""
     return MissingPermission(f"I lack a permission in {where}. Allow me {join_names(names)} there.")
 
@@ -86,7 +86,7 @@ def _essential(channel: PlayableChannel) -> tuple[str, ...]:
     return ("view_channel", sending, "embed_links")
 
 
-def _missing(channel: PlayableChannel, me: discord.Member, flags: Sequence[str]) -> list[str]:
+def _list_missing(channel: PlayableChannel, me: discord.Member, flags: Sequence[str]) -> list[str]:
     """Return the names of the missing permissions, without those that a missing one implies."""
     try:
         granted = channel.permissions_for(me)

@@ -90,9 +90,9 @@ class PersonaMessages:
         except UNCERTAIN as error:
             found = await self._find_copies(turn_id, place, persona, outgoing)
             if not found:
-                raise self.channels.posting_error(place, error) from error
+                raise self.channels.explain_posting_error(place, error) from error
         except REQUEST_ERRORS as error:
-            raise self.channels.posting_error(
+            raise self.channels.explain_posting_error(
                 place, error, *(("Attach Files",) if outgoing.files else ())
             ) from error
         else:
@@ -131,7 +131,7 @@ class PersonaMessages:
                 return EditResult.DELETED
             if code in _UNCHANGEABLE:
                 return EditResult.UNCHANGEABLE
-            raise self.channels.posting_error(place, error) from error
+            raise self.channels.explain_posting_error(place, error) from error
         return EditResult.DONE
 
     async def delete(self, place: Place, posted: Post | SentMessage) -> bool:

@@ -75,7 +75,7 @@ class ReplyPoster:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by turn id
 
     @contextlib.asynccontextmanager
-    async def thinking(self, scene: Scene, turn: Turn) -> AsyncGenerator[None]:
+    async def show_thinking(self, scene: Scene, turn: Turn) -> AsyncGenerator[None]:
         """Show the typing indicator and the beats passed to `progress` while the context lasts.
 
         Errors while doing so are ignored.

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import discord
 
 from bot.errors import PostingError, WebhookLimitReached, WebhookUnavailable
-from bot.posting.discord_errors import REQUEST_ERRORS, Code, is_temporary, posting_error
-from bot.posting.permissions import describe_channel, missing_permission
+from bot.posting.discord_errors import REQUEST_ERRORS, Code, explain_discord_error, is_temporary
+from bot.posting.permissions import describe_channel, explain_missing_permission
 from bot.scenes.posts import PersonaWebhook
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Webhooks:
         """Return the error for a failed request. A refusal that lasts is a WebhookUnavailable."""
         where = describe_channel(channel)
         if is_temporary(error) or getattr(error, "code", 0) in _UNKNOWN:
-            return posting_error(error, where, ("Manage Webhooks",))
+            return explain_discord_error(error, where, ("Manage Webhooks",))
         reason = _explain_refusal(where, error)
         self._refused[key] = (reason, time.monotonic() + RETRY_AFTER)
         return reason
@@ -220,14 +220,14 @@ class Webhooks:
             channel = self._client.get_channel(channel_id)
             channel = channel or await self._client.fetch_channel(channel_id)
         except REQUEST_ERRORS as error:
-            raise posting_error(error, "this channel") from error
+            raise explain_discord_error(error, "this channel") from error
         if not isinstance(channel, _WebhookChannel):
             raise PostingError(
                 "Characters can't speak in this kind of channel. Start the scene in a text channel."
             )
         if not channel.permissions_for(channel.guild.me).manage_webhooks:
             raise WebhookUnavailable(
-                str(missing_permission(("Manage Webhooks",), describe_channel(channel)))
+                str(explain_missing_permission(("Manage Webhooks",), describe_channel(channel)))
             )
         return channel
 
@@ -235,7 +235,7 @@ class Webhooks:
 def _explain_refusal(where: str, error: Exception) -> WebhookUnavailable:
     code = getattr(error, "code", 0)
     if code == Code.NO_PERMISSION:
-        return WebhookUnavailable(str(missing_permission(("Manage Webhooks",), where)))
+        return WebhookUnavailable(str(explain_missing_permission(("Manage Webhooks",), where)))
     if code == Code.TOO_MANY_WEBHOOKS:
         return _limit_reached(where)
     if code == Code.TWO_FACTOR_REQUIRED:

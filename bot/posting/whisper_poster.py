@@ -10,7 +10,7 @@ from bot.errors import PostingError
 from bot.her.beats import action, select_public
 from bot.library.scenario import NARRATOR
 from bot.posting.buttons import try_again_view
-from bot.posting.discord_errors import FILTERED, REQUEST_ERRORS, posting_error
+from bot.posting.discord_errors import FILTERED, REQUEST_ERRORS, explain_discord_error
 from bot.posting.escaping import escape_name, escape_text
 from bot.posting.failure_notices import format_failure
 from bot.posting.render import Outgoing, render_gm_messages, render_public_messages
@@ -152,7 +152,7 @@ class WhisperPoster:
             return await self.direct_messages.send(listener_id, messages, view)
         except REQUEST_ERRORS as error:
             if getattr(error, "code", 0) in FILTERED:
-                raise posting_error(error, "a direct message") from error
+                raise explain_discord_error(error, "a direct message") from error
             notice = _UNDELIVERED.format(speaker=escape_text(turn.speaker))
             self.direct_messages.set_undelivered(listener_id, notice)
             raise PostingError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import NameNotFound, Refused, Remedy
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import addressable_names, find_nearest, spoken_names
+from bot.library.name_matching import addressable_names, find_nearest, map_spoken_names
 from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def find_part(scene: Scene, name: str) -> Part:
 
     Raises NameNotFound, which suggests the nearest names.
     """
-    spoken = spoken_names(scene.scenario.characters)
+    spoken = map_spoken_names(scene.scenario.characters)
     if character := spoken.get(normalise(name)):
         return scene.part(character)
     if several := addressable_names(scene.scenario.characters).get(normalise(name)):
@@ -178,7 +178,7 @@ def speaker_name(scene: Scene, user_id: int, display_name: str) -> str:
     if part := scene.part_of(user_id):
         return part.character
     name = sanitise_name(display_name)
-    reserved = _NARRATORS | spoken_names(scene.scenario.characters).keys()
+    reserved = _NARRATORS | map_spoken_names(scene.scenario.characters).keys()
     return f"{name} (player)" if normalise(name) in reserved else name
 
 

@@ -123,7 +123,7 @@ class GmActions:
         # A turn that had a take was heard already. Its audience stays, whatever take comes next.
         owed = [
             turn.id
-            for turn in await self._store.owed_turns(scene.id)
+            for turn in await self._store.find_owed_turns(scene.id)
             if turn.public and not turn.takes
         ]
         await self._store.set_audience(owed, moved.audience)
@@ -135,5 +135,5 @@ class GmActions:
         return await self._theatre.change(scene, change)
 
     def _wake(self, scene: Scene) -> None:
-        if running := self._theatre.running(scene.id):
+        if running := self._theatre.find_running(scene.id):
             running.runner.wake()

@@ -112,7 +112,7 @@ class SceneStore(Protocol):
         """Return up to `most` stored scenes in any state, the latest first."""
         ...
 
-    async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
+    async def find_resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
         """Return the scenes that one of these game masters can reopen in that server.
 
         These are the ended scenes of the server, and the scenes at a terminal. The latest comes
@@ -191,7 +191,7 @@ class SceneStore(Protocol):
         """Return the turn that a Discord message belongs to, as a line or as a post of a reply."""
         ...
 
-    async def owed_turns(self, scene_id: int) -> list[Turn]:
+    async def find_owed_turns(self, scene_id: int) -> list[Turn]:
         """Return the owed turns in order."""
         ...
 
@@ -316,7 +316,7 @@ class SceneStore(Protocol):
         """Bring back and return the turns that were undone together at that moment."""
         ...
 
-    async def outdated_turns(self) -> list[Turn]:
+    async def find_outdated_turns(self) -> list[Turn]:
         """Return the turns of scenes under way whose posts are out of date.
 
         The program stopped before it could show another take, or that a turn was undone.
@@ -341,7 +341,7 @@ class SceneStore(Protocol):
 class Delivery(Protocol):
     """Shows a scene to its people. Methods raise PostingError if Discord rejects a post."""
 
-    def thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
+    def show_thinking(self, scene: Scene, turn: Turn) -> AbstractAsyncContextManager[None]:
         """Return a context during which people see that the character is about to speak."""
         ...
 

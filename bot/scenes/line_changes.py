@@ -106,7 +106,7 @@ class LineChanges:
         if turn.take is not None and turn.take.raw == text and turn.take.beats == beats:
             return
         await self._store.reword_line(turn.id, text, beats)
-        running = self._theatre.running(turn.scene_id)
+        running = self._theatre.find_running(turn.scene_id)
         if not beats:
             await self._stop_answers(turn)
         elif running is not None and turn.state is TurnState.DONE:
@@ -142,7 +142,7 @@ class LineChanges:
                 *([replied.speaker] if replied else []),
             }
             names = names if address.characters or replied else []
-        new = [name for name in names if turn.heard(name) and name not in known]
+        new = [name for name in names if turn.is_heard_by(name) and name not in known]
         for name in new:
             await self._store.add_reply(
                 scene.id, name, turn.id, self._now(), heard_by=scene.audience
@@ -161,13 +161,13 @@ class LineChanges:
     async def _stop_answers(self, turn: Turn) -> None:
         """Give up the answers that are owed only to this line, and stop their generation."""
         await give_up_answers(self._store, turn)
-        if running := self._theatre.running(turn.scene_id):
+        if running := self._theatre.find_running(turn.scene_id):
             await running.runner.drop_if_not_owed()
             running.runner.restart_without(turn)
 
     async def _scene_of(self, turn: Turn) -> Scene | None:
         """Return the scene of a turn as it is now."""
-        running = self._theatre.running(turn.scene_id)
+        running = self._theatre.find_running(turn.scene_id)
         return running.scene if running else await self._store.scene(turn.scene_id)
 
     @asynccontextmanager
@@ -180,7 +180,7 @@ class LineChanges:
             yield await self._store.turn_by_message(message_id)
 
     def _lock(self, scene_id: int) -> asyncio.Lock:
-        running = self._theatre.running(scene_id)
+        running = self._theatre.find_running(scene_id)
         return running.lock if running else asyncio.Lock()
 
     async def _is_persona_post(self, turn: Turn, message_id: int) -> bool:

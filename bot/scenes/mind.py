@@ -83,7 +83,7 @@ def build_history(
     heard = [
         _convert(character, turn)
         for turn in turns
-        if turn.take is not None and turn.heard(character)
+        if turn.take is not None and turn.is_heard_by(character)
     ]
     return (*heard[:-1], *map(EnvironmentLine, notes), *heard[-1:])
 

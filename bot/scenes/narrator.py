@@ -13,7 +13,7 @@ from bot.errors import EmptyReply
 from bot.her.beats import select_public, speech
 from bot.her.reply_parser import ReplyParser
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import find_mentioned, spoken_names
+from bot.library.name_matching import find_mentioned, map_spoken_names
 from bot.library.normalise import normalise
 from bot.library.scenario import NARRATOR
 from bot.scenes import mind
@@ -80,7 +80,7 @@ def filter_narration(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
 
 
 def _is_about_people(scene: Scene, people: Sequence[str], sentence: str) -> bool:
-    names = spoken_names(scene.scenario.characters) | {
+    names = map_spoken_names(scene.scenario.characters) | {
         normalise(name): name for name in people if normalise(name)
     }
     return bool(find_mentioned(sentence, names)) or bool(_SPOKEN.search(sentence))

@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 async def give_up_answers(store: SceneStore, line: Turn) -> None:
     """Give up the replies that are owed only to this line. Others answer one line less."""
-    for answer in await store.owed_turns(line.scene_id):
+    for answer in await store.find_owed_turns(line.scene_id):
         if line.id in answer.answered and not await store.drop_answered_line(answer.id, line.id):
             await store.give_up([answer.id])

@@ -70,7 +70,7 @@ class PlayerLines:
         stage hear it. A line without words in character keeps its place in the story, because an
         edit can add words. Its text is not stored.
         """
-        if (running := self._theatre.running(scene.id)) is None:
+        if (running := self._theatre.find_running(scene.id)) is None:
             return False
         speaker = cast.speaker_name(running.scene, line.author_id, line.display_name)
         if not (beats := parse_line(line.text, speaker)):

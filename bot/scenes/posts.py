@@ -104,7 +104,7 @@ class Posts(Protocol):
         """Return a turn's posts in the channel's order."""
         ...
 
-    async def stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
+    async def find_stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
         """Return those of these messages that are stored as posts of any turn."""
         ...
 

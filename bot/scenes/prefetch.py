@@ -62,7 +62,7 @@ async def predict_prefix(
     """
     fitted = await generator.fit_prompt(scene, character, story)
     left_out = {turn.id for turn in fitted.left_out}
-    kept = [turn for turn in story if turn.heard(character) and turn.id not in left_out]
+    kept = [turn for turn in story if turn.is_heard_by(character) and turn.id not in left_out]
     with_line = prompt_builder.build_prompt(
         scene.scenario,
         character,

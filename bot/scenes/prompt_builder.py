@@ -120,7 +120,7 @@ async def fit_prompt(
     no room.
     """
     budget = engine.info.context - room
-    turns = [turn for turn in turns if turn.heard(character)]
+    turns = [turn for turn in turns if turn.is_heard_by(character)]
     last = max(0, len(turns) - 1)
     first = _first_worth_counting(turns, budget)
     while True:

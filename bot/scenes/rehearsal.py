@@ -12,7 +12,7 @@ from bot.engine.reproducible_engine import ReproducibleEngine
 from bot.errors import UserInputError
 from bot.her.player_text import parse_player_text
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import spoken_names
+from bot.library.name_matching import map_spoken_names
 from bot.library.normalise import normalise
 from bot.scenes import cast
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
@@ -70,7 +70,7 @@ class Rehearsal:
 
         Text between asterisks is an action. Raises UserInputError if the line is empty.
         """
-        names = spoken_names(self._scene.scenario.characters)
+        names = map_spoken_names(self._scene.scenario.characters)
         name = names.get(normalise(speaker)) or sanitise_name(speaker)
         beats: Sequence[PublicBeat] = parse_player_text(text, name)
         if not beats:

@@ -70,7 +70,7 @@ def _remove_others(part: Part, by: int) -> Part:
 
 async def _owes_the_channel(store: SceneStore, scene: Scene) -> bool:
     """Return whether a reply is owed that does not answer a line from a terminal."""
-    for turn in await store.owed_turns(scene.id):
+    for turn in await store.find_owed_turns(scene.id):
         answered = [await store.turn(number) for number in turn.answered]
         if not any(line is not None and (line.message_id or 0) < 0 for line in answered):
             return True

@@ -52,7 +52,7 @@ class RevealPolicy:
         """Return the destination of private beats of this kind."""
         return self.planning if kind is BeatKind.PLANNING else self.thoughts
 
-    def toggled(self, kind: BeatKind) -> RevealPolicy:
+    def toggle(self, kind: BeatKind) -> RevealPolicy:
         """Return the policy with this kind public if it was private, and private if it was public.
 
         Private means the game masters'.

@@ -166,7 +166,7 @@ class Runner:
         if (
             generation is not None
             and changed.id < generation.turn.id
-            and changed.heard(generation.turn.speaker)
+            and changed.is_heard_by(generation.turn.speaker)
             and self._can_restart(generation)
         ):
             generation.drop()
@@ -194,7 +194,9 @@ class Runner:
         while self._wanted:
             self._wanted = False
             try:
-                for turn in await retry_until_done(self._owed, f"Scene {self._scene().id}"):
+                for turn in await retry_until_done(
+                    self._find_owed_turns, f"Scene {self._scene().id}"
+                ):
                     if self._scene().state is SceneState.PLAYING:
                         await self._process(turn)
                 if not self._wanted and (name := await self._choose_volunteer()):
@@ -203,8 +205,8 @@ class Runner:
             except AsideError as error:
                 _log.error("Scene %d stops until the next line: %s", self._scene().id, error)
 
-    async def _owed(self) -> list[Turn]:
-        return await self._store.owed_turns(self._scene().id)
+    async def _find_owed_turns(self) -> list[Turn]:
+        return await self._store.find_owed_turns(self._scene().id)
 
     async def _choose_volunteer(self) -> str | None:
         """Return the character that speaks without being addressed, if any.
@@ -301,7 +303,7 @@ class Runner:
             for earlier in await self._store.turns(turn.scene_id)
             if earlier.id < turn.id and earlier.state is TurnState.DONE
         ]
-        async with self._delivery.thinking(self._scene(), turn):
+        async with self._delivery.show_thinking(self._scene(), turn):
             return await self._generate_after(turn, story)
 
     async def _generate_after(self, turn: Turn, story: Sequence[Turn]) -> GeneratedReply:

@@ -49,7 +49,7 @@ class RunningScenes:
         scene_id = self._id_by_channel.get(channel_id)
         return None if scene_id is None else self._by_id[scene_id].scene
 
-    def running(self, scene_id: int) -> RunningScene | None:
+    def find_running(self, scene_id: int) -> RunningScene | None:
         """Return a scene with its runner and its lock, if it is under way."""
         return self._by_id.get(scene_id)
 

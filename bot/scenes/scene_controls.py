@@ -49,7 +49,7 @@ class SceneControls:
         unpaused = await self._scenes.change(
             scene, lambda now: replace(now, state=SceneState.PLAYING)
         )
-        if running := self._scenes.running(scene.id):
+        if running := self._scenes.find_running(scene.id):
             running.runner.wake()
         return unpaused
 
@@ -59,7 +59,7 @@ class SceneControls:
         Undone turns can't be restored afterwards, and a reply that is being generated is cancelled.
         """
         require_gm(scene, by)
-        running = self._scenes.running(scene.id)
+        running = self._scenes.find_running(scene.id)
         if running is None:
             raise Refused("That scene has ended.")
         async with running.lock:
@@ -75,7 +75,7 @@ class SceneControls:
 
         def set_destination(now: Scene) -> Scene:
             if destination is None:
-                return replace(now, reveal=now.reveal.toggled(kind))
+                return replace(now, reveal=now.reveal.toggle(kind))
             return replace(now, reveal=now.reveal.with_destination(kind, destination))
 
         return await self._scenes.change(scene, set_destination)
@@ -87,7 +87,7 @@ class SceneControls:
     async def join(self, scene: Scene, user_id: int, name: str) -> Scene:
         """Give a character to this user. Raises NameNotFound and Refused."""
         joined = await self._scenes.change(scene, lambda now: cast.join(now, user_id, name))
-        if running := self._scenes.running(scene.id):
+        if running := self._scenes.find_running(scene.id):
             running.runner.prefetch_minds()
         return joined
 

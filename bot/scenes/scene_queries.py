@@ -52,7 +52,7 @@ class SceneQueries:
         turns = [
             turn
             for turn in await self._store.turns(scene.id)
-            if turn.state is TurnState.DONE and turn.heard(character)
+            if turn.state is TurnState.DONE and turn.is_heard_by(character)
         ]
         notes = await self._store.notes(scene.id)
         return turns, [note.text for note in notes if note.concerns(character)]
@@ -100,4 +100,4 @@ class SceneQueries:
         The latest comes first. Whoever runs the program is also `AT_TERMINAL`, the person at the
         terminal.
         """
-        return await self._store.resting_scenes(guild_id, people)
+        return await self._store.find_resting_scenes(guild_id, people)

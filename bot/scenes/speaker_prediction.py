@@ -15,7 +15,7 @@ from bot.engine.protocol import Sampling
 from bot.errors import EngineError
 from bot.her.beats import select_public
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import find_mentioned, spoken_names
+from bot.library.name_matching import find_mentioned, map_spoken_names
 from bot.library.normalise import normalise
 from bot.scenes.questions import Question, ask_engine, describe_latest
 from bot.scenes.turn import TurnKind
@@ -127,7 +127,7 @@ def parse_speaker(answer: str, moment: Moment) -> str | None:
     If the answer is more than a name, the first name in it counts.
     """
     on_stage = [part.character for part in moment.on_stage]
-    spoken = spoken_names([moment.scene.character(name) for name in on_stage])
+    spoken = map_spoken_names([moment.scene.character(name) for name in on_stage])
     spoken |= {normalise(sanitise_name(name)): name for name in on_stage}
     spoken.setdefault(normalise(NOBODY), NOBODY)
     if whole := spoken.get(normalise(answer.strip(" \n.:*\"'-"))):
@@ -168,7 +168,7 @@ def _list_mentioned(moment: Moment) -> tuple[str, ...]:
     if last is None or last.take is None:
         return ()
     words = " ".join(beat.text for beat in select_public(last.take.beats))
-    return find_mentioned(words, spoken_names(moment.scene.scenario.characters))
+    return find_mentioned(words, map_spoken_names(moment.scene.scenario.characters))
 
 
 def _count_silent_turns(moment: Moment, name: str) -> int:

@@ -187,7 +187,7 @@ class StoryEvents:
             character = _require_lendable(part)
             if part.rests:
                 raise Refused(f"{character} rests.", Remedy.WAKE_CHARACTER)
-            owed = await self._store.owed_turns(scene.id)
+            owed = await self._store.find_owed_turns(scene.id)
             if any(turn.speaker == character and turn.public for turn in owed):
                 raise Refused(f"{character} is already about to speak.")
             await self._store.add_reply(
@@ -226,14 +226,14 @@ class StoryEvents:
             if hidden := await self._store.turn(turn.id):  # some of its parts may be posted
                 with suppress(PostingError):
                     await self._delivery.cover(scene, hidden)
-            owed = await self._store.owed_turns(scene.id)
+            owed = await self._store.find_owed_turns(scene.id)
             await self._store.give_up([one.id for one in owed if turn.id in one.answered])
             raise
 
     @asynccontextmanager
     async def _lock_playing(self, scene: Scene) -> AsyncIterator[RunningScene]:
         """Yield the scene under its lock. Raise Refused if it has ended or is paused."""
-        running = self._theatre.running(scene.id)
+        running = self._theatre.find_running(scene.id)
         if running is None:
             raise Refused("That scene has ended.")
         async with running.lock:

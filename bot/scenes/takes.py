@@ -163,8 +163,8 @@ class Takes:
 
     async def align_all(self) -> None:
         """Correct the posts that the program could not update before it stopped."""
-        for turn in await self._store.outdated_turns():
-            if running := self._theatre.running(turn.scene_id):
+        for turn in await self._store.find_outdated_turns():
+            if running := self._theatre.find_running(turn.scene_id):
                 try:
                     await self.align(running.scene, turn.id)
                 except PostingError as error:

@@ -89,7 +89,7 @@ class Theatre(RunningScenes):
         """
         if not moderates:
             require_gm(scene, by)
-        if running := self.running(scene.id):
+        if running := self.find_running(scene.id):
             await running.runner.stop()
         await self._give_up_owed(scene)
         ended = await self.change(scene, lambda now: replace(now, state=SceneState.ENDED))
@@ -100,7 +100,7 @@ class Theatre(RunningScenes):
 
     async def discard(self, scene: Scene) -> None:
         """Delete a scene whose start failed, so that nothing of it is left."""
-        if running := self.running(scene.id):
+        if running := self.find_running(scene.id):
             await running.runner.stop()
         self.remove(scene)
         await self._store.delete_scene(scene.id)
@@ -158,7 +158,7 @@ class Theatre(RunningScenes):
 
     async def _give_up_owed(self, scene: Scene) -> None:
         """Give up every owed turn and remove the visible part of an unfinished reply."""
-        owed = [turn.id for turn in await self._store.owed_turns(scene.id)]
+        owed = [turn.id for turn in await self._store.find_owed_turns(scene.id)]
         await self._store.give_up(owed)
         for turn_id in owed:
             if turn := await self._store.turn(turn_id):

@@ -83,6 +83,6 @@ class Turn:
         """The ids of the turns that this one answers, in order."""
         return (*((self.answers_id,) if self.answers_id else ()), *self.also_answers)
 
-    def heard(self, character: str) -> bool:
+    def is_heard_by(self, character: str) -> bool:
         """Return whether this character's mind has the turn. It always has the character's own."""
         return self.heard_by is None or character in self.heard_by or character == self.speaker

@@ -24,7 +24,7 @@ async def require_turn(
     answers. A muted person has no rights.
     """
     turn = await store.turn(turn_id)
-    running = scenes.running(turn.scene_id) if turn else None
+    running = scenes.find_running(turn.scene_id) if turn else None
     if turn is None or running is None:
         raise Refused(SCENE_GONE)
     require_not_muted(running.scene, by)
@@ -52,7 +52,7 @@ async def require_current_button(
     A new database counts ids from 1 again, but the buttons of the old one stay on Discord.
     """
     turn = await store.turn(turn_id)
-    running = scenes.running(turn.scene_id) if turn else None
+    running = scenes.find_running(turn.scene_id) if turn else None
     if turn is None or running is None:
         raise Refused(SCENE_GONE)
     shown = await store.turn_by_message(message_id) if message_id else turn

@@ -92,7 +92,7 @@ class Undo:
 
     async def unhide(self, scene_id: int, moment: int | None, by: int) -> Undone:
         """Restore the turns that were undone at that moment, by default the latest ones."""
-        running = self._theatre.running(scene_id)
+        running = self._theatre.find_running(scene_id)
         if running is None:
             raise Refused(SCENE_GONE)
         require_gm(running.scene, by)
@@ -110,7 +110,7 @@ class Undo:
 
         Raises PostingError.
         """
-        if running := self._theatre.running(undone.scene.id):
+        if running := self._theatre.find_running(undone.scene.id):
             for turn in undone.turns:
                 await running.runner.wait_for_delivery(turn.id)
         latest_first = undone.turns[0].state is TurnState.HIDDEN

@@ -123,7 +123,7 @@ class Database:
         stays usable. If a task is cancelled during the commit, it can't know whether the commit
         happened. The same is true after a crash.
         """
-        async with self.reading() as transaction:
+        async with self.read() as transaction:
             if await asyncio.to_thread(_identify, self.path) != self._file:
                 raise sqlite_errors.describe_vanished_file(self.path)
             try:
@@ -135,7 +135,7 @@ class Database:
                 raise
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[Transaction]:
+    async def read(self) -> AsyncIterator[Transaction]:
         """Read while no transaction runs, so that several queries see the same state.
 
         Raise StoreError.
@@ -152,11 +152,11 @@ class Database:
         """Move all changes into the main file, so that deleted data doesn't survive in the
         write-ahead log.
         """
-        async with self.reading() as reading:
+        async with self.read() as reading:
             await reading.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def _prepare(self) -> None:
-        async with self.reading() as reading:
+        async with self.read() as reading:
             for pragma in _PRAGMAS:
                 await reading.execute(f"PRAGMA {pragma}")
         # Fail now, not at the first line, if Aside may not write here.

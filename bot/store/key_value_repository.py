@@ -10,7 +10,7 @@ class KeyValueRepository(Repository):
 
     async def fact(self, name: str) -> str | None:
         """Return the value stored under `name`, or None."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             found: str | None = await reading.value("SELECT value FROM facts WHERE name = ?", name)
             return found
 

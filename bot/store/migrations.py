@@ -247,7 +247,7 @@ async def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIO
     Aside wrote the database or if a migration fails. After a failure the database is as the last
     complete migration left it.
     """
-    async with database.reading() as reading:
+    async with database.read() as reading:
         version: int = await reading.value("PRAGMA user_version")
     if version > len(migrations):
         raise sqlite_errors.describe_newer_schema(database.path, version, len(migrations))
@@ -275,7 +275,7 @@ async def _step(database: Database, number: int, migration: Migration) -> None:
 
 
 async def _foreign_keys(database: Database, switch: str) -> None:
-    async with database.reading() as reading:
+    async with database.read() as reading:
         await reading.execute(f"PRAGMA foreign_keys = {switch}")
 
 
@@ -284,7 +284,7 @@ async def _copy(database: Database, target: Path) -> None:
         await asyncio.to_thread(_empty_private_file, target)
     except OSError as error:
         raise sqlite_errors.describe_os_error(error, target) from error
-    async with database.reading() as reading:
+    async with database.read() as reading:
         await reading.execute("VACUUM INTO ?", str(target))
 
 

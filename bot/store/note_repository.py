@@ -33,7 +33,7 @@ class NoteRepository(Repository):
 
     async def notes(self, scene_id: int) -> list[Note]:
         """Return a scene's standing notes, oldest first."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM notes WHERE scene_id = ? ORDER BY id", scene_id
             )

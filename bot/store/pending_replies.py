@@ -67,11 +67,11 @@ async def merge_owed_reply(transaction: Transaction, owed: OwedReply, begun: int
         return await store_owed_reply(transaction, owed)
     for row in earlier:
         await transaction.execute("UPDATE turns SET state = 'hidden' WHERE id = ?", row["id"])
-    answered = [answer for row in earlier for answer in _answered(row)]
+    answered = [answer for row in earlier for answer in _list_answered_lines(row)]
     return await _insert(transaction, owed, answered, earlier[0]["created_at"])
 
 
-def _answered(row: Row) -> list[int]:
+def _list_answered_lines(row: Row) -> list[int]:
     return [
         *([row["answers_id"]] if row["answers_id"] else ()),
         *json.loads(row["also_answers"] or "[]"),
@@ -103,7 +103,7 @@ async def drop_answered_line(transaction: Transaction, turn_id: int, line_id: in
     Return whether it still answers others.
     """
     row = await transaction.row("SELECT * FROM turns WHERE id = ?", turn_id)
-    left = [answer for answer in _answered(row) if answer != line_id] if row else []
+    left = [answer for answer in _list_answered_lines(row) if answer != line_id] if row else []
     if left:
         await transaction.execute(
             "UPDATE turns SET answers_id = ?, also_answers = ? WHERE id = ?",
@@ -118,7 +118,7 @@ async def give_up_answers_to(transaction: Transaction, author_id: int) -> None:
     """Give up the replies that are owed only to this person's lines."""
     lines = set(await transaction.ids("SELECT id FROM turns WHERE author_id = ?", author_id))
     for row in await transaction.rows("SELECT * FROM turns WHERE state = 'thinking'"):
-        theirs = [line for line in _answered(row) if line in lines]
+        theirs = [line for line in _list_answered_lines(row) if line in lines]
         if theirs and not all(
             [await drop_answered_line(transaction, row["id"], one) for one in theirs]
         ):

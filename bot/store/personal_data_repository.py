@@ -37,7 +37,7 @@ class PersonalDataRepository(Repository):
 
         Includes undone lines, and replies that the person rewrote as game master.
         """
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT scenes.guild_id, scenes.channel_id, scene_id, message_id, speaker, "
                 "created_at, raw FROM (SELECT scene_id, message_id, speaker, created_at, "

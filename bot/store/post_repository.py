@@ -36,7 +36,7 @@ class PostRepository(Repository):
 
     async def posts(self, turn_id: int) -> list[Post]:
         """Return a turn's posted messages, oldest first."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM posts WHERE turn_id = ? ORDER BY message_id", turn_id
             )
@@ -44,7 +44,7 @@ class PostRepository(Repository):
 
     async def posts_with_controls(self, channel_id: int) -> list[Post]:
         """Return the posts in a channel that carry the buttons of the latest reply."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM posts WHERE channel_id = ? AND controls", channel_id
             )
@@ -56,7 +56,7 @@ class PostRepository(Repository):
         These are the narrations and whispers they gave through Aside and, in ended scenes, the
         replies they rewrote.
         """
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT posts.*, scenes.guild_id, scenes.parent_id, scenes.channel_id AS "
                 "stage FROM posts JOIN turns ON turns.id = posts.turn_id JOIN scenes ON "
@@ -67,9 +67,9 @@ class PostRepository(Repository):
             )
         return [(_place(row), _post(row)) for row in rows]
 
-    async def stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
+    async def find_stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
         """Return the ids among `message_ids` that are stored as posts."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT message_id FROM posts WHERE message_id IN (SELECT value FROM json_each(?))",
                 json.dumps(list(message_ids)),
@@ -78,7 +78,7 @@ class PostRepository(Repository):
 
     async def last_message_before(self, turn_id: int) -> int:
         """Return the highest message id stored for the scene before this turn, or 0."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT max(earlier.message_id) FROM turns AS earlier JOIN turns AS this ON "
                 "this.id = ? WHERE earlier.scene_id = this.scene_id AND earlier.id < this.id",
@@ -88,7 +88,7 @@ class PostRepository(Repository):
 
     async def newest_turn(self) -> int:
         """Return the id of the turn stored last, whatever its state, or 0."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT seq FROM sqlite_sequence WHERE name = 'turns'"
             )
@@ -101,7 +101,7 @@ class PostRepository(Repository):
 
     async def webhooks(self, channel_id: int) -> list[PersonaWebhook]:
         """Return the webhooks made for that channel, the shared one first."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM webhooks WHERE channel_id = ? ORDER BY character IS NOT NULL, id",
                 channel_id,

@@ -81,10 +81,10 @@ async def read_turn(reading: Transaction, turn_id: int) -> Turn:
     """Return one turn. Raise StoreError if it is gone."""
     for turn in await read_turns(reading, [turn_id]):
         return turn
-    raise missing_turn(turn_id)
+    raise explain_missing_turn(turn_id)
 
 
-def missing_turn(turn_id: int) -> StoreError:
+def explain_missing_turn(turn_id: int) -> StoreError:
     """Return the error for a deleted turn."""
     return StoreError(f"Turn {turn_id} was deleted.")
 

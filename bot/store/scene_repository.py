@@ -83,9 +83,9 @@ class SceneRepository(Repository):
                 "DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)"
             )
 
-    async def unused_roles(self, guild_id: int) -> list[int]:
+    async def find_unused_roles(self, guild_id: int) -> list[int]:
         """Return the ids of a server's roles that only ended scenes still have."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             return await reading.ids(
                 "SELECT DISTINCT role_id FROM parts JOIN scenes ON scenes.id = scene_id"
                 " WHERE guild_id = ? AND role_id IS NOT NULL GROUP BY role_id"
@@ -131,26 +131,26 @@ class SceneRepository(Repository):
 
     async def open_scenes(self) -> list[Scene]:
         """Return every scene that has not ended."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             return await self._scenes(
                 reading, "SELECT * FROM scenes WHERE state <> 'ended' ORDER BY id"
             )
 
     async def latest_scenes(self, most: int) -> list[Scene]:
         """Return the newest `most` scenes in any state, latest first."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             return await self._scenes(
                 reading, "SELECT * FROM scenes ORDER BY id DESC LIMIT ?", most
             )
 
-    async def resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
+    async def find_resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
         """Return the scenes that one of these game masters can continue in that server, latest
         first.
 
         These are scenes of the server or of a terminal that have ended, and all scenes at a
         terminal.
         """
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             return await self._scenes(
                 reading,
                 "SELECT * FROM scenes WHERE guild_id IN (?, ?) AND (state = 'ended' OR "
@@ -163,7 +163,7 @@ class SceneRepository(Repository):
 
     async def scene(self, scene_id: int) -> Scene | None:
         """Return one scene in any state, or None."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             return next(
                 iter(await self._scenes(reading, "SELECT * FROM scenes WHERE id = ?", scene_id)),
                 None,

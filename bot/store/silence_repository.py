@@ -25,7 +25,7 @@ class SilenceRepository(Repository):
     async def silences_at(self, scene_id: int, moment: datetime) -> Silences:
         """Return the silences that a scene had at that moment."""
         at = to_microseconds(moment)
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT kind, subject FROM silences WHERE scene_id = ? AND since <= ?"
                 " AND (until IS NULL OR until > ?)",

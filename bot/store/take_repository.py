@@ -178,7 +178,7 @@ class TakeRepository(Repository):
         """Return the time of the last undo that is not restored, in microseconds since 1970, or
         None.
         """
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
             )
@@ -197,12 +197,12 @@ class TakeRepository(Repository):
             )
             return await read_turns(transaction, ids)
 
-    async def outdated_turns(self) -> list[Turn]:
+    async def find_outdated_turns(self) -> list[Turn]:
         """Return turns of scenes under way whose posts are out of date after a crash.
 
         Their posts show another take than the current one, or an undone turn.
         """
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT DISTINCT turns.id FROM turns JOIN scenes ON scenes.id = "
                 "turns.scene_id JOIN posts ON posts.turn_id = turns.id AND posts.purpose = "

@@ -18,7 +18,7 @@ from bot.store.pending_replies import (
     store_owed_reply,
 )
 from bot.store.repository import Repository, id_list
-from bot.store.rows import add_beats, add_take, missing_turn, read_turn, read_turns
+from bot.store.rows import add_beats, add_take, explain_missing_turn, read_turn, read_turns
 from bot.store.silence_repository import silence_the_past
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class TurnRepository(Repository):
 
     async def turns(self, scene_id: int) -> list[Turn]:
         """Return the turns of the story in order, without hidden ones and lines without words."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND state <> 'hidden' AND NOT"
                 " (kind = 'line' AND NOT EXISTS"
@@ -116,12 +116,12 @@ class TurnRepository(Repository):
 
     async def turn(self, turn_id: int) -> Turn | None:
         """Return one turn in any state."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             return next(iter(await read_turns(reading, [turn_id])), None)
 
-    async def owed_turns(self, scene_id: int) -> list[Turn]:
+    async def find_owed_turns(self, scene_id: int) -> list[Turn]:
         """Return the turns that are thinking, in order."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking'", scene_id
             )
@@ -129,7 +129,7 @@ class TurnRepository(Repository):
 
     async def failures_without_notice(self, scene_id: int) -> list[Turn]:
         """Return the failed public turns of a scene whose failure the channel does not show."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND state = 'failed' AND kind <> 'whisper'"
                 " AND NOT EXISTS (SELECT 1 FROM posts WHERE posts.turn_id = turns.id"
@@ -140,7 +140,7 @@ class TurnRepository(Repository):
 
     async def last_message_id(self, scene_id: int) -> int | None:
         """Return the highest id of a message that the scene has heard or ignored."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT last_message_id FROM scenes WHERE id = ?", scene_id
             )
@@ -158,13 +158,13 @@ class TurnRepository(Repository):
         shown by the messages that they were copied from. Turns that left the story for good don't
         count.
         """
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows(_SHOWN_MESSAGES, scene_id, scene_id, most)
         return sorted(ShownMessage(row["message_id"], row["channel_id"]) for row in rows)
 
     async def copies_of(self, turn_id: int) -> list[Turn]:
         """Return the copies of a turn in branches."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             ids = await reading.ids("SELECT id FROM turns WHERE source_id = ?", turn_id)
             return await read_turns(reading, ids)
 
@@ -206,7 +206,7 @@ class TurnRepository(Repository):
         """Return the turn that a Discord message belongs to: a person's line, or any post of a
         reply.
         """
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE message_id = ? UNION SELECT turn_id FROM posts "
                 "WHERE message_id = ?",
@@ -223,7 +223,7 @@ class TurnRepository(Repository):
         async with self._database.transaction() as transaction:
             take_id = await transaction.value("SELECT take_id FROM turns WHERE id = ?", turn_id)
             if take_id is None:
-                raise missing_turn(turn_id)
+                raise explain_missing_turn(turn_id)
             await transaction.execute("UPDATE takes SET raw = ? WHERE id = ?", text, take_id)
             await transaction.execute("DELETE FROM beats WHERE take_id = ?", take_id)
             await add_beats(transaction, take_id, beats)

@@ -11,7 +11,7 @@ class UnreachablePeopleRepository(Repository):
 
     async def unreachable_people(self) -> list[UnreachablePerson]:
         """Return everyone whom the last direct message did not reach."""
-        async with self._database.reading() as reading:
+        async with self._database.read() as reading:
             rows = await reading.rows("SELECT * FROM unreachable")
         return [
             UnreachablePerson(row["user_id"], Obstacle(row["obstacle"]), bool(row["notified"]))

@@ -116,12 +116,12 @@ class Chat:
         running = self._running
         await running.runner.stop()
         if not running.scene.place.at_terminal:
-            owed = await self._services.store.owed_turns(running.scene.id)
+            owed = await self._services.store.find_owed_turns(running.scene.id)
             await self._services.store.give_up([turn.id for turn in owed])
 
     @property
     def _running(self) -> RunningScene:
-        running = self._services.theatre.running(self._seat.scene_id)
+        running = self._services.theatre.find_running(self._seat.scene_id)
         assert running is not None  # noqa: S101 - only this person can end it
         return running
 

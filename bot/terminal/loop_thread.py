@@ -56,7 +56,7 @@ class LoopThread:
         return outcome.result()
 
     @contextmanager
-    def entered(self, context: AbstractAsyncContextManager[T]) -> Iterator[T]:
+    def enter(self, context: AbstractAsyncContextManager[T]) -> Iterator[T]:
         """Enter an async context on the loop. Leave it even if another Ctrl-C comes."""
         entered = self.run(_coroutine(context.__aenter__()))
         try:

@@ -38,7 +38,7 @@ class TerminalDelivery:
         """The number of notices shown so far."""
 
     @asynccontextmanager
-    async def thinking(self, _scene: Scene, turn: Turn) -> AsyncIterator[None]:
+    async def show_thinking(self, _scene: Scene, turn: Turn) -> AsyncIterator[None]:
         """Show that a character is thinking until its first words arrive."""
         self._printer = TurnPrinter(self._screen, turn.speaker)
         self._screen.notice(f"{turn.speaker} is thinking …")

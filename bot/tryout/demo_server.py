@@ -98,7 +98,7 @@ class DemoServer:
                     *(self._place(thread, person) for thread in threads),
                 ]
         talk = self._talk(person)
-        return [*found, DemoChannel(talk.id, _BOT, "dm", self._seen(talk.id, person))]
+        return [*found, DemoChannel(talk.id, _BOT, "dm", self._count_messages(talk.id, person))]
 
     def channel(
         self, person: DemoPerson, place_id: int
@@ -143,12 +143,14 @@ class DemoServer:
 
     def _place(self, channel: Channel, person: DemoPerson) -> DemoChannel:
         kind = "channel" if channel.parent_id is None else "thread"
-        return DemoChannel(channel.id, channel.name or "", kind, self._seen(channel.id, person))
+        return DemoChannel(
+            channel.id, channel.name or "", kind, self._count_messages(channel.id, person)
+        )
 
     def _talk(self, person: DemoPerson) -> ChannelHandle:
         return person.member.user.dm_channel
 
-    def _seen(self, place_id: int, person: DemoPerson) -> int:
+    def _count_messages(self, place_id: int, person: DemoPerson) -> int:
         return sum(
             message.visible_to(person.id)
             for message in self._backend.messages.get(place_id, {}).values()

@@ -53,7 +53,7 @@ async def take_step(step: str, path: GuidedTour, demo: DemoServer) -> None:
     await steps[step]()
 
 
-def completed_steps(discord: LiveDiscord, demo: DemoServer) -> list[str]:
+def find_completed_steps(discord: LiveDiscord, demo: DemoServer) -> list[str]:
     """Return the steps that have been completed in any way."""
     messages = demo.messages()
     people = {person.id for person in demo.people}

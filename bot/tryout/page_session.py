@@ -81,7 +81,7 @@ class PageSession:
                 "warning": info.warning,
             },
             "menus": self._demo.menus(),
-            "done": guided_tour.completed_steps(self._discord, self._demo),
+            "done": guided_tour.find_completed_steps(self._discord, self._demo),
             "path": asdict(self._path),
         }
 

@@ -81,11 +81,11 @@ class Source(Protocol):
         """
         ...
 
-    def done_with(self, name: str) -> None:
+    def release_shard(self, name: str) -> None:
         """Release a shard that is no longer needed."""
         ...
 
-    def finished(self) -> None:
+    def release_all(self) -> None:
         """Release everything."""
         ...
 
@@ -113,10 +113,10 @@ class LocalSource:
         """Return the path of a file."""
         return self._folder / name
 
-    def done_with(self, name: str) -> None:
+    def release_shard(self, name: str) -> None:
         """Keep the shard."""
 
-    def finished(self) -> None:
+    def release_all(self) -> None:
         """Keep all files."""
 
 
@@ -147,11 +147,11 @@ class HubSource:
         )
         return path
 
-    def done_with(self, name: str) -> None:
+    def release_shard(self, name: str) -> None:
         """Delete the shard."""
         (self._folder / name).unlink(missing_ok=True)
 
-    def finished(self) -> None:
+    def release_all(self) -> None:
         """Delete all downloads."""
         shutil.rmtree(self._all, ignore_errors=True)
 
@@ -184,7 +184,7 @@ class Build:
                 "repository or folder with safetensors."
             )
         self.dimensions = Dimensions.of_config(read_json(source.get("config.json")), source.name)
-        self._shards = self._listed()
+        self._shards = self._list_shards()
 
     @cached_property
     def needs(self) -> Needs:
@@ -219,17 +219,17 @@ class Build:
             ) from error
 
     def _run(self, told: BuildProgress) -> Path:
-        if not _whole(self._target):
+        if not _is_whole(self._target):
             self._make(told)
         if hashes.load_sha256(self._target) is None:
             told.step("Computing the checksum")
             hashes.save_sha256(self._target, hashes.sha256(self._target, told.progress))
-        self._source.finished()
+        self._source.release_all()
         return self._target
 
     def _make(self, told: BuildProgress) -> None:
         hashes.delete_sha256(self._target)
-        if not _whole(self._plain):
+        if not _is_whole(self._plain):
             self._convert(told)
         if self._plain != self._target:
             require_space(
@@ -267,13 +267,13 @@ class Build:
         )
         for number, name in enumerate(self._shards, 1):
             if name not in conversion.done:
-                shard = self._fetched(number, told)
+                shard = self._fetch_shard(number, told)
                 told.step(f"Converting shard {number} of {len(self._shards)}")
                 conversion.take(shard, told.progress)
-            self._source.done_with(name)
+            self._source.release_shard(name)
         conversion.finish()
 
-    def _fetched(self, number: int, told: BuildProgress) -> Path:
+    def _fetch_shard(self, number: int, told: BuildProgress) -> Path:
         return self._source.get(
             self._shards[number - 1], told, f"Downloading shard {number} of {len(self._shards)}"
         )
@@ -286,11 +286,11 @@ class Build:
             return self._quantisation  # type: ignore[return-value] # the constant holds exactly these
         if kind := read_started_type(self._plain, self._source.version):
             return kind
-        shard = self._fetched(1, told)
+        shard = self._fetch_shard(1, told)
         matrices = [tensor for tensor in read_shard(shard).values() if len(tensor.shape) > 1]
         return read_float_type(shard, matrices[0]) if matrices else "BF16"
 
-    def _listed(self) -> tuple[str, ...]:
+    def _list_shards(self) -> tuple[str, ...]:
         if INDEX not in self._files:
             return find_single_shard(self._files, self._source.name)
         shards = list_indexed_shards(read_json(self._source.get(INDEX)), self._source.name)
@@ -302,7 +302,7 @@ class Build:
         return shards
 
 
-def _whole(path: Path) -> bool:
+def _is_whole(path: Path) -> bool:
     try:
         gguf_reader.check_model(path)
     except ModelFileError:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from bot.documents import read_document
 from bot.errors import DocumentError
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 from bot.weights.dimensions import Dimensions  # noqa: TC001 - pydantic needs it at run time
 from bot.weights.quantisation import QUANTISATIONS
 
@@ -116,7 +116,7 @@ def load_catalogue(
 
     Raise DocumentError.
     """
-    files = sorted((folder or shipped_folder("models")).glob("*.yaml"))
+    files = sorted((folder or find_shipped_folder("models")).glob("*.yaml"))
     files += sorted(added.glob("*.yaml")) if added else []
     entries = (read_document(path, CatalogueEntry, DocumentError) for path in files)
     return {entry.name: entry for entry in entries}

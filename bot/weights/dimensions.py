@@ -90,13 +90,11 @@ class Dimensions(BaseModel):
                 f"The config.json of {whose} can't be used, because {wrong} is missing or "
                 "wrong. Download it again."
             ) from error
-        return found.checked(whose)
+        found.require_supported(whose)
+        return found
 
-    def checked(self, whose: str) -> Dimensions:
-        """Return these dimensions.
-
-        Raise WeightsError if the model needs features that the converter lacks.
-        """
+    def require_supported(self, whose: str) -> None:
+        """Raise WeightsError if the model needs features that the converter lacks."""
         if self.attention_bias:
             raise WeightsError(
                 f"{whose} has biases in its attention, which are not supported. Published "
@@ -107,7 +105,6 @@ class Dimensions(BaseModel):
                 f"{whose} scales its context with {self.scaling_kind!r}, which is not "
                 f"supported. Supported: {', '.join(sorted(_SCALING_KINDS))}."
             )
-        return self
 
     @property
     def scaling_kind(self) -> str:

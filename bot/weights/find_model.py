@@ -11,7 +11,7 @@ from rapidfuzz import process
 
 from bot.errors import ModelFileError, NameNotFound
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, load_catalogue
-from bot.weights.installed import added_folder, find_files, weights_folder
+from bot.weights.installed import find_added_folder, find_files, weights_folder
 from bot.weights.paths import HubFile, find_stored, read_model_name
 from bot.weights.quantisation import require_quantisation
 
@@ -85,7 +85,7 @@ def find_entry(model: str, folder: Path | None = None) -> tuple[CatalogueEntry, 
     the nearest names, or UserInputError for an unknown quantisation.
     """
     name, colon, quantisation = read_model_name(model).removeprefix("hf:").partition(":")
-    entries = load_catalogue(added=added_folder(folder or weights_folder()))
+    entries = load_catalogue(added=find_added_folder(folder or weights_folder()))
     entry = next((one for one in entries.values() if one.is_called(name)), None)
     if entry is None:
         near = [

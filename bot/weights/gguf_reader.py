@@ -276,7 +276,7 @@ class _Header:
                 f"The model file {self._path} has GGUF version {version}, which is not supported."
             )
         if max(tensor_count, value_count) > self._size:
-            raise self._broken()
+            raise self._explain_broken_header()
         values: dict[str, Value] = {}
         lengths: dict[str, int] = {}
         for _ in range(value_count):
@@ -320,28 +320,28 @@ class _Header:
 
     def _scalar(self, kind: int) -> Value:
         if kind not in _SCALARS:
-            raise self._broken()
+            raise self._explain_broken_header()
         value: Value = self._unpack(_SCALARS[kind])[0]
         return value
 
     def _skip_array(self) -> int:
         kind, count = self._unpack("<IQ")
         if count > _LARGEST_COUNT:
-            raise self._broken()
+            raise self._explain_broken_header()
         if kind in _SCALARS:
             self._file.seek(count * struct.calcsize(_SCALARS[kind]), 1)
         elif kind == _STRING:
             for _ in range(count):
                 self._take(self._length())
         else:
-            raise self._broken()
+            raise self._explain_broken_header()
         return int(count)
 
     def _tensor(self) -> Tensor:
         name = self._string()
         (dimensions,) = self._unpack("<I")
         if dimensions > 8:
-            raise self._broken()
+            raise self._explain_broken_header()
         shape = self._unpack(f"<{dimensions}Q")
         kind, offset = self._unpack("<IQ")
         return Tensor(name, offset, tensor_bytes(shape, kind))
@@ -352,7 +352,7 @@ class _Header:
     def _length(self) -> int:
         (length,) = self._unpack("<Q")
         if length > _LARGEST_STRING:
-            raise self._broken()
+            raise self._explain_broken_header()
         return int(length)
 
     def _unpack(self, layout: str) -> tuple[int, ...]:
@@ -366,7 +366,7 @@ class _Header:
             )
         return taken
 
-    def _broken(self) -> ModelFileError:
+    def _explain_broken_header(self) -> ModelFileError:
         return ModelFileError(
             f"The header of the model file {self._path} is broken. Download it again."
         )

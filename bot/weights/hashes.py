@@ -21,8 +21,8 @@ class Hash:
     value: str
 
     @classmethod
-    def listed(cls, sha256: str | None, blob: str | None) -> Hash | None:
-        """Return the better of the two hashes in a listing."""
+    def from_listing(cls, sha256: str | None, blob: str | None) -> Hash | None:
+        """Return the better of two listed hashes, if any."""
         return cls("sha256", sha256) if sha256 else cls("git", blob) if blob else None
 
     def matches(self, path: Path, progress: Callable[[int, int], None] | None = None) -> bool:

@@ -102,7 +102,7 @@ class Hub:
             HubFileInfo(
                 one.rfilename,
                 one.size or 0,
-                Hash.listed(one.lfs.sha256 if one.lfs else None, one.blob_id),
+                Hash.from_listing(one.lfs.sha256 if one.lfs else None, one.blob_id),
             )
             for one in info.siblings or []
         ]

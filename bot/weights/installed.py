@@ -47,7 +47,7 @@ def weights_folder() -> Path:
     )
 
 
-def added_folder(folder: Path) -> Path:
+def find_added_folder(folder: Path) -> Path:
     """Return the folder of the catalogue entries that users add, in the weights folder."""
     return folder / "added"
 

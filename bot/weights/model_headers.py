@@ -56,7 +56,7 @@ def measure(model: str, folder: Path, *, patience: float = TIMEOUT) -> MeasuredM
     if (path := Path(model).expanduser()).is_file() or path.suffix == ".gguf":
         return _one(model, path, "the file's header")
     entry, quantisation = find_entry(model, folder)
-    return _of_catalogue(entry, quantisation, folder, patience)
+    return _measure_entry(entry, quantisation, folder, patience)
 
 
 def _one(name: str, path: Path, source: str) -> MeasuredModel:
@@ -69,20 +69,20 @@ def _on_the_hub(model: str, folder: Path) -> MeasuredModel:
         file = HubFile.parse(model[3:])
         if path := find_stored(file, folder):
             return _one(model, path, "the file's header")
-        return _far_away(file)
+        return _measure_on_hub(file)
     repo = model[3:].strip("/")
     if repo.count("/") != 1:
         raise UserInputError(
             f"{model} is not a hub repository. Write hf:OWNER/REPO or hf:OWNER/REPO/FILE.gguf."
         )
-    dimensions = _published(repo, timeout=15.0)
+    dimensions = _fetch_dimensions(repo, timeout=15.0)
     layouts = estimate_layouts(repo, dimensions, QUANTISATIONS)
     return MeasuredModel(
         model, {one: (header,) for one, header in layouts.items()}, "the hub's config.json"
     )
 
 
-def _far_away(file: HubFile) -> MeasuredModel:
+def _measure_on_hub(file: HubFile) -> MeasuredModel:
     """Measure a file on the hub by its header."""
     from bot.weights.hub import Hub
 
@@ -99,7 +99,7 @@ def _far_away(file: HubFile) -> MeasuredModel:
     )
 
 
-def _of_catalogue(
+def _measure_entry(
     entry: CatalogueEntry, quantisation: str | None, folder: Path, patience: float
 ) -> MeasuredModel:
     here = {one: gguf_reader.check_model(path) for one, path in find_files(entry, folder).items()}
@@ -114,7 +114,7 @@ def _of_catalogue(
             {one: here[one] for one in here if quantisation in (None, one)},
             "the file's header",
         )
-    dimensions, source = _dimensions(entry, patience)
+    dimensions, source = _find_dimensions(entry, patience)
     wanted = (
         [quantisation]
         if quantisation
@@ -127,19 +127,19 @@ def _of_catalogue(
     )
 
 
-def _dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str]:
+def _find_dimensions(entry: CatalogueEntry, patience: float) -> tuple[Dimensions, str]:
     """Return the published dimensions, or the catalogue's if the hub doesn't answer in time."""
     try:
         if not patience and entry.dimensions:
             return entry.dimensions, "the catalogue"
-        return _published_soon(entry.checkpoints, patience), "the hub's config.json"
+        return _fetch_dimensions_in_time(entry.checkpoints, patience), "the hub's config.json"
     except WeightsError:
         if entry.dimensions is None:
             raise
         return entry.dimensions, "the catalogue, because the hub can't be reached"
 
 
-def _published_soon(repos: Sequence[str], patience: float) -> Dimensions:
+def _fetch_dimensions_in_time(repos: Sequence[str], patience: float) -> Dimensions:
     """Return the published dimensions.
 
     Raise WeightsError after `patience` seconds, even if DNS or a proxy hangs.
@@ -148,7 +148,7 @@ def _published_soon(repos: Sequence[str], patience: float) -> Dimensions:
 
     def ask() -> None:
         try:
-            answer.put(_published_in_first(repos, timeout=patience))
+            answer.put(_fetch_first_dimensions(repos, timeout=patience))
         except WeightsError as error:
             answer.put(error)
 
@@ -167,17 +167,17 @@ def _published_soon(repos: Sequence[str], patience: float) -> Dimensions:
     return found
 
 
-def _published_in_first(repos: Sequence[str], *, timeout: float) -> Dimensions:
+def _fetch_first_dimensions(repos: Sequence[str], *, timeout: float) -> Dimensions:
     """Return the dimensions in the first repository that exists."""
     for repo in repos[:-1]:
         try:
-            return _published(repo, timeout=timeout)
+            return _fetch_dimensions(repo, timeout=timeout)
         except NoSuchModel:
             continue
-    return _published(repos[-1], timeout=timeout)
+    return _fetch_dimensions(repos[-1], timeout=timeout)
 
 
-def _published(repo: str, *, timeout: float) -> Dimensions:
+def _fetch_dimensions(repo: str, *, timeout: float) -> Dimensions:
     from bot.weights.hub import Hub  # late import: the hub's client is large
 
     content = Hub().read(repo, "config.json", timeout=timeout)

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.library.library import Library
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 from bot.scenes.scene import Part, Place
 from bot.store.store import Store
 from tests.store.conftest import NOON
@@ -20,7 +20,7 @@ LONGBOURN, PEMBERLEY = 10, 20
 
 
 async def two_servers(path: Path) -> None:
-    scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
+    scenario = Library([find_shipped_folder("personas")]).scenario("pride-and-prejudice")
     async with await Store.open(path) as store:
         for server in (LONGBOURN, PEMBERLEY):
             await store.add_scene(Place(server, server), scenario, (1,), [Part("Mr Bennet")], NOON)

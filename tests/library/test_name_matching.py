@@ -12,7 +12,7 @@ from bot.library.name_matching import (
     addressable_names,
     find_addressed,
     find_nearest,
-    spoken_names,
+    map_spoken_names,
 )
 from bot.library.normalise import normalise
 from bot.library.scenario import Character
@@ -140,13 +140,13 @@ def test_names_of_every_script_are_found(text: str, name: str) -> None:
 
 
 def test_a_name_without_its_title_matches_if_it_is_unambiguous() -> None:
-    spoken = spoken_names(BENNETS)
+    spoken = map_spoken_names(BENNETS)
     assert spoken["collins"] == "Mr. Collins"
     assert spoken["catherine"] == "Lady Catherine de Bourgh"
     assert spoken["bourgh"] == "Lady Catherine de Bourgh"
     assert "de" not in spoken
     assert "mr" not in spoken
-    without_alias = spoken_names([Character(name="Mr Bennet"), Character(name="Mrs Bennet")])
+    without_alias = map_spoken_names([Character(name="Mr Bennet"), Character(name="Mrs Bennet")])
     assert "bennet" not in without_alias
 
 
@@ -156,7 +156,7 @@ def test_a_full_name_wins_over_another_characters_short_form() -> None:
         Character(name="Watson"),
         Character(name="Mary", aliases=("John",)),
     )
-    spoken = spoken_names(cast)
+    spoken = map_spoken_names(cast)
     assert spoken["watson"] == "Watson"
     assert spoken["john"] == "Mary"
 
@@ -219,7 +219,7 @@ def test_every_spoken_name_of_a_cast_matches_after_an_at_sign(
     cast: list[str], data: st.DataObject
 ) -> None:
     characters = [Character.model_construct(name=name, aliases=()) for name in cast]
-    spoken = spoken_names(characters)
+    spoken = map_spoken_names(characters)
     addressable = addressable_names(characters)
     for name in cast:
         assert spoken[normalise(name)] == name

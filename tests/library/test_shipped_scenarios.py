@@ -10,14 +10,14 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from bot.library.library import Library
-from bot.library.name_matching import spoken_names
+from bot.library.name_matching import map_spoken_names
 from bot.library.scenario_faults import find_faults
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 
 if TYPE_CHECKING:
     from bot.library.scenario import Character, Scenario
 
-FOLDER = shipped_folder("personas")
+FOLDER = find_shipped_folder("personas")
 SCENARIOS = [Library([FOLDER]).scenario(one.id) for one in Library([FOLDER]).summaries()]
 CHARACTERS = [pytest.param(one, each, id=each.name) for one in SCENARIOS for each in one.characters]
 
@@ -50,7 +50,7 @@ def test_a_shipped_scenario_has_setting_and_opening(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
 def test_names_in_a_cast_are_unambiguous(scenario: Scenario) -> None:
-    spoken = spoken_names(scenario.characters)
+    spoken = map_spoken_names(scenario.characters)
     for character in scenario.characters:
         for name in (character.name, *character.aliases):
             assert spoken[name.lower()] == character.name

@@ -27,7 +27,7 @@ class MemoryPosts:
         rows = sorted(self.rows.values(), key=lambda row: row.message_id)
         return [row for row in rows if row.turn_id == turn_id]
 
-    async def stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
+    async def find_stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
         return self.rows.keys() & set(message_ids)
 
     async def last_message_before(self, _turn_id: int) -> int:

@@ -185,7 +185,7 @@ async def test_the_error_says_if_a_thread_is_locked(setup: PostingSetup) -> None
 
 
 async def test_typing_is_shown_while_a_character_thinks(setup: PostingSetup) -> None:
-    async with setup.delivery.thinking(setup.scene(), setup.turn()):
+    async with setup.delivery.show_thinking(setup.scene(), setup.turn()):
         await setup.discord.until(lambda: setup.discord.world.typing)
     assert setup.discord.world.typing == [(setup.discord.bot, setup.channel)]
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("typing")]
@@ -193,7 +193,7 @@ async def test_typing_is_shown_while_a_character_thinks(setup: PostingSetup) -> 
 
 async def test_a_reply_is_delivered_although_typing_is_refused(setup: PostingSetup) -> None:
     setup.discord.faults.refuse("start_typing", 50013)
-    async with setup.delivery.thinking(setup.scene(), setup.turn()):
+    async with setup.delivery.show_thinking(setup.scene(), setup.turn()):
         await setup.discord.until(lambda: setup.discord.requests_to("start_typing"))
     await setup.delivery.deliver(setup.scene(), setup.turn(), setup.take("Here."))
     assert setup.read() == [("Mr Bennet", "Here.")]

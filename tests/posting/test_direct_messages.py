@@ -35,12 +35,12 @@ async def test_an_unreachable_game_master_is_reported_at_once(
 ) -> None:
     asked: list[int] = []
 
-    async def unreached(_scene: Scene, gm_id: int) -> None:
+    async def notify_unreached(_scene: Scene, gm_id: int) -> None:
         asked.append(gm_id)
 
     setup.gm.user.dms_open = False
     other = setup.discord.person("Charlotte", setup.guild)
-    stage = setup.create_delivery(notify_unreachable=unreached)
+    stage = setup.create_delivery(notify_unreachable=notify_unreached)
     scene = setup.scene(gms=(setup.gm, other))
     await stage.deliver(scene, setup.turn(), setup.take(thought("Hm."), "Sit."))
     assert asked == [setup.gm.id]

@@ -8,7 +8,7 @@ import discord
 import pytest
 
 from bot.errors import MissingPermission
-from bot.posting.permissions import join_names, missing_permissions, require_playable
+from bot.posting.permissions import join_names, list_missing_permissions, require_playable
 
 if TYPE_CHECKING:
     from tests.loopback import Channel
@@ -35,13 +35,13 @@ async def denied(
 
 async def test_the_invitation_grants_every_permission(setup: PostingSetup) -> None:
     room = await denied(setup)
-    assert missing_permissions(room, room.guild.me) == []
+    assert list_missing_permissions(room, room.guild.me) == []
     require_playable(room, room.guild.me)
 
 
 async def test_permissions_that_a_channel_denies_are_missing(setup: PostingSetup) -> None:
     room = await denied(setup, "manage_webhooks", "send_messages")
-    assert missing_permissions(room, room.guild.me) == ["Send Messages", "Manage Webhooks"]
+    assert list_missing_permissions(room, room.guild.me) == ["Send Messages", "Manage Webhooks"]
     with pytest.raises(
         MissingPermission, match=r"I lack a permission in #study\. Allow me Send Messages there"
     ):
@@ -50,12 +50,12 @@ async def test_permissions_that_a_channel_denies_are_missing(setup: PostingSetup
 
 async def test_without_view_channel_only_that_is_missing(setup: PostingSetup) -> None:
     room = await denied(setup, "view_channel")
-    assert missing_permissions(room, room.guild.me) == ["View Channel"]
+    assert list_missing_permissions(room, room.guild.me) == ["View Channel"]
 
 
 async def test_a_scene_can_be_played_without_webhooks(setup: PostingSetup) -> None:
     room = await denied(setup, "manage_webhooks", "attach_files", "read_message_history")
-    assert missing_permissions(room, room.guild.me) == [
+    assert list_missing_permissions(room, room.guild.me) == [
         "Attach Files",
         "Read Message History",
         "Manage Webhooks",
@@ -65,7 +65,7 @@ async def test_a_scene_can_be_played_without_webhooks(setup: PostingSetup) -> No
 
 async def test_a_thread_needs_its_own_permission_to_send(setup: PostingSetup) -> None:
     thread = await denied(setup, "send_messages_in_threads", place=setup.start_thread())
-    assert missing_permissions(thread, thread.guild.me) == ["Send Messages in Threads"]
+    assert list_missing_permissions(thread, thread.guild.me) == ["Send Messages in Threads"]
     with pytest.raises(
         MissingPermission, match=r"in #Act one\. Allow me Send Messages in Threads there"
     ):

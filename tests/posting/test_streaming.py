@@ -48,7 +48,7 @@ def all_texts(setup: PostingSetup) -> list[str]:
 async def test_a_post_appears_with_the_first_words_and_grows(setup: PostingSetup) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (), (action("smi"),), (action("smiles"), speech("Well")))
     await setup.delivery.deliver(scene, turn, setup.take(*WELL))
     assert all_texts(setup) == [f"*smi*{CURSOR}", f"*smiles* Well{CURSOR}", "*smiles* Well, well."]
@@ -59,7 +59,7 @@ async def test_a_post_appears_with_the_first_words_and_grows(setup: PostingSetup
 async def test_no_post_appears_before_the_first_public_beat(setup: PostingSetup) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (), (speech("  "),), (speech("\u200b"),))
     assert setup.channel.messages == []
 
@@ -88,7 +88,7 @@ async def test_a_streamed_reply_ends_like_one_that_was_not_streamed(
     await setup.delivery.deliver(scene, plain, setup.take(*beats))
     before = [(message.content, len(message.now.attachments)) for message in setup.channel.messages]
     seen = len(before)
-    async with setup.delivery.thinking(scene, streamed):
+    async with setup.delivery.show_thinking(scene, streamed):
         heard = select_public(beats)
         for count in range(len(heard)):
             half = heard[count].text[: len(heard[count].text) // 2]
@@ -114,7 +114,7 @@ async def test_a_streamed_reply_continues_in_another_post_after_2000_characters(
 ) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         for length in range(500, len(LONG), 500):
             await show(setup, scene, turn, (speech(LONG[:length]),))
         first, *_, last = setup.channel.messages
@@ -133,7 +133,7 @@ async def test_beats_that_settle_during_a_request_go_into_the_next_one(
     setup.discord.faults.slow("execute_webhook", request_time)
     setup.discord.faults.slow("edit_webhook_message", request_time, times=1000)
     began = time.monotonic()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         for length in range(1, 60):
             await setup.delivery.progress(scene, turn, (speech(LONG[:length]),))
             await asyncio.sleep(0.01)
@@ -147,7 +147,7 @@ async def test_without_streaming_only_finished_replies_are_shown(setup: PostingS
     delivery = setup.create_delivery(streaming=False)
     scene = setup.scene()
     turn = setup.turn()
-    async with delivery.thinking(scene, turn):
+    async with delivery.show_thinking(scene, turn):
         await delivery.progress(scene, turn, WELL)
     await delivery.deliver(scene, turn, setup.take(*WELL))
     assert all_texts(setup) == ["*smiles* Well, well."]
@@ -156,7 +156,7 @@ async def test_without_streaming_only_finished_replies_are_shown(setup: PostingS
 async def test_a_reply_that_starts_again_edits_its_posts(setup: PostingSetup) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech(LONG),), (), (speech("Sit."),))
         assert setup.read() == [("Mr Bennet", f"Sit.{CURSOR}")]
     await setup.delivery.deliver(scene, turn, setup.take("Sit down."))
@@ -166,7 +166,7 @@ async def test_a_reply_that_starts_again_edits_its_posts(setup: PostingSetup) ->
 async def test_an_unfinished_reply_is_deleted_when_it_fails(setup: PostingSetup) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech(LONG),))
     await setup.delivery.fail(scene, turn, "Lost.")
     assert setup.texts() == ["⚠️ Lost."]
@@ -177,7 +177,7 @@ async def test_an_unfinished_reply_is_deleted_when_it_fails(setup: PostingSetup)
 async def test_an_unfinished_reply_is_deleted_when_it_is_withdrawn(setup: PostingSetup) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech(LONG),))
     await setup.delivery.withdraw(scene, turn)
     assert setup.channel.messages == []
@@ -196,7 +196,7 @@ async def test_after_a_crash_the_unfinished_post_is_finished(
     await asyncio.gather(thinking, return_exceptions=True)
     begun = list(setup.channel.messages)
     delivery = setup.restart()
-    async with delivery.thinking(scene, turn):
+    async with delivery.show_thinking(scene, turn):
         await delivery.progress(scene, turn, (speech("Sit"),))
     await delivery.deliver(scene, turn, setup.take("Sit."))
     assert setup.read() == [("Mr Bennet", "Sit.")]
@@ -204,7 +204,7 @@ async def test_after_a_crash_the_unfinished_post_is_finished(
 
 
 async def _show_forever(setup: PostingSetup, scene: Scene, turn: Turn) -> None:
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech(LONG),))
         await asyncio.Event().wait()
 
@@ -215,7 +215,7 @@ async def test_an_unfinished_post_that_was_not_stored_is_found_again(
     scene = setup.scene()
     turn = setup.turn()
     setup.posts.forgetful = True
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech("Sit"),))
     setup.posts.forgetful = False
     assert setup.read() == [("Mr Bennet", f"Sit{CURSOR}")]
@@ -231,7 +231,7 @@ async def test_an_unfinished_post_that_was_not_stored_is_deleted_when_its_reply_
     scene = setup.scene()
     turn = setup.turn()
     setup.posts.forgetful = True
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech("Sit"),))
     setup.posts.forgetful = False
     await setup.restart().fail(scene, turn, "Lost.")
@@ -243,7 +243,7 @@ async def test_a_post_deleted_while_it_grows_is_not_posted_again(
 ) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech("Sit"),))
         setup.channel.messages[0].deleted = True
         await show(setup, scene, turn, (speech("Sit down"),), (speech("Sit down, child"),))
@@ -256,7 +256,7 @@ async def test_a_stream_stops_when_a_post_is_refused(
     scene = setup.scene()
     turn = setup.turn()
     setup.discord.faults.refuse("execute_webhook", 50013)
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech("Sit"),), (speech("Sit down"),))
     assert len(setup.discord.requests_to("execute_webhook")) == 1
     await setup.delivery.deliver(scene, turn, setup.take("Sit down."))
@@ -268,7 +268,7 @@ async def test_a_new_take_streams_into_the_posts_of_the_old_one(setup: PostingSe
     turn = setup.turn()
     await setup.delivery.deliver(scene, turn, setup.take("Old. " * 500))
     first, second = setup.channel.messages
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech("New"),))
         assert first.content == f"New{CURSOR}"
         assert not first.labels
@@ -283,7 +283,7 @@ async def test_the_old_take_is_shown_again_if_no_new_one_is_finished(setup: Post
     old = setup.take("Old. " * 500)
     await setup.delivery.deliver(scene, turn, old)
     before = setup.read()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech("New"),))
     await setup.delivery.withdraw(scene, setup.with_take(turn, old))
     assert setup.read() == before
@@ -297,7 +297,7 @@ async def test_a_hidden_turn_is_covered_again_if_its_new_take_is_not_finished(
     turn = setup.turn()
     old = setup.take("Old.")
     await setup.delivery.deliver(scene, turn, old)
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await show(setup, scene, turn, (speech("New"),))
     await setup.delivery.withdraw(scene, setup.with_take(turn, old, TurnState.HIDDEN))
     assert setup.read() == [("Mr Bennet", "-# ✂️ not part of the story\n||Old.||")]
@@ -311,7 +311,7 @@ async def test_replies_stream_in_threads_and_in_the_bots_own_voice(
     for place in (setup.start_thread(), setup.channel):
         scene = setup.scene(place)
         turn = setup.turn()
-        async with setup.delivery.thinking(scene, turn):
+        async with setup.delivery.show_thinking(scene, turn):
             await show(setup, scene, turn, (speech("Sit"),), (speech("Sit down"),))
             assert setup.read(place)[-1][1] == f"**Mr Bennet**\nSit down{CURSOR}"
         await setup.delivery.deliver(scene, turn, setup.take("Sit down."))
@@ -321,7 +321,7 @@ async def test_replies_stream_in_threads_and_in_the_bots_own_voice(
 async def test_a_stream_ends_with_its_context(setup: PostingSetup) -> None:
     scene = setup.scene()
     turn = setup.turn()
-    async with setup.delivery.thinking(scene, turn):
+    async with setup.delivery.show_thinking(scene, turn):
         await setup.delivery.progress(scene, turn, WELL)
     assert not running_streams()
     await setup.delivery.progress(scene, turn, (speech("Too late."),))

@@ -84,7 +84,7 @@ class RecordingDelivery:
     refused: int = 0  # how often `refusal` was raised
 
     @asynccontextmanager
-    async def thinking(self, _scene: Scene, _turn: Turn) -> AsyncIterator[None]:
+    async def show_thinking(self, _scene: Scene, _turn: Turn) -> AsyncIterator[None]:
         yield
 
     async def progress(self, _scene: Scene, _turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
@@ -166,7 +166,7 @@ class TheatreHarness:
         """Wait until the scene owes no turn."""
 
         async def settled() -> bool:
-            return not await self.store.owed_turns(scene.id)
+            return not await self.store.find_owed_turns(scene.id)
 
         await until(settled)
 

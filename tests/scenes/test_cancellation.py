@@ -146,7 +146,7 @@ async def test_the_visible_part_of_a_cancelled_reply_is_removed(
     async with open_harness(tmp_path, slow) as harness:
         scene, message = await generating(harness, "Mr Bennet")
         await until(lambda: bool(harness.delivery.progressed))
-        owed = (await harness.store.owed_turns(scene.id))[0]
+        owed = (await harness.store.find_owed_turns(scene.id))[0]
         await cause(harness, scene, message)
         await until(lambda: harness.engine.running == 0, within=1.0)
         await until(lambda: harness.delivery.withdrawn == [owed.id])
@@ -210,7 +210,7 @@ async def test_a_reply_whose_line_is_deleted_while_it_is_posted_is_removed(
         harness.delivery.deliver = deliver_slowly  # type: ignore[method-assign, assignment]
         scene, message = await asked(harness)
         await posting.wait()
-        owed = (await harness.store.owed_turns(scene.id))[0]
+        owed = (await harness.store.find_owed_turns(scene.id))[0]
         await delete(harness, scene, message)
         posted.set()
         await until(lambda: harness.delivery.withdrawn == [owed.id])

@@ -47,7 +47,7 @@ async def auto(gm: GmHarness, budget: int = 3) -> Scene:
 
 
 async def calm(harness: TheatreHarness, scene: Scene) -> None:
-    running = harness.theatre.running(scene.id)
+    running = harness.theatre.find_running(scene.id)
     assert running is not None
     await running.runner.wait_until_idle()
 
@@ -94,7 +94,7 @@ async def test_no_character_answers_if_the_engine_says_so(tmp_path: Path) -> Non
         scene = await auto(gm)
         await gm.harness.say(scene, "Such a fine day.")
         await calm(gm.harness, scene)
-        running = gm.harness.theatre.running(scene.id)
+        running = gm.harness.theatre.find_running(scene.id)
         assert running is not None
         running.runner.wake()
         await calm(gm.harness, scene)

@@ -48,7 +48,7 @@ class Foresighted(ScriptedEngine):
 
 async def rested(harness: TheatreHarness, scene: Scene) -> Foresighted:
     """Return the engine after the scene's runner is idle."""
-    running = harness.theatre.running(scene.id)
+    running = harness.theatre.find_running(scene.id)
     assert running
     await running.runner.wait_until_idle()
     return cast("Foresighted", harness.engine)

@@ -61,7 +61,7 @@ async def test_the_end_of_a_scene_cancels_owed_replies(tmp_path: Path) -> None:
         await harness.theatre.end(scene, GM)
         assert harness.engine.running == 0
         assert harness.delivery.shown == []
-        assert await harness.store.owed_turns(scene.id) == []
+        assert await harness.store.find_owed_turns(scene.id) == []
 
 
 async def test_a_discarded_scene_leaves_nothing_behind(tmp_path: Path) -> None:

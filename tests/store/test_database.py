@@ -32,7 +32,7 @@ async def opened(path: Path) -> AsyncIterator[Database]:
 
 
 async def words(database: Database) -> list[object]:
-    async with database.reading() as reading:
+    async with database.read() as reading:
         return [row["word"] for row in await reading.rows("SELECT word FROM words ORDER BY rowid")]
 
 
@@ -69,7 +69,7 @@ async def test_committed_data_is_on_disk_and_readable_by_other_programs(path: Pa
     async with opened(path) as database:
         await store_words(database, "Papa")
         assert from_outside(path, "SELECT word FROM words") == [("Papa",)]
-        async with database.reading() as reading:
+        async with database.read() as reading:
             assert await reading.value("PRAGMA journal_mode") == "wal"
             assert await reading.value("PRAGMA synchronous") == 2  # FULL
             assert await reading.value("PRAGMA foreign_keys") == 1
@@ -127,12 +127,12 @@ async def test_an_invalid_statement_leaves_the_database_usable(path: Path) -> No
 async def test_a_full_disk_is_reported_and_rolled_back(path: Path) -> None:
     async with opened(path) as database:
         await store_words(database, "before")
-        async with database.reading() as reading:
+        async with database.read() as reading:
             pages = await reading.value("PRAGMA page_count")
             await reading.value(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StoreError, match=r"The disk of .*aside\.db is full. Free some space"):
             await store_words(database, "half", "x" * 100_000)
-        async with database.reading() as reading:
+        async with database.read() as reading:
             await reading.value(f"PRAGMA max_page_count = {pages + 1000}")
         await store_words(database, "after")
         assert await words(database) == ["before", "after"]

@@ -20,7 +20,7 @@ ONE = ("Mr Bennet",)
 async def test_one_reply_to_two_lines_comes_after_both(store: Store, scene: Scene) -> None:
     first, early = await store.add_line(scene.id, a_line("Papa?"), ONE, NOON)
     second, late = await store.add_line(scene.id, a_line("Papa!"), ONE, NOON + timedelta(seconds=5))
-    assert await store.owed_turns(scene.id) == [late]
+    assert await store.find_owed_turns(scene.id) == [late]
     assert late.id > second.id > early.id
     assert late.answered == (first.id, second.id)
     assert late.created_at == NOON
@@ -32,7 +32,7 @@ async def test_one_reply_to_two_lines_comes_after_both(store: Store, scene: Scen
 async def test_a_line_during_a_reply_gets_another_reply(store: Store, scene: Scene) -> None:
     _, begun = await store.add_line(scene.id, a_line(), ONE, NOON)
     second, other = await store.add_line(scene.id, a_line(), ONE, NOON, begun=begun.id)
-    assert await store.owed_turns(scene.id) == [begun, other]
+    assert await store.find_owed_turns(scene.id) == [begun, other]
     assert other.answered == (second.id,)
 
 
@@ -43,7 +43,7 @@ async def test_written_and_retried_replies_are_not_merged(store: Store, scene: S
     await store.settle(written.id)
     anew = await store.retake(written.id)
     await store.add_line(scene.id, a_line(), ONE, NOON)
-    first, second = await store.owed_turns(scene.id)
+    first, second = await store.find_owed_turns(scene.id)
     assert first.id == anew.id
     assert second.answered != anew.answered
 
@@ -53,7 +53,7 @@ async def test_an_unprompted_reply_is_merged_with_a_prompted_one(
 ) -> None:
     await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     line, _ = await store.add_line(scene.id, a_line(), ONE, NOON)
-    (owed,) = await store.owed_turns(scene.id)
+    (owed,) = await store.find_owed_turns(scene.id)
     assert owed.answered == (line.id,)
 
 
@@ -78,7 +78,7 @@ async def test_a_whisper_is_answered_by_a_separate_whisper(store: Store, scene: 
     assert (said.kind, said.heard_by, said.message_id) == (TurnKind.WHISPER, frozenset(ONE), None)
     assert (owed.kind, owed.heard_by, owed.listener_id) == (TurnKind.WHISPER, frozenset(ONE), ELIZA)
     assert not said.public
-    assert await store.owed_turns(scene.id) == [aloud, owed]
+    assert await store.find_owed_turns(scene.id) == [aloud, owed]
     await store.forget_person(ELIZA)
     left = await store.turn(owed.id)
     assert left is not None

@@ -54,8 +54,8 @@ async def test_stored_posts_are_recognised_by_their_message_ids(
     other = await store.add_reply(scene.id, "Elizabeth", None, NOON)
     await store.add_post(Post(901, 500, reply.id, None, 0, PostPurpose.PERSONA))
     await store.add_post(Post(902, 500, other.id, None, 0, PostPurpose.PERSONA))
-    assert await store.stored_message_ids([901, 902, 903]) == {901, 902}
-    assert await store.stored_message_ids([]) == set()
+    assert await store.find_stored_message_ids([901, 902, 903]) == {901, 902}
+    assert await store.find_stored_message_ids([]) == set()
 
 
 async def test_a_post_without_a_turn_is_rejected(store: Store) -> None:

@@ -165,12 +165,12 @@ async def test_only_roles_of_ended_scenes_are_unused(store: Store, scene: Scene)
     await store.save_scene(with_roles, NOON)
     shared = replace(other.parts[0], role_id=70)
     await store.save_scene(replace(other, parts=(shared, *other.parts[1:])), NOON)
-    unused = await store.unused_roles(1)
+    unused = await store.find_unused_roles(1)
     assert 70 not in unused
     assert 71 in unused
     await store.forget_roles(unused)
-    assert await store.unused_roles(1) == []
-    assert await store.unused_roles(2) == []
+    assert await store.find_unused_roles(1) == []
+    assert await store.find_unused_roles(2) == []
 
 
 def _give_roles(scene: Scene, first: int) -> tuple[Part, ...]:

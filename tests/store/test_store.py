@@ -65,7 +65,7 @@ async def test_committed_data_survives_a_killed_process(path: Path) -> None:
         (scene,) = await store.open_scenes()
         stored = [turn.message_id for turn in await store.turns(scene.id) if turn.message_id]
         assert stored[: len(told)] == told
-        (owed,) = await store.owed_turns(scene.id)
+        (owed,) = await store.find_owed_turns(scene.id)
         assert len(owed.answered) == len(stored)
 
 

@@ -104,7 +104,7 @@ async def test_a_continued_turn_returns_the_take_it_continues(store: Store, scen
     owed = await store.retake(turn.id, lengthen=True)
     assert owed.take is None
     assert owed.lengthens == turn.take
-    assert (await store.owed_turns(scene.id)) == [owed]
+    assert (await store.find_owed_turns(scene.id)) == [owed]
     kept = await store.keep_take(turn.id, (speech("One. And two."),), "One. And two.", 7)
     assert (text(kept), kept.lengthens) == ("One. And two.", turn.take)
     assert (await store.settle(turn.id)).lengthens is None
@@ -169,13 +169,13 @@ async def test_posts_with_an_outdated_take_are_found(store: Store, scene: Scene)
     assert turn.take
     await store.add_post(Post(900, 500, turn.id, turn.take.id, 0, PostPurpose.PERSONA))
     await store.add_post(Post(901, 600, turn.id, turn.takes[0], 0, PostPurpose.GM))
-    assert await store.outdated_turns() == []
+    assert await store.find_outdated_turns() == []
     await store.choose_take(turn.id, turn.takes[0])
-    assert [one.id for one in await store.outdated_turns()] == [turn.id]
+    assert [one.id for one in await store.find_outdated_turns()] == [turn.id]
     await store.undo(scene.id, [turn.id], NOON)
-    assert [one.id for one in await store.outdated_turns()] == [turn.id]
+    assert [one.id for one in await store.find_outdated_turns()] == [turn.id]
     await store.add_post(Post(900, 500, turn.id, None, 0, PostPurpose.PERSONA))
-    assert await store.outdated_turns() == []
+    assert await store.find_outdated_turns() == []
 
 
 async def test_posts_with_buttons_are_found_by_channel(store: Store, scene: Scene) -> None:

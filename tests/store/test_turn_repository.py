@@ -57,7 +57,7 @@ async def test_a_line_is_stored_together_with_its_owed_replies(store: Store, sce
         ("Mr Bennet", TurnState.THINKING, line.id),
         ("Mr Darcy", TurnState.THINKING, line.id),
     ]
-    assert await store.owed_turns(scene.id) == [bennet, darcy]
+    assert await store.find_owed_turns(scene.id) == [bennet, darcy]
 
 
 async def test_a_character_named_twice_owes_one_answer(store: Store, scene: Scene) -> None:
@@ -110,11 +110,11 @@ async def test_a_reply_is_owed_until_it_is_settled(store: Store, scene: Scene) -
         "<raw>",
         2**32 - 1,
     )
-    assert await store.owed_turns(scene.id) == [kept]
+    assert await store.find_owed_turns(scene.id) == [kept]
 
     done = await store.settle(owed.id)
     assert (done.state, done.take) == (TurnState.DONE, kept.take)
-    assert await store.owed_turns(scene.id) == []
+    assert await store.find_owed_turns(scene.id) == []
     assert await store.turns(scene.id) == [line, done]
 
 
@@ -152,11 +152,11 @@ async def test_a_failed_reply_keeps_its_error_until_the_retry(store: Store, scen
     owed = await store.add_reply(scene.id, "Mr Bennet", None, NOON)
     failed = await store.fail(owed.id, "The engine is busy: try again.")
     assert (failed.state, failed.fault) == (TurnState.FAILED, "The engine is busy: try again.")
-    assert await store.owed_turns(scene.id) == []
+    assert await store.find_owed_turns(scene.id) == []
     again = await store.rethink(owed.id)
     assert (again.state, again.fault) == (TurnState.THINKING, None)
     assert await store.rethink(owed.id) == again
-    assert await store.owed_turns(scene.id) == [again]
+    assert await store.find_owed_turns(scene.id) == [again]
 
 
 async def test_an_unposted_reply_keeps_its_take(store: Store, scene: Scene) -> None:

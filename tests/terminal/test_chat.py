@@ -203,7 +203,7 @@ async def test_a_channels_scene_keeps_terminal_lines_but_drops_pending_replies(
         await evening.store.rethink(turn.id)
         await evening.store.retake((await evening.store.turns(scene.id))[1].id)
     async with open_harness(tmp_path, BENNET) as harness:
-        assert await harness.store.owed_turns(scene.id) == []
+        assert await harness.store.find_owed_turns(scene.id) == []
         assert await harness.player_lines.last_heard(scene) == 1000
         texts = [text for _, text in await harness.read_story(harness.theatre.require_scene(10))]
         assert texts[:3] == ["Papa?", "smiles You refuse him?", "MARMALADE, sir?"]

@@ -61,7 +61,7 @@ def test_a_second_ctrl_c_does_not_stop_the_cleanup() -> None:
         left.append("left")
 
     with LoopThread() as loop:
-        with pytest.raises(KeyboardInterrupt), loop.entered(something()):
+        with pytest.raises(KeyboardInterrupt), loop.enter(something()):
             signal.raise_signal(signal.SIGINT)
         assert left == ["left"]
 

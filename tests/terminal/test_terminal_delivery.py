@@ -43,7 +43,7 @@ def take(*beats: Beat) -> Take:
 
 async def test_a_growing_reply_is_written_once(delivery: TerminalDelivery, out: StringIO) -> None:
     reply = (action("smiles"), speech("You refuse him?"), action("turns a page"))
-    async with delivery.thinking(SCENE, turn()):
+    async with delivery.show_thinking(SCENE, turn()):
         await delivery.progress(SCENE, turn(), (action("smi"),))
         assert out.getvalue() == "Mr Bennet: *smi"
         await delivery.progress(SCENE, turn(), (action("smiles"), speech("You re")))
@@ -54,7 +54,7 @@ async def test_a_growing_reply_is_written_once(delivery: TerminalDelivery, out: 
 
 
 async def test_a_changed_reply_is_written_again(delivery: TerminalDelivery, out: StringIO) -> None:
-    async with delivery.thinking(SCENE, turn()):
+    async with delivery.show_thinking(SCENE, turn()):
         await delivery.progress(SCENE, turn(), (speech("You ref"),))
         await delivery.progress(SCENE, turn(), (action("nods"),))
     await delivery.deliver(SCENE, turn(), take(action("nods"), speech("So.")))
@@ -73,7 +73,7 @@ async def test_only_requested_thoughts_are_shown(delivery: TerminalDelivery, out
 async def test_errors_and_notices_start_on_a_new_line(
     delivery: TerminalDelivery, out: StringIO
 ) -> None:
-    async with delivery.thinking(SCENE, turn()):
+    async with delivery.show_thinking(SCENE, turn()):
         await delivery.progress(SCENE, turn(), (speech("You ref"),))
     await delivery.fail(SCENE, turn(), "The model is gone.")
     await delivery.announce(SCENE, Notice("The story is long."))

@@ -15,7 +15,7 @@ from PIL import Image
 from bot.app import create_bot
 from bot.engine_factory import create_engine
 from bot.library.library import Library
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
 from bot.tryout.tryout_session import run_session
@@ -30,7 +30,7 @@ _IDLE = "!document.querySelector('#status').innerText"
 async def main(folder: Path) -> None:
     """Play the beginning of a scene and take pictures."""
     settings = Settings(store=StoreSettings(path=folder / "aside.db"))
-    scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
+    scenario = Library([find_shipped_folder("personas")]).scenario("pride-and-prejudice")
     engine = create_engine(settings)
     await engine.start()
     try:

@@ -6,13 +6,13 @@ import pytest
 
 from bot.library.library import Library
 from bot.library.scenario import Character, Scenario
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 from bot.tryout.guided_tour import GuidedTour
 
 
 def test_the_tour_starts_with_the_line_in_the_readme() -> None:
     path = GuidedTour.for_scenario(
-        Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
+        Library([find_shipped_folder("personas")]).scenario("pride-and-prejudice")
     )
     assert path.line == "@Mr Bennet You sent for me, Papa?"
     assert path.part == "Elizabeth Bennet"
@@ -20,7 +20,7 @@ def test_the_tour_starts_with_the_line_in_the_readme() -> None:
 
 
 def test_the_tour_uses_characters_of_the_scenario() -> None:
-    library = Library([shipped_folder("personas")])
+    library = Library([find_shipped_folder("personas")])
     for summary in library.summaries():
         path = GuidedTour.for_scenario(library.scenario(summary.id))
         assert path.part in summary.characters

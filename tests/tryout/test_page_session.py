@@ -11,7 +11,7 @@ import aiohttp
 
 from bot.app import create_bot
 from bot.library.library import Library
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 from bot.settings import Settings, StoreSettings
 from bot.tryout.loopback_port import listen
 from bot.tryout.tryout_session import run_session
@@ -39,7 +39,7 @@ BENNET = reply(
 async def serve_site(folder: Path, engine: ScriptedEngine) -> AsyncIterator[Site]:
     """Run the real bot with this engine and its files in `folder`."""
     settings = Settings(store=StoreSettings(path=folder / "aside.db"))
-    scenario = Library([shipped_folder("personas")]).scenario("pride-and-prejudice")
+    scenario = Library([find_shipped_folder("personas")]).scenario("pride-and-prejudice")
     await engine.start()
     with listen(None) as server:
         async with run_session(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import DocumentError, ModelFileError, NameNotFound, UserInputError
-from bot.package_data import shipped_folder
+from bot.package_data import find_shipped_folder
 from bot.weights.catalogue import load_catalogue
 from bot.weights.find_model import find_entry, find_model, weights_folder
 from bot.weights.model_headers import measure
@@ -77,8 +77,8 @@ def test_the_shipped_catalogue_is_valid() -> None:
     entries = load_catalogue()
     assert {"demo", "HER-32B", "HER-RM-32B", "Qwen3-0.6B", "Qwen3-32B"} <= set(entries)
     assert all(entry.checkpoint is None or entry.dimensions for entry in entries.values())
-    assert shipped_folder("models").name == "models"
-    assert weights_folder() == shipped_folder("models")
+    assert find_shipped_folder("models").name == "models"
+    assert weights_folder() == find_shipped_folder("models")
 
 
 def test_a_broken_catalogue_entry_is_reported_by_its_file(tmp_path: Path) -> None:

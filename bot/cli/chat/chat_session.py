@@ -92,7 +92,7 @@ def play(settings: Settings, options: ChatOptions) -> None:
             engine = ReproducibleEngine(engine)
         delivery = TerminalDelivery(screen, options.showing)
         services = stack.enter_context(
-            loop.entered(_open_services(settings, options, engine, path, delivery, screen))
+            loop.enter(_open_services(settings, options, engine, path, delivery, screen))
         )
         try:
             seat = _choose_seat(loop, services, settings, options, keyboard)
@@ -101,7 +101,7 @@ def play(settings: Settings, options: ChatOptions) -> None:
         screen.line(
             f"Loading the model ({settings.engine.model or 'the one on the server'}) …", QUIET
         )
-        stack.enter_context(loop.entered(_run_engine(engine)))
+        stack.enter_context(loop.enter(_run_engine(engine)))
         if caution := engine_warning(engine.info):
             screen.line(caution, FAULT)
         _run_prompt(loop, Chat(services, seat), services, seat, keyboard)

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 from bot.cli.lookup import find_character, find_scenario
 from bot.errors import NameNotFound, UserInputError
 from bot.her.sanitise import sanitise_name
-from bot.library.name_matching import spoken_names
+from bot.library.name_matching import map_spoken_names
 from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def choose_partner(
 ) -> str:
     """Return the character of `free` who answers by default."""
 
-    def named(name: str) -> str:
+    def find_free_character(name: str) -> str:
         if (character := find_character(scenario, name)) in free:
             return character
         raise UserInputError(
@@ -55,7 +55,11 @@ def choose_partner(
             "The model plays no character in this scene. Free one on Discord first."
         )
     return chooser.choose(
-        "Who answers you?", "--character", [(name, name) for name in free], named, given
+        "Who answers you?",
+        "--character",
+        [(name, name) for name in free],
+        find_free_character,
+        given,
     )
 
 
@@ -75,13 +79,13 @@ def choose_person(
         return VISITOR
     listed = [*((name, name) for name in playable), ("yourself, under your own name", "")]
     found = chooser.choose(
-        "Who are you?", "--as", listed, lambda name: _person(scenario, others, name), given
+        "Who are you?", "--as", listed, lambda name: _find_person(scenario, others, name), given
     )
     return found or sanitise_name((keyboard.ask("Your name: ") or "").strip() or VISITOR)
 
 
-def _person(scenario: Scenario, others: Sequence[str], name: str) -> str:
-    names = spoken_names(scenario.characters)
+def _find_person(scenario: Scenario, others: Sequence[str], name: str) -> str:
+    names = map_spoken_names(scenario.characters)
     if character := names.get(normalise(name)):
         if character in others[1:]:
             raise UserInputError(

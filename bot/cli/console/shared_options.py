@@ -45,9 +45,9 @@ def read_settings(config: Path | None, warn: Callable[[str], None] = print_warni
 def open_library(settings: Settings) -> Library:
     """Return the library that the bot uses with these settings."""
     from bot.library.library import Library
-    from bot.package_data import shipped_folder
+    from bot.package_data import find_shipped_folder
 
-    return Library([*settings.library.folders, shipped_folder("personas")])
+    return Library([*settings.library.folders, find_shipped_folder("personas")])
 
 
 def write(text: str) -> None:

@@ -11,7 +11,7 @@ import discord
 from bot.cli.doctor.machine_checks import Check, State
 from bot.cli.run.login import INTENT_MISSING, NO_LOGIN, explain_login_error, require_token
 from bot.errors import SettingsError
-from bot.posting.permissions import HIDDEN_NAME, create_invitation, missing_permissions
+from bot.posting.permissions import HIDDEN_NAME, create_invitation, list_missing_permissions
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -95,7 +95,9 @@ def _name_channel(channel: discord.TextChannel) -> str:
 
 def _server(guild: discord.Guild) -> list[Check]:
     where = f"Server {guild.name}"
-    lacking = {channel: missing_permissions(channel, guild.me) for channel in guild.text_channels}
+    lacking = {
+        channel: list_missing_permissions(channel, guild.me) for channel in guild.text_channels
+    }
     checks = [
         Check(
             where,

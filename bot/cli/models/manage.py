@@ -50,9 +50,9 @@ def add(
     from bot.errors import DocumentError
     from bot.weights import gguf_reader
     from bot.weights.catalogue import CatalogueEntry, load_catalogue
-    from bot.weights.installed import added_folder
+    from bot.weights.installed import find_added_folder
 
-    place = added_folder(get_weights_folder(read_settings(config)))
+    place = find_added_folder(get_weights_folder(read_settings(config)))
     header = gguf_reader.check_model(path.expanduser())[0]
     called = name or path.stem.replace(" ", "-")
     if called.casefold() in {known.casefold() for known in load_catalogue(added=place)}:
@@ -99,13 +99,13 @@ def remove(
 ) -> None:
     """Delete a model's files. Your own file is only removed from the catalogue."""
     from bot.weights import gguf_reader, hashes
-    from bot.weights.installed import added_folder
+    from bot.weights.installed import find_added_folder
 
     folder = get_weights_folder(read_settings(config))
     installed = _find_installed(model, folder)
     own = [one for one in installed if one.entry and one.entry.origin[0] == "file"]
     if own or (entry := _find_added(model, folder)):
-        file = added_folder(folder) / f"{own[0].name if own else entry}.yaml"
+        file = find_added_folder(folder) / f"{own[0].name if own else entry}.yaml"
         file.unlink(missing_ok=True)
         typer.echo(f"Removed {file.stem} from the catalogue. Its file is unchanged.", err=True)
         return
@@ -172,9 +172,9 @@ def _find_damage(one: InstalledModel, bars: ProgressBars) -> str | None:
 
 def _list_installed(folder: Path) -> list[InstalledModel]:
     from bot.weights.catalogue import load_catalogue
-    from bot.weights.installed import added_folder, list_installed
+    from bot.weights.installed import find_added_folder, list_installed
 
-    return list(list_installed(load_catalogue(added=added_folder(folder)), folder))
+    return list(list_installed(load_catalogue(added=find_added_folder(folder)), folder))
 
 
 def _find_installed(model: str, folder: Path) -> list[InstalledModel]:

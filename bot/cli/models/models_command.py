@@ -40,11 +40,11 @@ _ANY_OTHER = (
 def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> None:
     """List the models of the catalogue, with those on this machine and those that fit it."""
     from bot.weights.catalogue import load_catalogue
-    from bot.weights.installed import added_folder, list_installed
+    from bot.weights.installed import find_added_folder, list_installed
 
     settings = read_settings(config)
     folder = get_weights_folder(settings)
-    entries = load_catalogue(added=added_folder(folder))
+    entries = load_catalogue(added=find_added_folder(folder))
     here = list_installed(entries, folder)
     found = _measure_fits(list(entries.values()), settings, vram)
     if as_json:

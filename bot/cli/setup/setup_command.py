@@ -165,10 +165,10 @@ def _find_weights_folder() -> Path:
 def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
     from bot.weights.catalogue import load_catalogue
     from bot.weights.fit import estimate_headers, plan_quantisations, propose_model
-    from bot.weights.installed import added_folder
+    from bot.weights.installed import find_added_folder
     from bot.weights.memory_plan import PlanRequest
 
-    entries = load_catalogue(added=added_folder(_find_weights_folder()))
+    entries = load_catalogue(added=find_added_folder(_find_weights_folder()))
     memory = measure_memory(vram)
     found = {
         name: plan_quantisations(one, memory, PlanRequest())

@@ -64,7 +64,7 @@ class ThreadAwareWebhooks(FakeWebhookAdapter):
                 route, session, payload=payload, multipart=multipart, params=params, **kwargs
             )
         payload, multipart, buttons = _without_buttons(payload, multipart)
-        with self._redirected(webhook, (params or {}).get("thread_id")):
+        with self._redirect(webhook, (params or {}).get("thread_id")):
             answer = await super().request(
                 route, session, payload=payload, multipart=multipart, params=params, **kwargs
             )
@@ -76,7 +76,7 @@ class ThreadAwareWebhooks(FakeWebhookAdapter):
         return answer
 
     @contextmanager
-    def _redirected(self, webhook: Webhook, thread_id: int | str | None) -> Iterator[None]:
+    def _redirect(self, webhook: Webhook, thread_id: int | str | None) -> Iterator[None]:
         """Point the webhook at a thread of its channel. Requests are served one at a time."""
         home = webhook.channel_id
         if thread_id is not None:
