@@ -14,8 +14,12 @@ from discord.ext import commands
 from bot.errors import Refused
 from bot.posting import character_roles, permissions, status_pages
 from bot.scenes import cast as scene_cast
-from bot.scenes.gm_actions import MAX_BUDGET  # noqa: TC001 - discord.py reads annotations
-from bot.scenes.scene import AT_TERMINAL, Mode, Place
+from bot.scenes.scene import (
+    AT_TERMINAL,
+    MAX_BUDGET,
+    Mode,
+    Place,
+)
 from cogs import autocomplete, interaction_replies
 
 if TYPE_CHECKING:
@@ -122,10 +126,10 @@ class SceneCommands(
             await self._theatre.end(reopened, interaction.user.id, moderates=True)
             raise
         await self._missed.compare(opened)
-        turns = await self._theatre.queries.read_history(opened)
+        turns = await self._theatre.queries.count_history(opened)
         await self._delivery.post_sentence(
             opened,
-            f"The story continues after {status_pages.count_turns(len(turns))}. "
+            f"The story continues after {status_pages.count_turns(turns)}. "
             "`/scene history` shows it.",
         )
         self._theatre.play_owed()
@@ -199,9 +203,9 @@ class SceneCommands(
     async def status(self, interaction: discord.Interaction) -> None:
         """Show the scene in this channel."""
         scene = self._here(interaction)
-        turns = await self._theatre.queries.read_history(scene)
+        turns = await self._theatre.queries.count_history(scene)
         await interaction_replies.reply_privately(
-            interaction, status_pages.format_status(scene, len(turns))
+            interaction, status_pages.format_status(scene, turns)
         )
 
     @app_commands.command(description="Remove everything so far from the story")
@@ -220,7 +224,9 @@ class SceneCommands(
             raise Refused("You may not read the message history of this channel.")
         scene = self._here(interaction)
         await interaction.response.defer(ephemeral=True)
-        for page in status_pages.format_history(await self._theatre.queries.read_history(scene)):
+        most = status_pages.MAX_HISTORY_TURNS
+        turns = await self._theatre.queries.read_history(scene, most)
+        for page in status_pages.format_history(turns, earlier=len(turns) == most):
             await interaction_replies.reply_privately(interaction, page)
 
     @app_commands.command(description="Show the exact prompt for a character (game masters)")

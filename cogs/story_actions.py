@@ -141,7 +141,7 @@ class StoryActions(commands.Cog):
             self._bot, scene, turn.message_id or next(iter(posts), None), interaction.user.id
         )
         branch = await self._branching.branch(turn_id, place, interaction.user.id)
-        turns = status_pages.count_turns(len(await self._theatre.queries.read_history(branch)))
+        turns = status_pages.count_turns(await self._theatre.queries.count_history(branch))
         sentence = f"This branch continues the story after {turns}. Every mind keeps them."
         await self._theatre.announce(branch, Notice(sentence))
         await interaction_replies.reply_privately(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Finish, FinishReason
 from bot.posting.render import render_gm_messages, render_public_messages
+from bot.scenes.prefetch import find_shared_text
 from bot.scenes.reveal import Audience
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def _repeat(phrase: str, times: int) -> str:
 REPLY: Final = f"{_repeat(_PLANNING, 8)}</system_thinking>{_repeat(_BEATS, 6)}"
 """A reply of 600 tokens, which is about the length of HER's replies."""
 
+SHORT_REPLY: Final = f"{_PLANNING.format(1)}</system_thinking>{_BEATS.format(1)}"
+
 
 @dataclass
 class FixedReplyEngine:
@@ -70,6 +73,53 @@ class FixedReplyEngine:
         prompt_tokens = await self.count(request.prompt)
         reply_tokens = len(REPLY) // _CHARACTERS_PER_TOKEN
         yield Chunk("", Finish(FinishReason.STOP, prompt_tokens, prompt_tokens, reply_tokens))
+
+
+class CachingEngine:
+    """An Engine that gives a short reply at once and remembers what each mind has read.
+
+    It counts prompt tokens as an engine with a prefix cache does.
+    """
+
+    def __init__(self, context: int) -> None:
+        self._context = context
+        self._texts: dict[str, str] = {}  # by mind, its last prompt
+        self.forget_counts()
+
+    def forget_counts(self) -> None:
+        """Start counting at zero. The caches stay."""
+        self.replies = 0
+        self.prompt_tokens = 0
+        self.tokens_read = 0
+
+    @property
+    def info(self) -> EngineInfo:
+        """A description that names no model."""
+        return EngineInfo("cache", "cache", Dialect.HER, self._context, "none", minds=8)
+
+    async def start(self) -> None:
+        """Return at once."""
+
+    async def close(self) -> None:
+        """Return at once."""
+
+    async def count(self, prompt: Prompt) -> int:
+        """Return an estimate of the tokens in `prompt`."""
+        return len(prompt.text) // _CHARACTERS_PER_TOKEN
+
+    async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Stream the reply."""
+        text = request.prompt.text
+        cached = len(find_shared_text(self._texts.get(request.mind, ""), text))
+        self._texts[request.mind] = text
+        prompt = len(text) // _CHARACTERS_PER_TOKEN
+        read = prompt - cached // _CHARACTERS_PER_TOKEN
+        self.replies += 1
+        self.prompt_tokens += prompt
+        self.tokens_read += read
+        yield Chunk(SHORT_REPLY)
+        reply_tokens = len(SHORT_REPLY) // _CHARACTERS_PER_TOKEN
+        yield Chunk("", Finish(FinishReason.STOP, prompt, read, reply_tokens))
 
 
 class NullDelivery:

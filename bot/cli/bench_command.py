@@ -13,6 +13,7 @@ from bot.cli.console.shared_options import AsJson, Config, open_library, read_se
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bot.bench.memory_bench import LengthFigures
     from bot.bench.report import EngineReport, Figures, Target
 
 bench = typer.Typer(help="Measure the engine and the bot.", no_args_is_help=True)
@@ -115,6 +116,60 @@ def bot(
     if report.memory is not None:
         typer.echo(f"{report.memory / 1e6:.0f} MB with {report.scenes:,} idle scenes")
     _print_targets(report.targets)
+
+
+@bench.command()
+def memory(
+    replies: Annotated[int, typer.Option(min=1, help="Replies to measure in each scene.")] = 20,
+    length: Annotated[
+        list[int] | None,
+        typer.Option(min=10, help="Turns of a scene. Can be repeated. Default: 100, 1000, 10000."),
+    ] = None,
+    scenario: Annotated[str, typer.Argument(help="Scenario to play.")] = "pride-and-prejudice",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure replies in long scenes without a model: turns read, time, stalls, and tokens read.
+
+    An engine with a fixed reply replaces the model. It counts the prompt tokens that a prefix cache
+    would not contain.
+    """
+    from bot.bench.memory_bench import MemoryBenchOptions, bench_memory
+    from bot.cli.lookup import find_scenario
+
+    chosen = find_scenario(scenario, open_library(read_settings(config)))
+    lengths = tuple(sorted(length)) if length else MemoryBenchOptions().lengths
+    report = asyncio.run(bench_memory(chosen, MemoryBenchOptions(lengths, replies)))
+    if as_json:
+        write_json(report.model_dump())
+        return
+    _print_lengths(report.figures)
+    _print_targets(report.targets)
+
+
+def _print_lengths(figures: Sequence[LengthFigures]) -> None:
+    """Print a column for each scene. Ratios are relative to the first one."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Turns in the scene")
+    for one in figures:
+        table.add_column(f"{one.length:,}", justify="right")
+    first = figures[0]
+    rows = (
+        ("Time to open (ms)", [f"{one.opening * 1000:.0f}" for one in figures]),
+        ("Time of a reply (ms)", [f"{one.reply * 1000:.0f}" for one in figures]),
+        ("Time of a reply, ratio", [f"{one.reply / first.reply:.2f}" for one in figures]),
+        ("Longest event loop stall (ms)", [f"{one.stall * 1000:.0f}" for one in figures]),
+        ("Memory of a reply, ratio", [f"{one.memory / first.memory:.2f}" for one in figures]),
+        ("Turns read per reply", [f"{one.turns_read:.0f}" for one in figures]),
+        ("Tokens in a prompt", [f"{one.prompt_tokens:.0f}" for one in figures]),
+        ("Tokens read per reply", [f"{one.tokens_read:.0f}" for one in figures]),
+    )
+    for label, cells in rows:
+        table.add_row(label, *cells)
+    Console().print(table)
 
 
 def _print_progress(step: str) -> None:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 MAX_PAGES: Final = 10
+
+MAX_HISTORY_TURNS: Final = 1000
+"""Turns that are read for the history. More rarely fit its pages."""
 """The number of messages in a history. If there are more, the latest are shown."""
 
 _CAST_LIMIT = 1_200  # leaves room for the rest of a status
@@ -94,16 +97,18 @@ def format_cast(scene: Scene) -> list[str]:
     return join_lines([format_part(part) for part in scene.parts], MESSAGE_LIMIT, len(scene.parts))
 
 
-def format_history(turns: Sequence[Turn], max_pages: int = MAX_PAGES) -> list[str]:
+def format_history(
+    turns: Sequence[Turn], max_pages: int = MAX_PAGES, *, earlier: bool = False
+) -> list[str]:
     """Return the public story in order, as at most `max_pages` messages.
 
-    If the story is longer, its latest part is shown.
+    If the story is longer, or has `earlier` turns than these, its latest part is shown.
     """
     latest = list(_latest(turns, max_pages * MESSAGE_LIMIT))
     pages = split_into_messages(run for runs in reversed(latest) for run in runs)
     if not pages:
         return ["No one has spoken in this scene yet."]
-    if len(latest) == len(turns) and len(pages) <= max_pages:
+    if not earlier and len(latest) == len(turns) and len(pages) <= max_pages:
         return pages
     return [
         "-# This is the latest part of the story.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.scenes.scene import Mode, SceneState
+from bot.scenes.interfaces import TurnSelection
+from bot.scenes.scene import MAX_BUDGET, Mode, SceneState
 from bot.scenes.speaker_prediction import Moment, choose_next_speaker
-from bot.scenes.turn import TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_LINE_AGE: Final = timedelta(hours=1)
 """No character answers an older line: people no longer wait for the answer."""
+
+_LATEST: Final = MAX_BUDGET + 1
+"""Turns that the choice depends on: enough to see that the budget is spent."""
 
 
 class AutoMode:
@@ -31,8 +34,9 @@ class AutoMode:
         """Return the character that speaks now without being addressed, if any."""
         if scene.mode is not Mode.AUTO or scene.state is not SceneState.PLAYING:
             return None
-        turns = await self._dependencies.store.turns(scene.id)
-        story = [turn for turn in turns if turn.state is TurnState.DONE and turn.public]
+        story = await self._dependencies.store.latest_turns(
+            scene.id, _LATEST, TurnSelection(done=True, public=True)
+        )
         if not story or story[-1].id == self._considered or is_budget_spent(scene, story):
             return None
         if self._dependencies.now() - story[-1].created_at > MAX_LINE_AGE:

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     from bot.errors import AsideError
     from bot.scenes.interfaces import Delivery, SceneStore
+    from bot.scenes.mind_reader import MindReader
     from bot.scenes.reply_generation import ReplyGenerator
 
 
 @dataclass(frozen=True, slots=True)
 class SceneDependencies:
-    """The store, the delivery to people, the generator of replies, and the clock.
+    """The store, the delivery to people, the generator of replies, the minds, and the clock.
 
     `describe_error` returns the sentence that the scene's people read about an error.
     """
@@ -26,5 +27,6 @@ class SceneDependencies:
     store: SceneStore
     delivery: Delivery
     generator: ReplyGenerator
+    minds: MindReader
     now: Callable[[], datetime]
     describe_error: Callable[[AsideError], str] = describe_to_players

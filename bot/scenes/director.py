@@ -26,17 +26,18 @@ class Addressee:
 
 
 def choose_speakers(
-    scene: Scene, address: Addressee, speaker: str, replied: Turn | None, turns: Sequence[Turn]
+    scene: Scene, address: Addressee, speaker: str, replied: Turn | None, replies: Sequence[Turn]
 ) -> list[str]:
     """Return the characters that answer a line, each once, in the order of mention.
 
     Named characters answer, then the one whose post the line replies to. If the bot was mentioned
-    without a name, the model's character that spoke last answers, or the first of the cast. Only
-    characters that the model plays and that are on stage answer. No character answers itself.
+    without a name, the model's character that spoke last in `replies` answers, or the first of the
+    cast. Only characters that the model plays and that are on stage answer. No character answers
+    itself.
     """
     named = _list_addressed(address, replied)
     if not named and address.bot:
-        named = _guess_addressed(scene, speaker, turns)
+        named = _guess_addressed(scene, speaker, replies)
     playable = {part.character for part in scene.parts if part.answers} - {speaker}
     return [name for name in dict.fromkeys(named) if name in playable]
 
@@ -74,10 +75,10 @@ def _list_addressed(address: Addressee, replied: Turn | None) -> list[str]:
     return names
 
 
-def _guess_addressed(scene: Scene, speaker: str, turns: Sequence[Turn]) -> list[str]:
+def _guess_addressed(scene: Scene, speaker: str, replies: Sequence[Turn]) -> list[str]:
     playable = [
         part.character for part in scene.parts if part.answers and part.character != speaker
     ]
-    replied = (turn.speaker for turn in reversed(turns) if turn.kind is TurnKind.REPLY)
-    latest = next((name for name in replied if name in playable), None)
+    spoke = (turn.speaker for turn in reversed(replies))
+    latest = next((name for name in spoke if name in playable), None)
     return [latest] if latest else playable[:1]

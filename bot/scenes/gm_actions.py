@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import Refused, Remedy
 from bot.scenes import cast
 from bot.scenes.cast import require_gm
+from bot.scenes.scene import MAX_BUDGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 MAX_GMS: Final = 10
 MAX_MUTED: Final = 500
-MAX_BUDGET: Final = 20
 
 
 class GmActions:

@@ -78,6 +78,6 @@ class GmNotes:
         part = find_part(scene, name)
         if part.player_id is not None:
             raise Refused(f"A player has the part of {part.character}. Ask them instead.")
-        story, notes = await self._theatre.queries.read_mind(scene, part.character)
-        thoughts = await self._generator.think(scene, part.character, story, notes)
+        assembled = await self._theatre.minds.assemble(scene, part.character)
+        thoughts = await self._generator.think(scene, part.character, assembled)
         return HiddenThoughts(part.character, Audience.GM, release_to_gm(thoughts))

@@ -7,7 +7,7 @@ SceneStore. Discord, the terminal and the benchmark implement Delivery.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from bot.scenes.turn import TurnKind
 
@@ -41,6 +41,25 @@ class NewLine:
     beats: tuple[PublicBeat, ...]
     kind: TurnKind = TurnKind.LINE
     heard_by: frozenset[str] | None = None  # characters whose minds have it, if not all
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSelection:
+    """The turns of a story that a query reads. The default selects all of them.
+
+    Hidden turns and lines without words are never part of a story.
+    """
+
+    since: int = 0  # only turns with this id or a later one
+    before: int | None = None  # only turns with an earlier id
+    heard_by: str | None = None  # only turns that this character's mind has
+    kind: TurnKind | None = None
+    answering: int | None = None  # only turns that answer this one
+    done: bool = False  # only finished turns
+    public: bool = False  # no whispers
+
+
+WHOLE_STORY: Final = TurnSelection()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -176,15 +195,52 @@ class SceneStore(Protocol):
         """Set the characters that hear these turns."""
         ...
 
-    async def turns(self, scene_id: int) -> list[Turn]:
-        """Return the turns of the story in order.
+    async def turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> list[Turn]:
+        """Return the selected turns of the story in order.
 
-        Hidden turns and lines without words are not part of it.
+        A story can have thousands of turns. Read only those that are needed.
         """
+        ...
+
+    async def latest_turns(
+        self, scene_id: int, most: int, selection: TurnSelection = WHOLE_STORY
+    ) -> list[Turn]:
+        """Return up to `most` of the selected turns, those from the end of the story, in order."""
+        ...
+
+    async def count_turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> int:
+        """Return the number of the selected turns."""
+        ...
+
+    async def latest_replies(self, scene_id: int, characters: Sequence[str]) -> list[Turn]:
+        """Return the latest reply of each of these characters, in the order of the story."""
+        ...
+
+    async def latest_settings(self, scene_id: int, before: int | None = None) -> list[Turn]:
+        """Return the latest change of each part of the setting, before the turn `before` if given.
+
+        They are in the order of the story.
+        """
+        ...
+
+    async def speakers(self, scene_id: int) -> list[str]:
+        """Return the name of everyone who has spoken in the story."""
+        ...
+
+    async def window_start(self, scene_id: int, character: str) -> int:
+        """Return the id of the first turn that this character's prompt contains, 0 for all."""
+        ...
+
+    async def save_window_start(self, scene_id: int, character: str, turn_id: int) -> None:
+        """Store the id of the first turn that this character's prompt contains."""
         ...
 
     async def turn(self, turn_id: int) -> Turn | None:
         """Return a turn in any state, if it exists."""
+        ...
+
+    async def turns_by_id(self, turn_ids: Sequence[int]) -> list[Turn]:
+        """Return the turns with these ids that exist, in any state, in order."""
         ...
 
     async def turn_by_message(self, message_id: int) -> Turn | None:

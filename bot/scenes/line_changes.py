@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.errors import PostingError
 from bot.library.name_matching import addressable_names, find_addressed
+from bot.scenes.interfaces import TurnSelection
 from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.player_lines import choose_answers, find_replied, parse_line
 from bot.scenes.posts import PostPurpose
@@ -125,8 +126,7 @@ class LineChanges:
             return
         replied = await find_replied(self._store, scene, address)
         names = await choose_answers(self._store, scene, turn.speaker, address, replied)
-        story = await self._store.turns(scene.id)
-        answers = [one for one in story if turn.id in one.answered]
+        answers = await self._store.turns(scene.id, TurnSelection(answering=turn.id))
         if answers and not (address.characters or replied):
             return  # the bot was mentioned without a name, and somebody answers
         for answer in answers:
@@ -135,7 +135,8 @@ class LineChanges:
         await running.runner.drop_if_not_owed()
         had_words = turn.take is not None and bool(turn.take.beats)
         known = {answer.speaker for answer in answers}
-        if had_words and turn.take is not None and story[-1].id != turn.id:
+        latest = (await self._store.latest_turns(scene.id, 1))[-1]
+        if had_words and turn.take is not None and latest.id != turn.id:
             spoken = addressable_names(scene.scenario.characters)
             known |= {
                 *find_addressed(turn.take.raw, spoken),

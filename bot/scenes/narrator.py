@@ -23,9 +23,9 @@ from bot.scenes.reply_generation import GeneratedReply
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bot.scenes.recollection import Recollection
     from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Scene
-    from bot.scenes.turn import Turn
 
 MAX_SENTENCES: Final = 3
 _ATTEMPTS = 3
@@ -43,28 +43,28 @@ _SPOKEN = re.compile(r"[\"“”„«»「」『』:：]")
 
 
 async def generate_narration(
-    generator: ReplyGenerator, scene: Scene, turns: Sequence[Turn]
+    generator: ReplyGenerator, scene: Scene, known: Recollection
 ) -> GeneratedReply:
-    """Return a narration of events after `turns`.
+    """Return a narration of events after the turns of `known`, which everyone heard.
 
     Raises EmptyReply if every attempt is only about the characters, and EngineError.
     """
     raw = ""
     for _ in range(_ATTEMPTS):
-        question = _build_question(scene, turns, generator.new_seed())
+        question = _build_question(scene, known, generator.new_seed())
         raw = await ask_engine(generator.engine, scene, question)
-        if narration := filter_narration(scene, turns, raw):
-            return GeneratedReply((speech(narration),), raw, question.seed, 0)
+        if narration := filter_narration(scene, known.people, raw):
+            return GeneratedReply((speech(narration),), raw, question.seed)
     raise EmptyReply("The model wrote only about the characters. Write the narration yourself.")
 
 
-def filter_narration(scene: Scene, turns: Sequence[Turn], raw: str) -> str:
+def filter_narration(scene: Scene, spoke: Sequence[str], raw: str) -> str:
     """Return the first suitable sentences of an answer.
 
     A sentence is suitable if it names no character and no person who has spoken, contains no
     quotation, and is not part of the model's planning.
     """
-    people = tuple({turn.speaker for turn in turns if turn.author_id is not None})
+    people = tuple(name for name in spoke if name != NARRATOR)
     others = (*(character.name for character in scene.scenario.characters), *people)
     parser = ReplyParser(NARRATOR, others, prefilled=False)
     parser.feed(raw)
@@ -86,15 +86,15 @@ def _is_about_people(scene: Scene, people: Sequence[str], sentence: str) -> bool
     return bool(find_mentioned(sentence, names)) or bool(_SPOKEN.search(sentence))
 
 
-def _build_question(scene: Scene, turns: Sequence[Turn], seed: int) -> Question:
-    latest = describe_latest(scene, turns)
+def _build_question(scene: Scene, known: Recollection, seed: int) -> Question:
+    latest = describe_latest(scene, known.turns)
     return Question(
         name="narrator",
         manner=_MANNER.format(
             title=sanitise_name(scene.scenario.title),
             names=", ".join(sanitise_name(part.character) for part in scene.parts),
         ),
-        about=f"Where and when:\n{mind.describe_setting(scene.scenario, turns)}\n\n"
+        about=f"Where and when:\n{mind.describe_setting(scene.scenario, known.settings)}\n\n"
         f"The latest words and acts:\n\n{latest or 'Nothing yet.'}\n\n"
         "Describe the next event around them.",
         max_tokens=200,

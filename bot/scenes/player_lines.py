@@ -183,8 +183,11 @@ async def choose_answers(
     store: SceneStore, scene: Scene, speaker: str, address: Addressee, replied: Turn | None
 ) -> list[str]:
     """Return the characters that answer a line; see `director.choose_speakers`."""
-    turns = await store.turns(scene.id) if address.bot and not address.characters else []
-    return director.choose_speakers(scene, address, speaker, replied, turns)
+    replies: list[Turn] = []
+    if address.bot and not address.characters:
+        names = [part.character for part in scene.parts]
+        replies = await store.latest_replies(scene.id, names)
+    return director.choose_speakers(scene, address, speaker, replied, replies)
 
 
 def parse_line(text: str, speaker: str) -> tuple[PublicBeat, ...]:

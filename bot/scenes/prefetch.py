@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import PrefetchingEngine
 from bot.errors import AsideError
 from bot.her.beats import speech
 from bot.her.prompt import Prompt, Text
-from bot.scenes import prompt_builder
 from bot.scenes.reply_generation import mind_key
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from bot.her.prompt import PromptPart
     from bot.scenes.dependencies import SceneDependencies
+    from bot.scenes.prompt_assembly import AssembledPrompt
     from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Scene
 
@@ -36,44 +38,41 @@ async def prefetch_minds(dependencies: SceneDependencies, scene: Scene) -> None:
     if not isinstance(engine, PrefetchingEngine) or scene.state is not SceneState.PLAYING:
         return
     try:
-        turns = await dependencies.store.turns(scene.id)
-        story = [turn for turn in turns if turn.state is TurnState.DONE]
-        for character in rank_minds(scene, story)[: generator.engine.info.minds]:
-            prefix = await predict_prefix(generator, scene, character, story)
+        for character in await _list_likely(dependencies, scene):
+            assembled = await dependencies.minds.assemble(scene, character)
+            prefix = await asyncio.to_thread(predict_prefix, generator, scene, character, assembled)
             engine.prefetch(mind_key(scene, character), prefix)
     except AsideError as error:
         _log.info("Scene %d: the prefetch failed: %s", scene.id, error)
 
 
-def rank_minds(scene: Scene, story: Sequence[Turn]) -> list[str]:
+async def _list_likely(dependencies: SceneDependencies, scene: Scene) -> list[str]:
+    """Return the characters that are likely to speak next, as many as the engine plays at once."""
+    names = [part.character for part in scene.parts]
+    replies = await dependencies.store.latest_replies(scene.id, names)
+    return rank_minds(scene, replies)[: dependencies.generator.engine.info.minds]
+
+
+def rank_minds(scene: Scene, replies: Sequence[Turn]) -> list[str]:
     """Return the model's characters that spoke, the latest first, or the first of the cast."""
     answering = [part.character for part in scene.parts if part.answers]
-    spoke = dict.fromkeys(turn.speaker for turn in reversed(story) if turn.kind is TurnKind.REPLY)
+    spoke = dict.fromkeys(turn.speaker for turn in reversed(replies))
     return [name for name in spoke if name in answering] or answering[:1]
 
 
-async def predict_prefix(
-    generator: ReplyGenerator, scene: Scene, character: str, story: Sequence[Turn]
+def predict_prefix(
+    generator: ReplyGenerator, scene: Scene, character: str, assembled: AssembledPrompt
 ) -> Prompt:
     """Return the prefix that this character's next prompt has after any next line.
 
-    It contains no notes, because they move along with the last line. Raises PromptTooLong and
-    EngineError.
+    It contains no notes, because they move along with the last line.
     """
-    fitted = await generator.fit_prompt(scene, character, story)
-    left_out = {turn.id for turn in fitted.left_out}
-    kept = [turn for turn in story if turn.is_heard_by(character) and turn.id not in left_out]
-    with_line = prompt_builder.build_prompt(
-        scene.scenario,
-        character,
-        (*kept, _example_line(scene)),
-        generator.engine.info.dialect,
-        requirements=generator.engine.info.requirements,
-        empty_think=generator.limits.empty_think,
-        left_out=fitted.left_out,
-        prompt_format=generator.engine.info.prompt_format,
+    source = generator.source(scene, character)
+    now = replace(assembled.recollection, notes=())
+    later = replace(now, turns=(*now.turns, _example_line(scene)))
+    return find_common_prefix(
+        source.build(generator.engine, now), source.build(generator.engine, later)
     )
-    return find_common_prefix(fitted.prompt, with_line)
 
 
 def find_common_prefix(one: Prompt, other: Prompt) -> Prompt:
@@ -82,16 +81,22 @@ def find_common_prefix(one: Prompt, other: Prompt) -> Prompt:
     for left, right in zip(one.parts, other.parts, strict=False):
         if left != right:
             if isinstance(left, Text) and isinstance(right, Text):
-                parts.append(Text(_find_shared_text(left.text, right.text)))
+                parts.append(Text(find_shared_text(left.text, right.text)))
             break
         parts.append(left)
     return Prompt(tuple(parts))
 
 
-def _find_shared_text(one: str, other: str) -> str:
-    pairs = enumerate(zip(one, other, strict=False))
-    first_difference = next((at for at, (left, right) in pairs if left != right), None)
-    return one[:first_difference] if first_difference is not None else min(one, other, key=len)
+def find_shared_text(one: str, other: str) -> str:
+    """Return the longest prefix of both texts."""
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return one[:same]
 
 
 def _example_line(scene: Scene) -> Turn:

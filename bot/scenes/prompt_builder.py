@@ -1,12 +1,10 @@
-"""Builds prompts from minds, in the model's dialect and within its context."""
+"""Builds prompts from minds, in the model's dialect."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.engine.protocol import Dialect
-from bot.errors import PromptTooLong
 from bot.her import layout, plain_layout, stand_in_layout
 from bot.her.chatml import PREFILL, render_chatml
 from bot.her.grammar import (
@@ -20,24 +18,11 @@ from bot.scenes import mind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.engine.protocol import Engine, PromptFormat
+    from bot.engine.protocol import PromptFormat
     from bot.her.layout import Message
     from bot.her.prompt import Prompt
     from bot.library.scenario import Scenario
     from bot.scenes.turn import Turn
-
-BLOCK = 8
-"""Turns that leave a full context together. The rest then keeps its cached prefix longer."""
-
-_CHARACTERS_PER_TOKEN = 8  # above every language's average; limits the turns that are counted
-
-
-@dataclass(frozen=True, slots=True)
-class FittedPrompt:
-    """A prompt that fits the context, and the oldest turns that it leaves out."""
-
-    prompt: Prompt
-    left_out: tuple[Turn, ...]
 
 
 def build_prompt(
@@ -100,64 +85,3 @@ def build_grammar(
             return build_stand_in_continuation_grammar(language)
         return build_stand_in_grammar(character, language)
     return build_her_continuation_grammar() if more else build_her_grammar(character)
-
-
-async def fit_prompt(
-    scenario: Scenario,
-    character: str,
-    turns: Sequence[Turn],
-    engine: Engine,
-    room: int,
-    *,
-    empty_think: bool = False,
-    notes: Sequence[str] = (),
-    opening: str = "",
-) -> FittedPrompt:
-    """Return the prompt with the latest turns that leave `room` tokens of the context for a reply.
-
-    Turns that the character did not hear are ignored. The oldest turns are left out in blocks of
-    BLOCK, the system message and the latest turn never. Raises PromptTooLong if even those leave
-    no room.
-    """
-    budget = engine.info.context - room
-    turns = [turn for turn in turns if turn.is_heard_by(character)]
-    last = max(0, len(turns) - 1)
-    first = _first_worth_counting(turns, budget)
-    while True:
-        start = min(first, last)
-        left_out, kept_turns = turns[:start], turns[start:]
-        kept = build_prompt(
-            scenario,
-            character,
-            kept_turns,
-            engine.info.dialect,
-            requirements=engine.info.requirements,
-            empty_think=empty_think,
-            notes=notes,
-            left_out=left_out,
-            opening=opening,
-            prompt_format=engine.info.prompt_format,
-        )
-        if await engine.count(kept) <= budget:
-            return FittedPrompt(kept, tuple(left_out))
-        if first >= last:
-            raise PromptTooLong(
-                f"The description of {character} and the latest line leave no room for a reply in "
-                f"the model's context of {engine.info.context} tokens. Shorten the scenario, or "
-                "set a larger `engine.context`."
-            )
-        first += BLOCK
-
-
-def _first_worth_counting(turns: Sequence[Turn], budget: int) -> int:
-    """Return an index, a multiple of BLOCK, before which no turn can fit.
-
-    A long story is then not counted whole.
-    """
-    characters = 0
-    for index in range(len(turns) - 1, -1, -1):
-        take = turns[index].take
-        characters += sum(len(beat.text) for beat in take.beats) if take else 0
-        if characters > budget * _CHARACTERS_PER_TOKEN:
-            return (index // BLOCK + 1) * BLOCK
-    return 0

@@ -15,6 +15,7 @@ from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import map_spoken_names
 from bot.library.normalise import normalise
 from bot.scenes import cast
+from bot.scenes.recollection import Recollection
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import AT_TERMINAL, Part, Place, Scene
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
@@ -59,6 +60,7 @@ class Rehearsal:
             started_at=datetime.now(UTC),
         )
         self._story: list[Turn] = []
+        self._first: dict[str, int] = {}  # by character, the first turn in its prompt
 
     @property
     def story(self) -> tuple[Turn, ...]:
@@ -84,11 +86,23 @@ class Rehearsal:
         more. Raises NameNotFound, EmptyReply and EngineError.
         """
         name = cast.find_part(self._scene, character).character
+        assembled = await self._generator.assemble(self._scene, name, self._recall(name))
+        if assembled.recollection.cut:
+            self._first[name] = assembled.recollection.turns[0].id
         generated = await self._generator.reply(
-            self._scene, name, self.story, progress or _ignore_progress
+            self._scene, name, assembled, progress or _ignore_progress
         )
         self._add(TurnKind.REPLY, name, generated.beats, generated.raw)
         return generated.beats
+
+    def _recall(self, name: str) -> Recollection:
+        first = self._first.get(name, 0)
+        heard = (turn for turn in self._story if turn.is_heard_by(name))
+        return Recollection(
+            turns=tuple(turn for turn in heard if turn.id >= first),
+            people=tuple(dict.fromkeys(turn.speaker for turn in self._story)),
+            cut=first > 0,
+        )
 
     def _add(self, kind: TurnKind, speaker: str, beats: tuple[Beat, ...], raw: str) -> None:
         number = len(self._story) + 1

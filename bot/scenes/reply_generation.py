@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.engine.protocol import Dialect, FinishReason, GrammarCheckingEngine, Request
 from bot.errors import EmptyReply, EngineDied
-from bot.her import layout
 from bot.her.beats import BeatKind, PrivateBeat, select_private, select_public
 from bot.her.chatml import STOPS
 from bot.her.reply_parser import ReplyParser
 from bot.her.sanitise import sanitise_name
 from bot.scenes import prompt_builder
 from bot.scenes.continuation import ContinuationParser
-from bot.scenes.turn import TurnKind
+from bot.scenes.prompt_assembly import PromptSource, assemble_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from bot.engine.protocol import Engine
     from bot.her.beats import Beat, PublicBeat
+    from bot.scenes.prompt_assembly import AssembledPrompt
+    from bot.scenes.recollection import Recollection
     from bot.scenes.scene import Scene
-    from bot.scenes.turn import Turn
 
 Progress: TypeAlias = "Callable[[tuple[PublicBeat, ...]], Awaitable[None]]"
 """Awaited with the public beats that are final so far, each time there are more."""
@@ -49,7 +49,7 @@ class GeneratedReply:
     beats: tuple[Beat, ...]
     raw: str  # the model's text, with the prefill in front
     seed: int
-    left_out: int  # number of the oldest turns that did not fit the context
+    history_cut: bool = False  # whether the prompt lacked the oldest turns
 
 
 class LostInThought(EmptyReply):
@@ -72,22 +72,16 @@ class ReplyGenerator:
     new_seed: Callable[[], int]
 
     async def reply(
-        self,
-        scene: Scene,
-        character: str,
-        turns: Sequence[Turn],
-        progress: Progress,
-        notes: Sequence[str] = (),
+        self, scene: Scene, character: str, assembled: AssembledPrompt, progress: Progress
     ) -> GeneratedReply:
-        """Return this character's next turn after `turns`, given the game master's `notes`.
+        """Return this character's next turn.
 
         Retries once if the engine dies, and once if the reply has no public beat, then with little
         room for planning. Raises LostInThought if the retry has no public beat either, and
         EngineError.
         """
-        fitted = await self.fit_prompt(scene, character, turns, notes)
-        request = self._request(scene, character, fitted)
-        others = _list_others(scene, character, turns)
+        request = self._request(scene, character, assembled)
+        others = _list_others(scene, character, assembled)
         beats, raw = await self._attempt(scene, character, others, request, progress)
         if not select_public(beats):
             thoughts = select_private(beats)
@@ -99,25 +93,23 @@ class ReplyGenerator:
                     "the line.",
                     select_private(beats) or thoughts,
                 )
-        return GeneratedReply(beats, raw, request.seed, len(fitted.left_out))
+        return GeneratedReply(beats, raw, request.seed, history_cut=assembled.recollection.cut)
 
     async def extend(
         self,
         scene: Scene,
         character: str,
-        turns: Sequence[Turn],
+        assembled: AssembledPrompt,
         beats: tuple[Beat, ...],
         progress: Progress,
-        notes: Sequence[str] = (),
     ) -> GeneratedReply:
-        """Return this character's turn after `turns`: the finished `beats`, with more after them.
+        """Return a character's turn: the finished `beats`, with more after them.
 
-        Retries once if the engine dies, and once if it added no text. Raises LostInThought if the
-        retry adds no text either, and EngineError.
+        `assembled` is the prompt that ends with these beats. Retries once if the engine dies, and
+        once if it added no text. Raises LostInThought if the retry adds no text either, and
+        EngineError.
         """
-        opening = layout.format_open_turn(character, beats)
-        fitted = await self.fit_prompt(scene, character, turns, notes, opening=opening)
-        request = replace(self._request(scene, character, fitted), planning_tokens=None)
+        request = replace(self._request(scene, character, assembled), planning_tokens=None)
         if request.grammar is not None:
             request = replace(
                 request,
@@ -125,7 +117,7 @@ class ReplyGenerator:
                     character, self.engine.info.dialect, scene.scenario.language, more=True
                 ),
             )
-        others = _list_others(scene, character, turns)
+        others = _list_others(scene, character, assembled)
         before = select_public(beats)
         thoughts: tuple[PrivateBeat, ...] = ()
         for _ in range(2):
@@ -133,7 +125,8 @@ class ReplyGenerator:
                 scene, character, others, request, progress, continued=beats
             )
             if _is_longer(extended, before):
-                return GeneratedReply(extended, raw, request.seed, len(fitted.left_out))
+                cut = assembled.recollection.cut
+                return GeneratedReply(extended, raw, request.seed, history_cut=cut)
             thoughts = select_private(extended[len(beats) :]) or thoughts
             request = replace(request, seed=self.new_seed())
         raise LostInThought(
@@ -141,17 +134,16 @@ class ReplyGenerator:
         )
 
     async def think(
-        self, scene: Scene, character: str, turns: Sequence[Turn], notes: Sequence[str] = ()
+        self, scene: Scene, character: str, assembled: AssembledPrompt
     ) -> tuple[PrivateBeat, ...]:
-        """Return this character's thoughts after `turns`. The character takes no turn.
+        """Return this character's thoughts. The character takes no turn.
 
         Raises EmptyReply if the model writes no thought, and EngineError.
         """
-        fitted = await self.fit_prompt(scene, character, turns, notes)
-        request = self._request(scene, character, fitted)
+        request = self._request(scene, character, assembled)
         request = replace(request, stop=(*STOPS, THOUGHT_ENDS))
         beats, _ = await self._attempt(
-            scene, character, _list_others(scene, character, turns), request, _ignore_progress
+            scene, character, _list_others(scene, character, assembled), request, _ignore_progress
         )
         thoughts = (
             beat
@@ -162,42 +154,31 @@ class ReplyGenerator:
             raise EmptyReply(f"The model wrote no thought for {character}. Try again.")
         return found
 
-    async def fit_prompt(
-        self,
-        scene: Scene,
-        character: str,
-        turns: Sequence[Turn],
-        notes: Sequence[str] = (),
-        *,
-        opening: str = "",
-    ) -> prompt_builder.FittedPrompt:
-        """Return the prompt for this character's next turn, cut to the context.
+    async def assemble(
+        self, scene: Scene, character: str, recollection: Recollection, opening: str = ""
+    ) -> AssembledPrompt:
+        """Return the prompt for this character's next turn, within the context.
 
         `opening` is the text of a turn that has already begun. Raises PromptTooLong and
         EngineError.
         """
-        return await prompt_builder.fit_prompt(
-            scene.scenario,
-            character,
-            turns,
-            self.engine,
-            self._room,
-            empty_think=self.limits.empty_think,
-            notes=notes,
-            opening=opening,
+        return await assemble_prompt(
+            self.source(scene, character, opening), recollection, self.engine, self._room
         )
+
+    def source(self, scene: Scene, character: str, opening: str = "") -> PromptSource:
+        """Return the source of this character's prompts."""
+        return PromptSource(scene.scenario, character, self.limits.empty_think, opening)
 
     @property
     def _room(self) -> int:
         """The tokens reserved for a reply: the limit, but at most a quarter of the context."""
         return min(self.limits.max_tokens, self.engine.info.context // 4)
 
-    def _request(
-        self, scene: Scene, character: str, fitted: prompt_builder.FittedPrompt
-    ) -> Request:
+    def _request(self, scene: Scene, character: str, assembled: AssembledPrompt) -> Request:
         info = self.engine.info
         return Request(
-            prompt=fitted.prompt,
+            prompt=assembled.prompt,
             mind=mind_key(scene, character),
             guild=str(scene.place.guild_id),
             seed=self.new_seed(),
@@ -300,8 +281,7 @@ def _is_longer(beats: Sequence[Beat], before: tuple[PublicBeat, ...]) -> bool:
     )
 
 
-def _list_others(scene: Scene, character: str, turns: Sequence[Turn]) -> tuple[str, ...]:
+def _list_others(scene: Scene, character: str, assembled: AssembledPrompt) -> tuple[str, ...]:
     """Return the names that the model must not speak for: the rest of the cast, and people."""
-    spoke = (turn.speaker for turn in turns if turn.kind is not TurnKind.SETTING)
-    names = (*(other.name for other in scene.scenario.characters), *spoke)
+    names = (*(other.name for other in scene.scenario.characters), *assembled.recollection.people)
     return tuple(name for name in dict.fromkeys(names) if name != character)

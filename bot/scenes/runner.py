@@ -27,7 +27,7 @@ from bot.scenes.take_delivery import deliver_take
 from bot.scenes.turn import TurnKind, TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Sequence
+    from collections.abc import Awaitable, Callable, Collection
 
     from bot.her.beats import PrivateBeat, PublicBeat
     from bot.scenes.dependencies import SceneDependencies
@@ -279,7 +279,7 @@ class Runner:
             return turn
         generated = await self._generate(turn)
         name = f"Turn {turn.id}"
-        if generated.left_out:
+        if generated.history_cut:
             await retry_until_done(self._history_cut, name)
         return await retry_until_done(
             lambda: self._save(turn, generated),
@@ -298,30 +298,30 @@ class Runner:
         return False
 
     async def _generate(self, turn: Turn) -> GeneratedReply:
-        story = [
-            earlier
-            for earlier in await self._store.turns(turn.scene_id)
-            if earlier.id < turn.id and earlier.state is TurnState.DONE
-        ]
         async with self._delivery.show_thinking(self._scene(), turn):
-            return await self._generate_after(turn, story)
+            if turn.kind is TurnKind.NARRATION:
+                return await self._narrate(turn)
+            return await self._reply(turn)
 
-    async def _generate_after(self, turn: Turn, story: Sequence[Turn]) -> GeneratedReply:
+    async def _narrate(self, turn: Turn) -> GeneratedReply:
+        scene = self._scene()
+        known = await self._dependencies.minds.recall_public(scene, turn.id)
+        return await narrator.generate_narration(self._dependencies.generator, scene, known)
+
+    async def _reply(self, turn: Turn) -> GeneratedReply:
         generator = self._dependencies.generator
         scene = self._scene()
-        if turn.kind is TurnKind.NARRATION:
-            return await narrator.generate_narration(generator, scene, story)
-        notes = [
-            note.text for note in await self._store.notes(scene.id) if note.concerns(turn.speaker)
-        ]
 
         async def progress(beats: tuple[PublicBeat, ...]) -> None:
             await self._show_progress(turn, beats)
 
+        begun = turn.lengthens.beats if turn.lengthens else ()
+        assembled = await self._dependencies.minds.assemble(
+            scene, turn.speaker, before=turn.id, begun=begun
+        )
         if turn.lengthens is not None:
-            before = turn.lengthens.beats
-            return await generator.extend(scene, turn.speaker, story, before, progress, notes)
-        return await generator.reply(scene, turn.speaker, story, progress, notes)
+            return await generator.extend(scene, turn.speaker, assembled, begun, progress)
+        return await generator.reply(scene, turn.speaker, assembled, progress)
 
     async def _show_progress(self, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
         if turn.public:  # a whisper never streams into the channel

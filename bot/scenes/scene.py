@@ -19,6 +19,8 @@ AT_TERMINAL: Final = 0
 DEFAULT_BUDGET: Final = 3
 """Model turns that may follow a person's turn in mode `auto`."""
 
+MAX_BUDGET: Final = 20
+
 
 class SceneState(StrEnum):
     """The state of a scene. The values are stored in the database."""

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
 from bot.scenes.cast import find_part, require_gm, require_not_muted
+from bot.scenes.interfaces import TurnSelection
 from bot.scenes.reveal import Audience, Destination, RevealPolicy, release_to_gm
-from bot.scenes.turn import TurnKind, TurnState
+from bot.scenes.turn import TurnKind
 from bot.scenes.turn_rights import require_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.scenes.interfaces import SceneStore
-    from bot.scenes.reply_generation import ReplyGenerator
+    from bot.scenes.mind_reader import MindReader
     from bot.scenes.reveal import Revealed
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 
+_PUBLIC_STORY: Final = TurnSelection(done=True, public=True)
 _PRIVATE: Final = RevealPolicy(Destination.OFF, Destination.OFF)
 
 
@@ -35,27 +37,22 @@ class HiddenThoughts:
 class SceneQueries:
     """Answers questions about scenes. Methods with `by` check whether that user may ask."""
 
-    def __init__(self, store: SceneStore, generator: ReplyGenerator) -> None:
+    def __init__(self, store: SceneStore, minds: MindReader) -> None:
         self._store = store
-        self._generator = generator
+        self._minds = minds
 
-    async def read_history(self, scene: Scene) -> list[Turn]:
-        """Return the public story so far, in order. Whispers are not part of it."""
-        return [
-            turn
-            for turn in await self._store.turns(scene.id)
-            if turn.state is TurnState.DONE and turn.public
-        ]
+    async def read_history(self, scene: Scene, most: int | None = None) -> list[Turn]:
+        """Return the public story so far, in order. Whispers are not part of it.
 
-    async def read_mind(self, scene: Scene, character: str) -> tuple[list[Turn], list[str]]:
-        """Return the turns that a character heard, whispers included, and its notes."""
-        turns = [
-            turn
-            for turn in await self._store.turns(scene.id)
-            if turn.state is TurnState.DONE and turn.is_heard_by(character)
-        ]
-        notes = await self._store.notes(scene.id)
-        return turns, [note.text for note in notes if note.concerns(character)]
+        With `most`, only that many turns from its end are read.
+        """
+        if most is None:
+            return await self._store.turns(scene.id, _PUBLIC_STORY)
+        return await self._store.latest_turns(scene.id, most, _PUBLIC_STORY)
+
+    async def count_history(self, scene: Scene) -> int:
+        """Return the number of turns of the public story so far."""
+        return await self._store.count_turns(scene.id, _PUBLIC_STORY)
 
     async def read_prompt(self, scene: Scene, name: str, by: int) -> str:
         """Return the exact text that the engine would get for this character now.
@@ -64,8 +61,7 @@ class SceneQueries:
         """
         require_gm(scene, by)
         character = find_part(scene, name).character
-        story, notes = await self.read_mind(scene, character)
-        return (await self._generator.fit_prompt(scene, character, story, notes)).prompt.text
+        return (await self._minds.assemble(scene, character)).prompt.text
 
     async def read_thoughts(self, message_id: int, channel_id: int, by: int) -> HiddenThoughts:
         """Return the private beats of the reply that a post in this channel shows.

@@ -10,6 +10,7 @@ from bot.errors import AsideError, PostingError, Refused
 from bot.scenes import relocation
 from bot.scenes.cast import require_gm
 from bot.scenes.dependencies import SceneDependencies
+from bot.scenes.mind_reader import MindReader
 from bot.scenes.player_sentences import describe_to_players
 from bot.scenes.running_scenes import RunningScenes
 from bot.scenes.scene import Part, Scene, SceneState
@@ -33,8 +34,8 @@ _log = logging.getLogger(__name__)
 class Theatre(RunningScenes):
     """Opens, starts, ends and reopens scenes. Methods with `by` check whether that user may ask.
 
-    `queries` reads scenes, `controls` changes them. `describe_error` returns the sentence that
-    people read about an error.
+    `queries` reads scenes, `minds` assembles prompts, `controls` changes scenes.
+    `describe_error` returns the sentence that people read about an error.
     """
 
     def __init__(
@@ -45,13 +46,16 @@ class Theatre(RunningScenes):
         now: Callable[[], datetime],
         describe_error: Callable[[AsideError], str] = describe_to_players,
     ) -> None:
-        super().__init__(SceneDependencies(store, delivery, generator, now, describe_error))
+        self.minds = MindReader(store, generator)
+        super().__init__(
+            SceneDependencies(store, delivery, generator, self.minds, now, describe_error)
+        )
         self._store = store
         self._delivery = delivery
         self._now = now
         self.on_end: Callable[[Scene], Awaitable[None]] | None = None
         """Awaited with each scene that has ended. Must not raise."""
-        self.queries = SceneQueries(store, generator)
+        self.queries = SceneQueries(store, self.minds)
         self.controls = SceneControls(self, store, now)
 
     async def open(self) -> None:

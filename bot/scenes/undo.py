@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
 from bot.scenes.cast import require_gm
+from bot.scenes.interfaces import TurnSelection
 from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.turn import TurnKind, TurnState
 from bot.scenes.turn_rights import SCENE_GONE, require_turn
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
+
+_REPLIES: Final = TurnSelection(kind=TurnKind.REPLY, done=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +65,17 @@ class Undo:
         Raises Refused if it undoes no turn.
         """
         turn, _ = await require_turn(self._theatre, self._store, turn_id, by)
-        return sum(
-            later.state is TurnState.DONE or later.take is not None
-            for later in await self._require_later(turn)
-        )
+        later = await self._select_later(turn)
+        done = await self._store.count_turns(turn.scene_id, replace(later, done=True))
+        owed = await self._store.find_owed_turns(turn.scene_id)
+        return done + sum(one.id > turn.id and one.take is not None for one in owed)
 
     async def rewind(self, turn_id: int, by: int) -> Undone:
         """Undo every turn after this one."""
         turn, running = await require_turn(self._theatre, self._store, turn_id, by)
         async with running.lock:
-            undone = await self._undo(running.scene, await self._require_later(turn))
+            later = await self._select_later(turn)
+            undone = await self._undo(running.scene, await self._store.turns(turn.scene_id, later))
         await running.runner.drop_if_not_owed()
         return undone
 
@@ -119,23 +123,22 @@ class Undo:
                 await self._takes.align(undone.scene, turn.id)
             elif turn.kind is not TurnKind.LINE:
                 await self._delivery.cover(undone.scene, turn)
-        for turn in reversed(await self._store.turns(undone.scene.id)):
-            if turn.kind is TurnKind.REPLY and turn.state is TurnState.DONE:
-                await self._takes.align(undone.scene, turn.id)
-                break
+        for turn in await self._store.latest_turns(undone.scene.id, 1, _REPLIES):
+            await self._takes.align(undone.scene, turn.id)
 
-    async def _require_later(self, turn: Turn) -> list[Turn]:
+    async def _select_later(self, turn: Turn) -> TurnSelection:
+        """Return the selection of the turns after this one. Raise Refused if it selects none."""
         if turn.state is not TurnState.DONE:
             raise Refused(
                 "That message is not part of the story, so the story can't go back to it."
             )
-        later = [one for one in await self._store.turns(turn.scene_id) if one.id > turn.id]
-        if not later:
+        later = TurnSelection(since=turn.id + 1)
+        if not await self._store.latest_turns(turn.scene_id, 1, later):
             raise Refused("That is the latest turn, so a rewind to it undoes no turn.")
         return later
 
     async def _undo(self, scene: Scene, turns: Sequence[Turn]) -> Undone:
         undone = await self._store.undo(scene.id, [turn.id for turn in turns], self._now())
         moment = undone[0].undone_at if undone else None
-        current = [await self._store.turn(turn.id) for turn in turns]
-        return Undone(scene, moment, tuple(turn for turn in current if turn is not None))
+        current = await self._store.turns_by_id([turn.id for turn in turns])
+        return Undone(scene, moment, tuple(current))

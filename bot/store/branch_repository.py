@@ -85,6 +85,10 @@ async def _copy_story(
             also_answers=json.dumps(answered) if answered else None,
         )
         await _copy_take(transaction, row["take_id"], turn_id)
+    for row in await transaction.rows("SELECT * FROM windows WHERE scene_id = ?", scene_id):
+        starts = (copy for turn_id, copy in copies.items() if turn_id >= row["first_turn_id"])
+        if start := next(starts, None):
+            await _copy(transaction, "windows", row, scene_id=branch_id, first_turn_id=start)
 
 
 async def _copy_take(transaction: Transaction, take_id: int, turn_id: int) -> None:

@@ -230,6 +230,25 @@ async def unreachable_people(transaction: Transaction) -> None:
     )
 
 
+async def windows_of_stories(transaction: Transaction) -> None:
+    """7: indexes for reading a part of a long story, and the first turn in each mind's prompt."""
+    for statement in (
+        "CREATE INDEX turns_story ON turns (scene_id, id) WHERE state <> 'hidden'",
+        """CREATE INDEX turns_speaker ON turns (scene_id, speaker, id)
+            WHERE state <> 'hidden' AND kind <> 'setting'""",
+        """CREATE INDEX turns_reply ON turns (scene_id, speaker, id)
+            WHERE state <> 'hidden' AND kind = 'reply'""",
+        "CREATE INDEX turns_setting ON turns (scene_id, speaker, id) WHERE kind = 'setting'",
+        f"""CREATE TABLE windows (
+            scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+            character TEXT NOT NULL,
+            first_turn_id INTEGER NOT NULL,
+            PRIMARY KEY (scene_id, character)
+        ) {STRICT}""",
+    ):
+        await transaction.execute(statement)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
@@ -237,6 +256,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     first_message_of_a_place,
     sources_of_turns,
     unreachable_people,
+    windows_of_stories,
 )
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from bot.store.transaction import Row
 
 
+_RECENT_LINES = 100
+"""Lines among which the highest message id is looked for. Lines that were missed come late."""
+
+
 class PostRepository(Repository):
     """Stores posts and webhooks. Implements `bot.scenes.interfaces.Posts`."""
 
@@ -80,9 +84,12 @@ class PostRepository(Repository):
         """Return the highest message id stored for the scene before this turn, or 0."""
         async with self._database.read() as reading:
             found: int | None = await reading.value(
-                "SELECT max(earlier.message_id) FROM turns AS earlier JOIN turns AS this ON "
-                "this.id = ? WHERE earlier.scene_id = this.scene_id AND earlier.id < this.id",
+                "SELECT max(message_id) FROM (SELECT earlier.message_id FROM turns AS this"
+                " JOIN turns AS earlier ON earlier.scene_id = this.scene_id"
+                " AND earlier.id < this.id WHERE this.id = ? AND earlier.message_id IS NOT NULL"
+                " ORDER BY earlier.id DESC LIMIT ?)",
                 turn_id,
+                _RECENT_LINES,
             )
         return found or 0
 

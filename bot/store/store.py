@@ -12,6 +12,7 @@ from bot.store.note_repository import NoteRepository
 from bot.store.personal_data_repository import PersonalDataRepository
 from bot.store.post_repository import PostRepository
 from bot.store.silence_repository import SilenceRepository
+from bot.store.story_repository import StoryRepository
 from bot.store.take_repository import TakeRepository
 from bot.store.turn_repository import TurnRepository
 from bot.store.unreachable_people_repository import UnreachablePeopleRepository
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 class Store(
     BranchRepository,
     TurnRepository,
+    StoryRepository,
     TakeRepository,
     NoteRepository,
     SilenceRepository,

@@ -155,7 +155,8 @@ class TakeRepository(Repository):
             await put_back(transaction, turn_ids)
             # Keep the times increasing, even if the clock was set back.
             last = await transaction.value(
-                "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
+                "SELECT max(undone_at) FROM turns WHERE scene_id = ? AND undone_at IS NOT NULL",
+                scene_id,
             )
             moment = max(to_microseconds(now), (last or 0) + 1)
             await transaction.execute(
@@ -180,7 +181,8 @@ class TakeRepository(Repository):
         """
         async with self._database.read() as reading:
             found: int | None = await reading.value(
-                "SELECT max(undone_at) FROM turns WHERE scene_id = ?", scene_id
+                "SELECT max(undone_at) FROM turns WHERE scene_id = ? AND undone_at IS NOT NULL",
+                scene_id,
             )
             return found
 

@@ -103,21 +103,15 @@ class TurnRepository(Repository):
                 id_list(turn_ids),
             )
 
-    async def turns(self, scene_id: int) -> list[Turn]:
-        """Return the turns of the story in order, without hidden ones and lines without words."""
-        async with self._database.read() as reading:
-            ids = await reading.ids(
-                "SELECT id FROM turns WHERE scene_id = ? AND state <> 'hidden' AND NOT"
-                " (kind = 'line' AND NOT EXISTS"
-                " (SELECT 1 FROM beats WHERE beats.take_id = turns.take_id))",
-                scene_id,
-            )
-            return await read_turns(reading, ids)
-
     async def turn(self, turn_id: int) -> Turn | None:
         """Return one turn in any state."""
         async with self._database.read() as reading:
             return next(iter(await read_turns(reading, [turn_id])), None)
+
+    async def turns_by_id(self, turn_ids: Sequence[int]) -> list[Turn]:
+        """Return the turns with these ids that exist, in any state, in order."""
+        async with self._database.read() as reading:
+            return await read_turns(reading, turn_ids)
 
     async def find_owed_turns(self, scene_id: int) -> list[Turn]:
         """Return the turns that are thinking, in order."""
@@ -159,7 +153,7 @@ class TurnRepository(Repository):
         count.
         """
         async with self._database.read() as reading:
-            rows = await reading.rows(_SHOWN_MESSAGES, scene_id, scene_id, most)
+            rows = await reading.rows(_SHOWN_MESSAGES, scene_id, most, scene_id, most, most)
         return sorted(ShownMessage(row["message_id"], row["channel_id"]) for row in rows)
 
     async def copies_of(self, turn_id: int) -> list[Turn]:
@@ -170,21 +164,20 @@ class TurnRepository(Repository):
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
         """Take these turns, or all turns, out of the story for good. Return how many were in it."""
-        these = None if turn_ids is None else id_list(turn_ids)
+        these: list[str] = [] if turn_ids is None else [id_list(turn_ids)]
+        chosen = " AND id IN (SELECT value FROM json_each(?))" if these else ""
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "UPDATE turns SET undone_at = NULL WHERE scene_id = ?"
-                " AND (? IS NULL OR id IN (SELECT value FROM json_each(?)))",
+                f"UPDATE turns SET undone_at = NULL WHERE scene_id = ?{chosen}"  # noqa: S608 - our own names
+                " AND undone_at IS NOT NULL",
                 scene_id,
-                these,
-                these,
+                *these,
             )
             return await transaction.execute(
-                "UPDATE turns SET state = 'hidden' WHERE scene_id = ? AND state <> 'hidden'"
-                " AND (? IS NULL OR id IN (SELECT value FROM json_each(?)))",
+                f"UPDATE turns SET state = 'hidden' WHERE scene_id = ?{chosen}"  # noqa: S608 - our own names
+                " AND state <> 'hidden'",
                 scene_id,
-                these,
-                these,
+                *these,
             )
 
     async def clear_story(self, scene_id: int, now: datetime) -> int:
@@ -194,7 +187,8 @@ class TurnRepository(Repository):
         """
         async with self._database.transaction() as transaction:
             await transaction.execute(
-                "UPDATE turns SET undone_at = NULL WHERE scene_id = ?", scene_id
+                "UPDATE turns SET undone_at = NULL WHERE scene_id = ? AND undone_at IS NOT NULL",
+                scene_id,
             )
             await silence_the_past(transaction, scene_id, now)
             return await transaction.execute(
@@ -260,13 +254,17 @@ async def _mark_seen(transaction: Transaction, scene_id: int, message_id: int) -
 
 _SHOWN_MESSAGES = """
     SELECT message_id, channel_id FROM (
-        SELECT source.message_id, source.channel_id, turns.id FROM turns
-            JOIN turns AS source ON source.id = ifnull(turns.source_id, turns.id)
-            WHERE turns.scene_id = ? AND source.message_id > 0 AND source.channel_id > 0
-            AND (turns.state <> 'hidden' OR turns.undone_at IS NOT NULL)
+        SELECT * FROM (
+            SELECT source.message_id, source.channel_id, turns.id FROM turns
+                CROSS JOIN turns AS source ON source.id = ifnull(turns.source_id, turns.id)
+                WHERE turns.scene_id = ? AND source.message_id > 0 AND source.channel_id > 0
+                AND (turns.state <> 'hidden' OR turns.undone_at IS NOT NULL)
+                ORDER BY turns.id DESC LIMIT ?)
         UNION ALL
-        SELECT posts.message_id, posts.channel_id, turns.id FROM turns
-            JOIN posts ON posts.turn_id = ifnull(turns.source_id, turns.id)
-            WHERE turns.scene_id = ? AND posts.purpose IN ('persona', 'narration')
-            AND (turns.state <> 'hidden' OR turns.undone_at IS NOT NULL)
+        SELECT * FROM (
+            SELECT posts.message_id, posts.channel_id, turns.id FROM turns
+                CROSS JOIN posts ON posts.turn_id = ifnull(turns.source_id, turns.id)
+                WHERE turns.scene_id = ? AND posts.purpose IN ('persona', 'narration')
+                AND (turns.state <> 'hidden' OR turns.undone_at IS NOT NULL)
+                ORDER BY turns.id DESC LIMIT ?)
     ) ORDER BY id DESC LIMIT ?"""

@@ -134,7 +134,7 @@ class Chat:
         notices = self._services.delivery.notices
         await self._services.lines.hear(self.scene, incoming, Addressee(characters))
         await self._running.runner.wait_until_idle()
-        turns = await self._services.store.turns(self._seat.scene_id)
+        turns = await self._services.store.latest_turns(self._seat.scene_id, 1)
         if turns and turns[-1].kind is TurnKind.LINE and self._services.delivery.notices == notices:
             self._note("No reply. The model does not play the character you addressed.")
 
@@ -210,9 +210,10 @@ class Chat:
         Raise Refused if there is no such reply, and NameNotFound for an unknown name.
         """
         who = cast.find_part(self.scene, name.removeprefix("@")).character if name else ""
-        for turn in reversed(await self._services.store.turns(self._seat.scene_id)):
-            if turn.kind is TurnKind.REPLY and who in ("", turn.speaker):
-                return turn
+        names = [who] if who else [part.character for part in self.scene.parts]
+        replies = await self._services.store.latest_replies(self._seat.scene_id, names)
+        if replies:
+            return replies[-1]
         raise Refused(f"{who} has not replied yet." if who else "There is no reply yet.")
 
     def _note(self, text: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from bot.engine.local.local_engine import LocalEngine
 from bot.engine.local.local_options import LocalOptions
 from bot.scenes.narrator import generate_narration
+from bot.scenes.recollection import Recollection
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.speaker_prediction import NOBODY, predict_speaker
 from tests.scenes.test_speaker_prediction import ODD, moment, odd_moment, turn
@@ -38,10 +39,14 @@ async def test_a_real_model_predicts_narrates_and_thinks(
     odd = odd_moment(turn("Jane", "What do you say to that?"))
     assert await predict_speaker(engine, odd) in {*ODD, NOBODY} - {"Jane"}
 
-    generated = await generate_narration(performance, scene, [turn("Alice", author=9)])
+    generated = await generate_narration(
+        performance, scene, Recollection((turn("Alice", author=9),))
+    )
     (narration,) = (beat.text for beat in generated.beats)
     assert 1 <= len(re.findall(r"[.!?]", narration)) <= 3
     assert "Bennet" not in narration
 
-    thoughts = await performance.think(scene, "Mr Bennet", [turn("Alice", "Papa?", 9)])
+    known = Recollection((turn("Alice", "Papa?", 9),))
+    assembled = await performance.assemble(scene, "Mr Bennet", known)
+    thoughts = await performance.think(scene, "Mr Bennet", assembled)
     assert all("<" not in beat.text for beat in thoughts)

@@ -214,7 +214,7 @@ def _run_prompt(
     help_pages.show_opening(screen, scene)
     if not scene.place.at_terminal:
         screen.line(_CHANNEL_SCENE_NOTICE, FAULT)
-    for turn in loop.run(services.theatre.queries.read_history(scene))[-_RECAP_TURNS:]:
+    for turn in loop.run(services.theatre.queries.read_history(scene, _RECAP_TURNS)):
         services.delivery.retell(turn)
     help_pages.show_instructions(screen, chat.speaker, seat.partner)
     keyboard.begin([*HELP, *(f"@{part.character}" for part in scene.parts)])

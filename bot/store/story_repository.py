@@ -1,0 +1,145 @@
+"""Stories: reads the part of a scene's turns that is needed, however long the scene is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from bot.scenes.interfaces import WHOLE_STORY
+from bot.store.repository import Repository
+from bot.store.rows import read_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.scenes.interfaces import TurnSelection
+    from bot.scenes.turn import Turn
+    from bot.store.column_values import Value
+
+_WORDS = (
+    "state <> 'hidden' AND NOT (kind = 'line' AND NOT EXISTS"
+    " (SELECT 1 FROM beats WHERE beats.take_id = turns.take_id))"
+)
+
+
+class StoryRepository(Repository):
+    """Reads stories. Implements part of `bot.scenes.interfaces.SceneStore`."""
+
+    async def turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> list[Turn]:
+        """Return the selected turns of the story in order."""
+        where, values = _condition(scene_id, selection)
+        async with self._database.read() as reading:
+            ids = await reading.ids(f"SELECT id FROM turns WHERE {where} ORDER BY id", *values)  # noqa: S608 - our own names
+            return await read_turns(reading, ids)
+
+    async def latest_turns(
+        self, scene_id: int, most: int, selection: TurnSelection = WHOLE_STORY
+    ) -> list[Turn]:
+        """Return up to `most` of the selected turns from the end of the story, in order."""
+        where, values = _condition(scene_id, selection)
+        async with self._database.read() as reading:
+            ids = await reading.ids(
+                f"SELECT id FROM turns WHERE {where} ORDER BY id DESC LIMIT ?",  # noqa: S608 - our own names
+                *values,
+                most,
+            )
+            return await read_turns(reading, ids[::-1])
+
+    async def count_turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> int:
+        """Return the number of the selected turns."""
+        where, values = _condition(scene_id, selection)
+        async with self._database.read() as reading:
+            found: int = await reading.value(f"SELECT count(*) FROM turns WHERE {where}", *values)  # noqa: S608 - our own names
+        return found
+
+    async def latest_replies(self, scene_id: int, characters: Sequence[str]) -> list[Turn]:
+        """Return the latest reply of each of these characters, in the order of the story."""
+        async with self._database.read() as reading:
+            ids = await reading.ids(
+                "SELECT latest FROM (SELECT (SELECT max(turns.id) FROM turns WHERE scene_id = ?"
+                " AND speaker = value AND kind = 'reply' AND state <> 'hidden') AS latest"
+                " FROM json_each(?)) WHERE latest IS NOT NULL",
+                scene_id,
+                json.dumps(list(characters)),
+            )
+            return await read_turns(reading, ids)
+
+    async def latest_settings(self, scene_id: int, before: int | None = None) -> list[Turn]:
+        """Return the latest change of each part of the setting, in the order of the story."""
+        async with self._database.read() as reading:
+            ids = await reading.ids(
+                "SELECT max(id) FROM turns WHERE scene_id = ? AND kind = 'setting'"
+                " AND state = 'done' AND id < ifnull(?, id + 1) GROUP BY speaker",
+                scene_id,
+                before,
+            )
+            return await read_turns(reading, ids)
+
+    async def speakers(self, scene_id: int) -> list[str]:
+        """Return the name of everyone who has spoken in the story.
+
+        The query jumps from name to name in the index, so it takes no longer for a longer story.
+        """
+        async with self._database.read() as reading:
+            rows = await reading.rows(
+                "WITH RECURSIVE names (name) AS ("
+                "SELECT min(speaker) FROM turns WHERE scene_id = ? AND state <> 'hidden'"
+                " AND kind <> 'setting' UNION ALL"
+                " SELECT (SELECT min(speaker) FROM turns WHERE scene_id = ? AND state <> 'hidden'"
+                " AND kind <> 'setting' AND speaker > name) FROM names WHERE name IS NOT NULL)"
+                " SELECT name FROM names WHERE name IS NOT NULL",
+                scene_id,
+                scene_id,
+            )
+        return [row["name"] for row in rows]
+
+    async def window_start(self, scene_id: int, character: str) -> int:
+        """Return the id of the first turn that this character's prompt contains, 0 for all."""
+        async with self._database.read() as reading:
+            found: int | None = await reading.value(
+                "SELECT first_turn_id FROM windows WHERE scene_id = ? AND character = ?",
+                scene_id,
+                character,
+            )
+        return found or 0
+
+    async def save_window_start(self, scene_id: int, character: str, turn_id: int) -> None:
+        """Store the id of the first turn that this character's prompt contains."""
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "INSERT INTO windows (scene_id, character, first_turn_id) VALUES (?, ?, ?)"
+                " ON CONFLICT (scene_id, character) DO UPDATE SET first_turn_id = ?",
+                scene_id,
+                character,
+                turn_id,
+                turn_id,
+            )
+
+
+def _condition(scene_id: int, selection: TurnSelection) -> tuple[str, list[Value]]:
+    """Return the condition for the selected turns, and its values."""
+    parts = ["scene_id = ?", _WORDS, "id >= ?"]
+    values: list[Value] = [scene_id, selection.since]
+    if selection.before is not None:
+        parts.append("id < ?")
+        values.append(selection.before)
+    if selection.done:
+        parts.append("state = 'done'")
+    if selection.public:
+        parts.append("kind <> 'whisper'")
+    if selection.kind is not None:
+        parts.append("kind = ?")
+        values.append(selection.kind)
+    if selection.answering is not None:  # answers come after their line
+        parts.append(
+            "id > ? AND (answers_id = ?"
+            " OR EXISTS (SELECT 1 FROM json_each(also_answers) WHERE value = ?))"
+        )
+        values += [selection.answering] * 3
+    if (character := selection.heard_by) is not None:
+        parts.append(
+            "(heard_by IS NULL OR speaker = ?"
+            " OR EXISTS (SELECT 1 FROM json_each(heard_by) WHERE value = ?))"
+        )
+        values += [character, character]
+    return " AND ".join(parts), values
