@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
+from bot.library.pictures import square_upload
 from cogs.cast_commands import CastCommands
 from cogs.catch_up import MissedMessages
+from cogs.character_commands import CharacterCommands
 from cogs.gm_commands import GmCommands
 from cogs.listener import Listener
 from cogs.mydata_commands import MyDataCommands
@@ -58,7 +61,13 @@ def create_cogs(
             settings=owner_settings,
             missed=missed,
         ),
-        CastCommands(theatre=theatre, actions=services.gm_actions, departures=services.departures),
+        CastCommands(
+            theatre=theatre,
+            actions=services.gm_actions,
+            departures=services.departures,
+            characters=services.own_characters,
+        ),
+        CharacterCommands(characters=services.own_characters, square_upload=_square_upload),
         GmCommands(
             theatre=theatre,
             actions=services.gm_actions,
@@ -75,7 +84,9 @@ def create_cogs(
             departures=services.departures,
         ),
         RevealCommands(theatre=theatre, delivery=delivery),
-        MyDataCommands(store=store, deletion=services.data_deletion),
+        MyDataCommands(
+            store=store, characters=services.own_characters, deletion=services.data_deletion
+        ),
         ReplyActions(bot=bot, theatre=theatre, takes=services.takes, posts=store),
         story_actions,
         Undelivered(theatre=theatre, delivery=delivery),
@@ -89,3 +100,8 @@ def create_cogs(
             departures=services.departures,
         ),
     )
+
+
+async def _square_upload(data: bytes, name: str) -> bytes:
+    """Return an uploaded picture as a square PNG. Raises CharacterError."""
+    return await asyncio.to_thread(square_upload, data, name)

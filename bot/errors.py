@@ -4,7 +4,8 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 ├── UserInputError              the person's input can't be used (exit status 2)
 │   ├── DocumentError           a YAML file is invalid: file, line, fault and fix
 │   │   ├── SettingsError       … aside.yaml or an ASIDE_* variable
-│   │   └── ScenarioError       … a scenario of the library
+│   │   ├── ScenarioError       … a scenario of the library
+│   │   └── CharacterError      … the form, file or picture of a person's own character
 │   └── NameNotFound            no scenario, character or model has this name; suggests the nearest
 ├── Refused                     the rules of the game forbid it; may carry a Remedy
 ├── EngineError                 text generation failed
@@ -62,6 +63,10 @@ class ScenarioError(DocumentError):
     """A scenario of the library is invalid."""
 
 
+class CharacterError(DocumentError):
+    """The form, the file or the picture of a person's own character is invalid."""
+
+
 class NameNotFound(UserInputError):
     """No scenario, character or model has this name. The text suggests the nearest names."""
 
@@ -82,6 +87,9 @@ class Remedy(Enum):
     LIST_CAST = auto()
     JOIN_CAST = auto()
     ASK_PLAYER_TO_LEAVE = auto()
+    TAKE_OUT_OWN_CHARACTER = auto()
+    LIST_OWN_CHARACTERS = auto()
+    DELETE_OWN_CHARACTER = auto()
     GIVE_PART_TO_MODEL = auto()
     UNMUTE = auto()
     HAND_OVER = auto()

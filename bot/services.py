@@ -17,6 +17,7 @@ from bot.scenes.departures import Departures
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
 from bot.scenes.line_changes import LineChanges
+from bot.scenes.own_characters import OwnCharacters
 from bot.scenes.player_lines import PlayerLines
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.story_events import StoryEvents
@@ -60,6 +61,7 @@ class Services:
     branching: Branching
     data_deletion: DataDeletion
     departures: Departures
+    own_characters: OwnCharacters
 
     async def close(self) -> None:
         """Stop all scenes and end the requests in progress."""
@@ -104,6 +106,7 @@ async def create_services(
     )
     theatre = Theatre(store=store, delivery=delivery, generator=generator, now=now)
     takes = Takes(theatre=theatre, store=store, delivery=delivery)
+    own_characters = OwnCharacters(theatre=theatre, store=store, characters=store)
     return Services(
         store=store,
         library=library,
@@ -121,7 +124,14 @@ async def create_services(
         undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=now),
         branching=Branching(theatre=theatre, store=store, now=now),
         departures=Departures(theatre=theatre, access=ChannelAccess(client)),
-        data_deletion=DataDeletion(scenes=theatre, store=store, eraser=delivery, takes=takes),
+        own_characters=own_characters,
+        data_deletion=DataDeletion(
+            scenes=theatre,
+            store=store,
+            characters=own_characters,
+            eraser=delivery,
+            takes=takes,
+        ),
     )
 
 

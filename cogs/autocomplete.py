@@ -9,10 +9,12 @@ from discord import app_commands
 from bot.library.normalise import normalise
 
 if TYPE_CHECKING:
+    from bot.scenes.own_characters import StoredCharacter
     from bot.scenes.scene import Scene
 
 MAX_CHOICES = 25
 _LONGEST = 100
+_OWN = "own:"  # a colon can't be in a character's name
 
 
 def text_choice(name: str, value: str) -> app_commands.Choice[str]:
@@ -50,3 +52,14 @@ def character_choices(scene: Scene | None, typed: str) -> list[app_commands.Choi
     return [text_choice(name, name) for name in names if normalise(typed) in normalise(name)][
         :MAX_CHOICES
     ]
+
+
+def own_choice(one: StoredCharacter) -> app_commands.Choice[str]:
+    """Return a choice for a person's own character. `read_own_id` reads its value."""
+    return text_choice(f"{one.sheet.name} (your own)", f"{_OWN}{one.id}")
+
+
+def read_own_id(value: str) -> int | None:
+    """Return the id of the own character that was chosen, or None for a name."""
+    number = value.removeprefix(_OWN)
+    return int(number) if value.startswith(_OWN) and number.isdecimal() else None

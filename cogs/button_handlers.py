@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import discord
 
 from bot.errors import Refused, Remedy
 from bot.posting.buttons import TRY_AGAIN_ID, TURN_ACTION_ID, UNHIDE_ID, TurnAction
+from bot.posting.character_forms import JOIN_BUTTON_ID, MORE_BUTTON_ID
 from cogs import interaction_replies
+from cogs.cast_commands import CastCommands, JoinRequest
+from cogs.character_commands import CharacterCommands
 from cogs.command_tree import explain_invitation, is_member
 from cogs.reply_actions import ReplyActions
 from cogs.story_actions import STORY_ACTIONS, StoryActions
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from discord.ext import commands
 
 _Button = discord.ui.Button[discord.ui.View]
+_Cog = TypeVar("_Cog")
 
 
 class _MatchedButton:
@@ -82,16 +86,47 @@ class UnhideButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=UNH
         )
 
 
-BUTTONS = (TryAgainButton, TurnActionButton, UnhideButton)
+class CharacterFormButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=MORE_BUTTON_ID):
+    """*Voice and picture…*, under the answer to a character's form."""
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Open the character's second form."""
+        cog = _get_cog(interaction, CharacterCommands)
+        await interaction_replies.run_reporting_errors(
+            interaction, cog.open_more(interaction, int(self.match["own"]))
+        )
+
+
+class JoinButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=JOIN_BUTTON_ID):
+    """*Let it join* and *Decline*, under a player's question to bring their own character."""
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Decide about the character."""
+        found = self.match
+        request = JoinRequest(
+            found["decision"] == "yes",
+            int(found["scene"]),
+            int(found["owner"]),
+            int(found["own"]),
+            int(found["revision"]),
+        )
+        cog = _get_cog(interaction, CastCommands)
+        await interaction_replies.run_reporting_errors(
+            interaction, cog.decide(interaction, request)
+        )
+
+
+BUTTONS = (TryAgainButton, TurnActionButton, UnhideButton, CharacterFormButton, JoinButton)
+
+
+def _get_cog(interaction: discord.Interaction, kind: type[_Cog]) -> _Cog:
+    """Return the bot's cog of that class."""
+    return cast("_Cog", cast("commands.Bot", interaction.client).get_cog(kind.__name__))
 
 
 def _replies(interaction: discord.Interaction) -> ReplyActions:
-    return cast(
-        "ReplyActions", cast("commands.Bot", interaction.client).get_cog(ReplyActions.__name__)
-    )
+    return _get_cog(interaction, ReplyActions)
 
 
 def _story(interaction: discord.Interaction) -> StoryActions:
-    return cast(
-        "StoryActions", cast("commands.Bot", interaction.client).get_cog(StoryActions.__name__)
-    )
+    return _get_cog(interaction, StoryActions)

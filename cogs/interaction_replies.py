@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord import app_commands
 
-from bot.errors import AsideError, DocumentError, Refused, UserInputError
+from bot.errors import AsideError, Refused, ScenarioError, UserInputError
 from bot.posting.attachments import create_files
 from cogs.remedy_texts import describe_error
 
@@ -85,7 +85,7 @@ async def report_error(interaction: discord.Interaction, error: Exception) -> No
         sentence = describe_error(cause)
         if not isinstance(cause, Refused | UserInputError):
             _log.warning("An interaction failed: %s", cause, exc_info=cause.__cause__)
-        elif isinstance(cause, DocumentError):
+        elif isinstance(cause, ScenarioError):
             _log.warning("A scenario is invalid: %s", cause)
     elif isinstance(cause, app_commands.AppCommandError):
         sentence = f"That does not work here. {cause}"

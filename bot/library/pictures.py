@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from bot.errors import ScenarioError
+from bot.errors import CharacterError, ScenarioError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bot.errors import DocumentError
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_PIXELS = 40_000_000
@@ -26,22 +28,37 @@ def square_png(path: Path) -> bytes:
     Uses the first frame of an animation. Raise ScenarioError if the file is too large or not a
     picture.
     """
-    data = _read_bytes(path)
+    return _convert(_read_bytes(path), str(path), ScenarioError)
+
+
+def square_upload(data: bytes, name: str) -> bytes:
+    """Return an uploaded picture as `square_png` does. `name` is its file name.
+
+    Raise CharacterError if the picture is too large or not a picture.
+    """
+    if len(data) > MAX_BYTES:
+        raise CharacterError(
+            f"{name}: the picture is larger than {MAX_BYTES // 2**20} MiB. Scale it down."
+        )
+    return _convert(data, name, CharacterError)
+
+
+def _convert(data: bytes, source: str, error_type: type[DocumentError]) -> bytes:
     try:
         with Image.open(BytesIO(data), formats=_FORMATS) as picture:
             if picture.width * picture.height > MAX_PIXELS:
-                raise ScenarioError(
-                    f"{path}: the picture has too many pixels. Scale it down to {SIDE} pixels "
+                raise error_type(
+                    f"{source}: the picture has too many pixels. Scale it down to {SIDE} pixels "
                     "a side."
                 )
             return _encode_png(picture)
     except _BOMB:
-        raise ScenarioError(
-            f"{path}: the picture has too many pixels. Scale it down to {SIDE} pixels a side."
+        raise error_type(
+            f"{source}: the picture has too many pixels. Scale it down to {SIDE} pixels a side."
         ) from None
     except _BROKEN as error:
-        raise ScenarioError(
-            f"{path}: this is not a complete PNG, JPEG, WebP or GIF. Save the picture again."
+        raise error_type(
+            f"{source}: this is not a complete PNG, JPEG, WebP or GIF. Save the picture again."
         ) from error
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import (
     AfterValidator,
@@ -21,12 +21,16 @@ from pydantic import (
 from bot.documents import NestedFault
 from bot.library.normalise import normalise
 
+MAX_CHARACTERS: Final = 40
+"""The number of characters that a scenario can have."""
+
 NARRATOR = "Environment"  # HER's name for the narrator, whom no user plays
 _FORBIDDEN_IN_NAMES = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029:：<>@`]"
 )  # these could forge a line, a tag or a mention
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _ADDRESS = re.compile(r"https://[^\s<>\"\\]+")
+_LONGEST_ADDRESS = 2048
 
 
 def _one_line(text: object) -> object:
@@ -52,9 +56,15 @@ def _check_name(name: str) -> str:
     return name
 
 
+def _check_address(face: str) -> str:
+    if not _ADDRESS.fullmatch(face) or len(face) > _LONGEST_ADDRESS:
+        raise ValueError(f"the face “{face[:80]}” must be an https:// address")
+    return face
+
+
 def _check_face(face: str) -> str:
     path = PurePosixPath(face)
-    if _ADDRESS.fullmatch(face) and len(face) <= 2048:
+    if _ADDRESS.fullmatch(face) and len(face) <= _LONGEST_ADDRESS:
         return face
     if (
         "://" in face
@@ -85,6 +95,9 @@ Name = Annotated[
 ]
 Face = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_check_face)
+]
+FaceAddress = Annotated[
+    str, StringConstraints(strip_whitespace=True), AfterValidator(_check_address)
 ]
 
 
@@ -170,7 +183,7 @@ class Scenario(Document):
     opening: Prose = Field(
         default="", description="the first post of a scene. Default: the setting"
     )
-    characters: tuple[Character, ...] = Field(min_length=1, max_length=40)
+    characters: tuple[Character, ...] = Field(min_length=1, max_length=MAX_CHARACTERS)
 
     @field_validator("id")
     @classmethod
@@ -207,3 +220,14 @@ class Scenario(Document):
             if character.name == name:
                 return character
         raise KeyError(name)
+
+
+def add_character(scenario: Scenario, character: Character) -> Scenario:
+    """Return the scenario with one more character, the last of the cast."""
+    return scenario.model_copy(update={"characters": (*scenario.characters, character)})
+
+
+def remove_character(scenario: Scenario, name: str) -> Scenario:
+    """Return the scenario without the character of exactly that name."""
+    others = tuple(one for one in scenario.characters if one.name != name)
+    return scenario.model_copy(update={"characters": others})

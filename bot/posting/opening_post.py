@@ -59,8 +59,9 @@ def format_part(part: Part) -> str:
     The line mentions the player. It must be sent without pings, like everything of Aside's.
     """
     player = f" · played by <@{part.player_id}>" if part.player_id is not None else ""
+    own = f" · own character of <@{part.own.owner_id}>" if part.own is not None else ""
     state = " · rests" * part.rests + " · off stage" * part.absent
-    return f"**{escape_name(part.character)}**{player}{state}"
+    return f"**{escape_name(part.character)}**{player}{own}{state}"
 
 
 def format_gm_greeting(scene: Scene) -> str:

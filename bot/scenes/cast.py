@@ -9,11 +9,13 @@ from bot.errors import NameNotFound, Refused, Remedy
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import addressable_names, find_nearest, map_spoken_names
 from bot.library.normalise import normalise
+from bot.library.scenario import MAX_CHARACTERS, add_character, remove_character
+from bot.scenes.scene import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.scenes.scene import Part, Scene
+    from bot.scenes.scene import OwnCopy, Scene
 
 _NARRATORS = {"environment", "narrator"}
 
@@ -48,6 +50,7 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
     part = find_part(scene, name)
     if part.player_id == user_id:
         raise Refused(f"You already play {part.character}.")
+    _require_owner(part, user_id)
     if part.player_id is not None:
         raise Refused(
             f"Another player has the part of {part.character}.", Remedy.ASK_PLAYER_TO_LEAVE
@@ -59,15 +62,19 @@ def join(scene: Scene, user_id: int, name: str) -> Scene:
     return _give_part(scene, part.character, user_id)
 
 
-def leave(scene: Scene, user_id: int, *, rest: bool = False) -> tuple[Scene, str]:
+def leave(
+    scene: Scene, user_id: int, *, rest: bool = False, stay: bool = False
+) -> tuple[Scene, str]:
     """Return the scene in which this user plays no character, and the name of their former one.
 
-    The model plays that character again, or with `rest` it rests. Raises Refused if the user plays
-    no character.
+    The model plays that character again, or with `rest` it rests. The user's own character leaves
+    the scene, unless it should rest or `stay` for the model. Raises Refused if the user plays no
+    character.
     """
     part = _require_own_part(scene, user_id, "so you can't leave a part")
-    left = _replace_part(_remove_player(scene, user_id), replace(part, player_id=None, rests=rest))
-    return left, part.character
+    if part.own is not None and not (rest or stay):
+        return take_out(scene, part.character), part.character
+    return _replace_part(scene, replace(part, player_id=None, rests=rest)), part.character
 
 
 def rest(scene: Scene, name: str, *, rests: bool) -> Scene:
@@ -99,6 +106,13 @@ def hand(scene: Scene, name: str, user_id: int | None) -> Scene:
             if user_id
             else f"The model already plays {part.character}."
         )
+    if part.own is not None and part.player_id is not None:
+        raise Refused(
+            f"Only its player can leave {part.character} to the model.",
+            Remedy.TAKE_OUT_OWN_CHARACTER,
+        )
+    if user_id is not None:
+        _require_owner(part, user_id)
     if user_id is not None and user_id in scene.muted:
         raise Refused("They are muted in this scene.", Remedy.UNMUTE)
     return _give_part(scene, part.character, user_id)
@@ -139,9 +153,10 @@ def remove_gm(scene: Scene, user_id: int) -> Scene:
 
 
 def mute(scene: Scene, user_id: int) -> Scene:
-    """Return the scene in which this user is not heard. The model plays their character again.
+    """Return the scene in which this user is not heard.
 
-    Raises Refused if the user is a game master or already muted.
+    The model plays their character again. Their own character leaves the scene. Raises Refused if
+    the user is a game master or already muted.
     """
     if scene.is_gm(user_id):
         raise Refused("They are a game master of this scene.", Remedy.REMOVE_GM)
@@ -188,6 +203,61 @@ def assign_roles(scene: Scene, roles: Mapping[str, int]) -> Scene:
     return replace(scene, parts=tuple(parts))
 
 
+def add_own(scene: Scene, user_id: int, own: OwnCopy) -> Scene:
+    """Return the scene in which this user plays a character of their own and no other.
+
+    Raises Refused if the user is muted, if the scene has as many characters as a scenario can, or
+    if people could mean another character by the name.
+    """
+    require_not_muted(scene, user_id)
+    name = own.character.name
+    taken = addressable_names(scene.scenario.characters).keys() | _NARRATORS
+    if normalise(name) in taken or normalise(sanitise_name(name)) in taken:
+        raise Refused(
+            f"In this scene, the name “{name}” already means somebody else. Choose another name "
+            "for your character."
+        )
+    scene = _remove_player(scene, user_id)
+    if len(scene.parts) >= MAX_CHARACTERS:
+        raise Refused(f"This scene already has {MAX_CHARACTERS} characters, the most it can have.")
+    part = Part(name, player_id=user_id, own=own)
+    return replace(
+        scene, scenario=add_character(scene.scenario, own.character), parts=(*scene.parts, part)
+    )
+
+
+def take_out(scene: Scene, name: str) -> Scene:
+    """Return the scene without a person's own character. Raises NameNotFound and Refused."""
+    part = find_part(scene, name)
+    if part.own is None:
+        raise Refused(
+            f"{part.character} belongs to the scenario. Only players' own characters can leave it."
+        )
+    return replace(
+        scene,
+        scenario=remove_character(scene.scenario, part.character),
+        parts=tuple(one for one in scene.parts if one is not part),
+    )
+
+
+def find_own(scene: Scene, own_id: int) -> Part | None:
+    """Return the part of the stored own character with this id, if it is in the scene."""
+    return next((one for one in scene.parts if one.own and one.own.own_id == own_id), None)
+
+
+def release_players(scene: Scene, keep: int) -> Scene:
+    """Return the scene without all players but this one."""
+    for part in scene.parts:
+        if part.player_id not in (None, keep):
+            scene = _remove_player(scene, part.player_id)
+    return scene
+
+
+def _require_owner(part: Part, user_id: int) -> None:
+    if part.own is not None and part.own.owner_id != user_id:
+        raise Refused(f"{part.character} is another player's own character.")
+
+
 def _require_own_part(scene: Scene, user_id: int, consequence: str) -> Part:
     if (part := scene.part_of(user_id)) is None:
         raise Refused(f"You don't play a character here, {consequence}.", Remedy.JOIN_CAST)
@@ -201,10 +271,16 @@ def _give_part(scene: Scene, character: str, user_id: int | None) -> Scene:
 
 
 def _remove_player(scene: Scene, user_id: int) -> Scene:
-    parts = (
-        replace(part, player_id=None) if part.player_id == user_id else part for part in scene.parts
-    )
-    return replace(scene, parts=tuple(parts))
+    """Return the scene in which this user plays nothing. Their own character leaves the scene.
+
+    Only its owner may leave it to the model.
+    """
+    part = scene.part_of(user_id)
+    if part is None:
+        return scene
+    if part.own is not None:
+        return take_out(scene, part.character)
+    return _replace_part(scene, replace(part, player_id=None))
 
 
 def _replace_part(scene: Scene, changed: Part) -> Scene:

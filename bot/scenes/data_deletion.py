@@ -1,4 +1,4 @@
-"""Deletes a person's data: their lines, and the posts that showed their words."""
+"""Deletes a person's data: their lines, the posts that showed their words, their characters."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ class PeopleStore(Protocol):
         ...
 
 
+class CharacterDeletion(Protocol):
+    """Deletes people's own characters."""
+
+    async def delete_all(self, owner_id: int) -> int:
+        """Delete all characters of a person from the store and from every scene."""
+        ...
+
+
 class Eraser(Protocol):
     """Deletes messages."""
 
@@ -37,24 +45,34 @@ class DataDeletion:
     """Deletes people's data. Messages that people posted themselves stay on Discord."""
 
     def __init__(
-        self, scenes: RunningScenes, store: PeopleStore, eraser: Eraser, takes: Takes
+        self,
+        *,
+        scenes: RunningScenes,
+        store: PeopleStore,
+        characters: CharacterDeletion,
+        eraser: Eraser,
+        takes: Takes,
     ) -> None:
+        self._characters = characters
         self._scenes = scenes
         self._store = store
         self._eraser = eraser
         self._takes = takes
 
-    async def forget(self, user_id: int) -> int:
-        """Delete everything this person said. Return the number of lines.
+    async def forget(self, user_id: int) -> tuple[int, int]:
+        """Delete everything this person said, and their own characters.
+
+        Return the number of lines and of characters.
 
         Posts of their words under a character's name or in a direct message go too. A reply that
         they had edited shows its earlier take again. Replies that answer only their lines are
         cancelled.
         """
+        characters = await self._characters.delete_all(user_id)
         posts = await self._store.posts_of(user_id)
         lines = await self._store.forget_person(user_id)
         await self._scenes.drop_not_owed()
         for place, post in posts:
             await self._eraser.erase(place, post)
         await self._takes.align_all()
-        return lines
+        return lines, characters

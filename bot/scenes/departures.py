@@ -34,8 +34,8 @@ class PlaceAccess(Protocol):
 class Departures:
     """Checks people's access to scenes, and removes those who lost it.
 
-    A game master stops being one, and a player's character goes back to the model. A notice in the
-    channel says so.
+    A game master stops being one, and a player's character goes back to the model. A character of
+    the player's own leaves the scene. A notice in the channel says so.
     """
 
     def __init__(self, theatre: Theatre, access: PlaceAccess) -> None:
@@ -115,11 +115,13 @@ def _remove(scene: Scene, user_id: int) -> Scene:
 def _describe_departure(scene: Scene, user_id: int) -> list[Notice]:
     notices = []
     if part := scene.part_of(user_id):
+        then = (
+            f"{part.character} leaves the scene with them."
+            if part.own
+            else f"The model plays {part.character} now."
+        )
         notices.append(
-            Notice(
-                f"The player of {part.character} can't read this channel any more. The model plays"
-                f" {part.character} now."
-            )
+            Notice(f"The player of {part.character} can't read this channel any more. {then}")
         )
     if scene.is_gm(user_id):
         notices.append(

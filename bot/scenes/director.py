@@ -56,8 +56,8 @@ def explain_silence(
                 "The model plays no character on stage, so no answer comes.", Remedy.LIST_CAST
             )
         }
-    parts = (scene.part(name) for name in addressed)
-    return {part.character: _explain_part(part) for part in parts if not part.answers}
+    parts = [scene.find_part(name) for name in addressed]
+    return {part.character: _explain_part(part) for part in parts if part and not part.answers}
 
 
 def _explain_part(part: Part) -> Notice:

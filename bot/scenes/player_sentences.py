@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import (
+    CharacterError,
     DocumentError,
     EngineBusy,
     EngineDied,
@@ -39,5 +40,10 @@ _SENTENCES: Final = (
 
 
 def describe_to_players(error: AsideError) -> str:
-    """Return a sentence about an error that players may read."""
+    """Return a sentence about an error that players may read.
+
+    A fault in a person's own character is theirs to fix.
+    """
+    if isinstance(error, CharacterError):
+        return str(error)
     return next((sentence for kind, sentence in _SENTENCES if isinstance(error, kind)), str(error))

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.errors import NameNotFound, Refused, Remedy
+from bot.scenes.cast import release_players
 from bot.scenes.scene import AT_TERMINAL, SceneState
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.scenes.interfaces import SceneStore
-    from bot.scenes.scene import Part, Place, Scene
+    from bot.scenes.scene import Place, Scene
 
 _MAX_LISTED = 8  # scenes listed if the requested one does not exist
 
@@ -46,7 +47,7 @@ async def open_at_terminal(
     if scene.state is SceneState.ENDED:
         by = next(iter(scene.gm_ids), AT_TERMINAL)
         moved = relocate(scene, replace(terminal, guild_id=scene.place.guild_id), by)
-        alone = replace(moved, parts=tuple(_remove_others(part, by) for part in moved.parts))
+        alone = release_players(moved, keep=by)
         await store.move_scene(alone, 0, now)
         return alone
     if not scene.place.at_terminal and await _owes_the_channel(store, scene):
@@ -62,10 +63,6 @@ async def _list_scenes(store: SceneStore) -> str:
         return "No scene is stored."
     listed = ", ".join(f"{one.id} ({one.scenario.title[:40]})" for one in scenes)
     return f"Stored scenes: {listed}."
-
-
-def _remove_others(part: Part, by: int) -> Part:
-    return part if part.player_id == by else replace(part, player_id=None)
 
 
 async def _owes_the_channel(store: SceneStore, scene: Scene) -> bool:

@@ -40,6 +40,29 @@ class Mode(StrEnum):
     AUTO = "auto"  # the likeliest character answers
 
 
+class JoinPolicy(StrEnum):
+    """Whether players may bring their own characters into a scene.
+
+    The values are stored in the database and typed by game masters.
+    """
+
+    ASK = "ask"  # a game master decides about each
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OwnCopy:
+    """A scene's copy of a person's own character, as it was when the character joined.
+
+    The copy contains what only the character's own mind knows.
+    """
+
+    own_id: int  # of the stored character
+    owner_id: int  # Discord user id
+    character: Character
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """The player of one character.
@@ -52,6 +75,7 @@ class Part:
     role_id: int | None = None  # the mentionable role made for the character in the scene's server
     rests: bool = False
     absent: bool = False  # off stage: it neither hears nor speaks
+    own: OwnCopy | None = None  # of a person's own character; the scenario's have none
 
     @property
     def by_model(self) -> bool:
@@ -88,7 +112,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One run of a scenario. Immutable: its owner, the theatre, replaces it to change it."""
+    """One run of a scenario. Immutable: its owner, the theatre, replaces it to change it.
+
+    `scenario` is the scene's own copy. It contains the own characters that have joined.
+    """
 
     id: int
     place: Place
@@ -102,6 +129,7 @@ class Scene:
     mode: Mode = Mode.ADDRESSED
     budget: int = DEFAULT_BUDGET  # model turns that may follow a person's turn in mode `auto`
     muted: tuple[int, ...] = ()  # ids of users who are not heard
+    join_policy: JoinPolicy = JoinPolicy.ASK  # for people's own characters
 
     def is_gm(self, user_id: int) -> bool:
         """Return whether this user is a game master of the scene."""
@@ -115,10 +143,16 @@ class Scene:
 
     def part(self, character: str) -> Part:
         """Return the part of the character with this exact name. Raises KeyError."""
-        for part in self.parts:
-            if part.character == character:
-                return part
-        raise KeyError(character)
+        if (part := self.find_part(character)) is None:
+            raise KeyError(character)
+        return part
+
+    def find_part(self, character: str) -> Part | None:
+        """Return the part of the character with this exact name.
+
+        Return None if no character of the scene has it. A person's own character may have left.
+        """
+        return next((part for part in self.parts if part.character == character), None)
 
     def part_of(self, user_id: int) -> Part | None:
         """Return the part that this user plays, if any."""

@@ -91,11 +91,20 @@ class SceneControls:
             running.runner.prefetch_minds()
         return joined
 
-    async def leave(self, scene: Scene, user_id: int, *, rest: bool = False) -> str:
+    async def leave(
+        self, scene: Scene, user_id: int, *, rest: bool = False, stay: bool = False
+    ) -> str:
         """Return the user's part to the model, or let it rest. Return the character's name.
 
-        Raises Refused if the user plays no character.
+        A character of the user's own leaves the scene, unless it should rest or `stay` for the
+        model. Raises Refused if the user plays no character.
         """
-        _, character = cast.leave(scene, user_id)
-        await self._scenes.change(scene, lambda now: cast.leave(now, user_id, rest=rest)[0])
+        character = ""
+
+        def leave(now: Scene) -> Scene:
+            nonlocal character
+            changed, character = cast.leave(now, user_id, rest=rest, stay=stay)
+            return changed
+
+        await self._scenes.change(scene, leave)
         return character

@@ -57,11 +57,17 @@ class SceneQueries:
     async def read_prompt(self, scene: Scene, name: str, by: int) -> str:
         """Return the exact text that the engine would get for this character now.
 
-        For game masters. Raises Refused, NameNotFound, PromptTooLong and EngineError.
+        For game masters. The prompt of a person's own character is for its owner only. Raises
+        Refused, NameNotFound, PromptTooLong and EngineError.
         """
         require_gm(scene, by)
-        character = find_part(scene, name).character
-        return (await self._minds.assemble(scene, character)).prompt.text
+        part = find_part(scene, name)
+        if part.own is not None and part.own.owner_id != by:
+            raise Refused(
+                f"{part.character} is a player's own character. Its prompt has what only "
+                f"{part.character} knows."
+            )
+        return (await self._minds.assemble(scene, part.character)).prompt.text
 
     async def read_thoughts(self, message_id: int, channel_id: int, by: int) -> HiddenThoughts:
         """Return the private beats of the reply that a post in this channel shows.

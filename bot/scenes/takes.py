@@ -60,7 +60,8 @@ class Takes:
             turn = await self._require_finished(turn)
             if running.scene.state is not SceneState.PLAYING:
                 raise Refused("The scene is paused, so no reply comes.", Remedy.UNPAUSE_SCENE)
-            if not running.scene.part(turn.speaker).answers:
+            part = running.scene.find_part(turn.speaker)
+            if part is None or not part.answers:
                 raise Refused(
                     f"The model does not speak for {turn.speaker} at the moment.", Remedy.LIST_CAST
                 )

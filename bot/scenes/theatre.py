@@ -145,6 +145,13 @@ class Theatre(RunningScenes):
         """Show a notice in the scene's channel. Raises PostingError."""
         await self._delivery.announce(scene, notice)
 
+    async def announce_quietly(self, scene: Scene, notice: Notice) -> None:
+        """Show a notice in the scene's channel. If Discord refuses, log a warning."""
+        try:
+            await self._delivery.announce(scene, notice)
+        except PostingError as error:
+            _log.warning("Scene %d: a notice can't be posted: %s", scene.id, error)
+
     async def report_missed_failures(self, scene: Scene) -> None:
         """Post the notices of failed turns that the channel could not be told about before.
 

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
-Value: TypeAlias = str | int | float | None
+Value: TypeAlias = str | int | float | bytes | None
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)

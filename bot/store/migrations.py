@@ -249,6 +249,27 @@ async def windows_of_stories(transaction: Transaction) -> None:
         await transaction.execute(statement)
 
 
+async def own_characters(transaction: Transaction) -> None:
+    """8: people's own characters, their copies in scenes, and which scenes let them join."""
+    for statement in (
+        # AUTOINCREMENT: buttons on Discord carry the ids for ever.
+        f"""CREATE TABLE own_characters (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            owner_id INTEGER NOT NULL,
+            revision INTEGER NOT NULL DEFAULT 1,
+            json TEXT NOT NULL,
+            picture BLOB
+        ) {STRICT}""",
+        "CREATE INDEX own_characters_owner ON own_characters (owner_id)",
+        "ALTER TABLE parts ADD COLUMN own_id INTEGER",
+        "ALTER TABLE parts ADD COLUMN owner_id INTEGER",
+        "ALTER TABLE parts ADD COLUMN own_json TEXT",
+        "CREATE INDEX parts_own ON parts (own_id) WHERE own_id IS NOT NULL",
+        "ALTER TABLE scenes ADD COLUMN join_policy TEXT NOT NULL DEFAULT 'ask'",
+    ):
+        await transaction.execute(statement)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
@@ -257,6 +278,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     sources_of_turns,
     unreachable_people,
     windows_of_stories,
+    own_characters,
 )
 
 

@@ -63,11 +63,11 @@ class PersonalDataRepository(Repository):
         ]
 
     async def forget_person(self, user_id: int) -> int:
-        """Delete everything this person said in any scene, and their parts in scenes that have
-        ended.
+        """Delete everything this person said in any scene, their own characters, and their parts in
+        scenes that have ended.
 
-        Return the number of deleted lines. In scenes that are under way they keep their part until
-        they give it up.
+        The own characters must have left the scenes under way. In those, the person keeps their
+        part until they give it up. Return the number of deleted lines.
         """
         async with self._database.transaction() as transaction:
             await give_up_answers_to(transaction, user_id)
@@ -93,6 +93,8 @@ class PersonalDataRepository(Repository):
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
                 user_id,
             )
+            await transaction.execute("DELETE FROM own_characters WHERE owner_id = ?", user_id)
+            await transaction.execute("DELETE FROM parts WHERE owner_id = ?", user_id)
             await transaction.execute(
                 "DELETE FROM silences WHERE kind = 'user' AND subject = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",

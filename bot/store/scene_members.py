@@ -6,7 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.scenes.scene import Part
+from bot.library.scenario import Character
+from bot.scenes.scene import OwnCopy, Part
+from bot.store.column_values import dump_audience
 from bot.store.repository import id_list
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ async def write_people(
     muted: Sequence[int] = (),
 ) -> None:
     """Replace the stored people of a scene."""
+    await _freeze_audiences(transaction, scene_id, parts)
     for table in ("scene_gms", "parts", "kicked"):
         await transaction.execute(f"DELETE FROM {table} WHERE scene_id = ?", scene_id)  # noqa: S608 - our own names
     await transaction.insert_all(
@@ -39,8 +42,8 @@ async def write_people(
         [(scene_id, position, user_id) for position, user_id in enumerate(gm_ids)],
     )
     await transaction.insert_all(
-        "INSERT INTO parts (scene_id, position, character, player_id, role_id, rests, absent)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO parts (scene_id, position, character, player_id, role_id, rests, absent,"
+        " own_id, owner_id, own_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 scene_id,
@@ -50,6 +53,9 @@ async def write_people(
                 part.role_id,
                 part.rests,
                 part.absent,
+                part.own.own_id if part.own else None,
+                part.own.owner_id if part.own else None,
+                part.own.character.model_dump_json(exclude_defaults=True) if part.own else None,
             )
             for position, part in enumerate(parts)
         ],
@@ -83,7 +89,31 @@ async def _rows(
     )
 
 
+async def _freeze_audiences(transaction: Transaction, scene_id: int, parts: Sequence[Part]) -> None:
+    """Before a character joins or leaves the cast, name the characters that heard each turn.
+
+    A turn that everyone heard stores no names, so a newcomer would have heard it too.
+    """
+    query = "SELECT character FROM parts WHERE scene_id = ?"
+    before = {row["character"] for row in await transaction.rows(query, scene_id)}
+    if before and before != {part.character for part in parts}:
+        await transaction.execute(
+            "UPDATE turns SET heard_by = ? WHERE scene_id = ? AND heard_by IS NULL",
+            dump_audience(frozenset(before)),
+            scene_id,
+        )
+
+
 def _part(row: Row) -> Part:
+    own = None
+    if row["own_json"] is not None:
+        character = Character.model_validate_json(row["own_json"])
+        own = OwnCopy(row["own_id"], row["owner_id"], character)
     return Part(
-        row["character"], row["player_id"], row["role_id"], bool(row["rests"]), bool(row["absent"])
+        row["character"],
+        row["player_id"],
+        row["role_id"],
+        bool(row["rests"]),
+        bool(row["absent"]),
+        own,
     )

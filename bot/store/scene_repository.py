@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 from pydantic import ValidationError
 
 from bot.errors import Refused, Remedy, StoreError
-from bot.library.scenario import Scenario
+from bot.library.scenario import Scenario, add_character
 from bot.scenes.reveal import Destination, RevealPolicy
-from bot.scenes.scene import AT_TERMINAL, Mode, Place, Scene, SceneState
+from bot.scenes.scene import AT_TERMINAL, JoinPolicy, Mode, Place, Scene, SceneState
 from bot.store.column_values import from_microseconds, to_microseconds
 from bot.store.repository import Repository, id_list
 from bot.store.scene_members import read_people, write_people
@@ -212,7 +212,7 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
     return Scene(
         id=row["id"],
         place=Place(row["guild_id"], row["channel_id"], row["parent_id"]),
-        scenario=scenario,
+        scenario=_add_own_characters(scenario, people.parts),
         gm_ids=tuple(people.gm_ids),
         parts=tuple(people.parts),
         started_at=from_microseconds(row["started_at"]),
@@ -224,7 +224,16 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
         mode=Mode(row["mode"]),
         budget=row["budget"],
         muted=tuple(people.muted),
+        join_policy=JoinPolicy(row["join_policy"]),
     )
+
+
+def _add_own_characters(scenario: Scenario, parts: Sequence[Part]) -> Scenario:
+    """Return the scene's own copy of a scenario. Without own characters, all scenes share one."""
+    for part in parts:
+        if part.own is not None:
+            scenario = add_character(scenario, part.own.character)
+    return scenario
 
 
 async def require_free_channel(transaction: Transaction, channel_id: int, itself: int = 0) -> None:
@@ -238,13 +247,14 @@ async def _write(transaction: Transaction, scene: Scene, now: datetime) -> None:
     """Write the columns of a scene that can change without a move."""
     changed = await transaction.execute(
         "UPDATE scenes SET state = ?, thoughts = ?, planning = ?, history_cut_told = ?, mode "
-        "= ?, budget = ? WHERE id = ?",
+        "= ?, budget = ?, join_policy = ? WHERE id = ?",
         scene.state,
         scene.reveal.thoughts,
         scene.reveal.planning,
         scene.history_cut_announced,
         scene.mode,
         scene.budget,
+        scene.join_policy,
         scene.id,
     )
     if not changed:

@@ -9,6 +9,7 @@ from bot.store.database import Database
 from bot.store.key_value_repository import KeyValueRepository
 from bot.store.migrations import MIGRATIONS, migrate
 from bot.store.note_repository import NoteRepository
+from bot.store.own_character_repository import OwnCharacterRepository
 from bot.store.personal_data_repository import PersonalDataRepository
 from bot.store.post_repository import PostRepository
 from bot.store.silence_repository import SilenceRepository
@@ -29,6 +30,7 @@ class Store(
     StoryRepository,
     TakeRepository,
     NoteRepository,
+    OwnCharacterRepository,
     SilenceRepository,
     PostRepository,
     UnreachablePeopleRepository,

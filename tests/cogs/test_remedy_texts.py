@@ -10,6 +10,7 @@ from discord import app_commands
 from bot.errors import PostingError, Refused, Remedy
 from bot.scenes.notices import Notice
 from cogs.cast_commands import CastCommands
+from cogs.character_commands import CharacterCommands
 from cogs.gm_commands import GmCommands
 from cogs.mydata_commands import MyDataCommands
 from cogs.play_commands import PlayCommands
@@ -17,7 +18,15 @@ from cogs.remedy_texts import TEXTS, describe_error, describe_notice
 from cogs.reveal_commands import RevealCommands
 from cogs.scene_commands import SceneCommands
 
-COGS = (CastCommands, GmCommands, MyDataCommands, PlayCommands, RevealCommands, SceneCommands)
+COGS = (
+    CastCommands,
+    CharacterCommands,
+    GmCommands,
+    MyDataCommands,
+    PlayCommands,
+    RevealCommands,
+    SceneCommands,
+)
 _COMMAND = re.compile(r"`/([a-z -]+)`")
 
 

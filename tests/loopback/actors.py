@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from . import payloads
 from .conversation import DiscordMessage, InteractionKind, strings, walk_components
 from .outcome import Choice, Outcome
-from .picker import NotOffered, find, pick, resolve
+from .picker import NotOffered, Picked, attach_file, find, pick, resolve
 from .rules.command_rules import MESSAGE, USER
-from .rules.component_rules import BUTTON, LABEL, LINK, ROW, SELECT
+from .rules.component_rules import BUTTON, FILE_UPLOAD, LABEL, LINK, ROW, SELECT
 from .writing_account import WritingAccount
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from .entities import Channel, DiscordRole, Json
 
@@ -127,18 +127,25 @@ class Person(WritingAccount):
             data["resolved"] = resolved
         return await self._interact(InteractionKind.COMPONENT, message.channel, data, message)
 
-    async def submit_modal(self, outcome: Outcome, fields: Mapping[str, str]) -> Outcome:
+    async def submit_modal(
+        self, outcome: Outcome, fields: Mapping[str, str | tuple[str, bytes]]
+    ) -> Outcome:
         """Fill in the form that `outcome` opened and send it.
 
-        Fields are named by label or custom id.
+        Fields are named by label or custom id. A file is given as ("face.png", b"...").
         """
         modal = outcome.modal
         assert modal, "no form is open"
-        data = {
-            "custom_id": modal["custom_id"],
-            "components": _fill_in(modal["components"], dict(fields)),
-        }
         before = outcome.interaction
+        picked = Picked({"custom_id": modal["custom_id"]})
+
+        def attach(file: tuple[str, bytes]) -> str:
+            return attach_file(picked, self._world, before.channel, *file)
+
+        data = picked.data
+        data["components"] = _fill_in(modal["components"], dict(fields), attach)
+        if picked.resolved:
+            data["resolved"] = picked.resolved
         return await self._interact(InteractionKind.MODAL, before.channel, data, before.source)
 
     def _component(self, message: DiscordMessage, name: str) -> Json:
@@ -227,8 +234,12 @@ class Person(WritingAccount):
         ]
 
 
-def _fill_in(components: list[Json], fields: dict[str, str]) -> list[Json]:
-    """Return a form's components as the client sends them."""
+def _fill_in(
+    components: list[Json],
+    fields: dict[str, str | tuple[str, bytes]],
+    attach: Callable[[tuple[str, bytes]], str],
+) -> list[Json]:
+    """Return a form's components as the client sends them. `attach` uploads a file."""
     filled = []
     for part in components:
         if part["type"] == ROW:
@@ -236,23 +247,40 @@ def _fill_in(components: list[Json], fields: dict[str, str]) -> list[Json]:
                 {
                     "type": ROW,
                     "id": 1,
-                    "components": [_input(each, each, fields) for each in part["components"]],
+                    "components": [
+                        _input(each, each, fields, attach) for each in part["components"]
+                    ],
                 }
             )
         elif part["type"] == LABEL:
             filled.append(
-                {"type": LABEL, "id": 1, "component": _input(part["component"], part, fields)}
+                {
+                    "type": LABEL,
+                    "id": 1,
+                    "component": _input(part["component"], part, fields, attach),
+                }
             )
     if fields:
         raise NotOffered(f"the form has no {', '.join(fields)}")
     return filled
 
 
-def _input(part: Json, labelled: Json, fields: dict[str, str]) -> Json:
-    value = part.get("value") or ""
+def _input(
+    part: Json,
+    labelled: Json,
+    fields: dict[str, str | tuple[str, bytes]],
+    attach: Callable[[tuple[str, bytes]], str],
+) -> Json:
+    value: Any = part.get("value") or ""
     for name in (labelled.get("label"), part["custom_id"]):
         if name in fields:
             value = fields.pop(name)
+    filled = {"type": part["type"], "custom_id": part["custom_id"], "id": 1}
+    if part["type"] == FILE_UPLOAD:
+        files = [value] if value else []
+        if len(files) < part.get("min_values", 1):
+            raise NotOffered(f"{labelled.get('label')!r} needs a file")
+        return filled | {"values": [attach(file) for file in files]}
     if (part.get("required", True) and not value) or len(value) > (part.get("max_length") or 4000):
         raise NotOffered(f"{labelled.get('label')!r} can't be {value!r}")
-    return {"type": part["type"], "custom_id": part["custom_id"], "value": value, "id": 1}
+    return filled | {"value": value}

@@ -171,13 +171,16 @@ def _value(picked: Picked, world: World, channel: Channel, spec: Json, value: An
     if spec["type"] in PLAIN:
         return _plain(spec, value)
     if spec["type"] == ATTACHMENT:
-        return _attach(picked, world, channel, *value)
+        return attach_file(picked, world, channel, *value)
     thing = getattr(value, "user", value)
     resolve(picked.resolved, world, channel, thing)
     return str(thing.id)
 
 
-def _attach(picked: Picked, world: World, channel: Channel, filename: str, content: bytes) -> str:
+def attach_file(
+    picked: Picked, world: World, channel: Channel, filename: str, content: bytes
+) -> str:
+    """Upload a file for an interaction and return its id."""
     sent = attachment(world.clock.snowflake(), channel, filename, content, world.files)
     picked.resolved.setdefault("attachments", {})[sent["id"]] = sent | {"ephemeral": True}
     return str(sent["id"])

@@ -13,6 +13,7 @@ from bot.library.scenario import Character, Scenario
 from bot.scenes.branching import Branching
 from bot.scenes.director import Addressee
 from bot.scenes.line_changes import LineChanges
+from bot.scenes.own_characters import OwnCharacters
 from bot.scenes.player_lines import IncomingLine, PlayerLines
 from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
@@ -127,6 +128,7 @@ class TheatreHarness:
     takes: Takes
     undo: Undo
     branching: Branching
+    characters: OwnCharacters
     store: Store
     delivery: RecordingDelivery
     engine: ScriptedEngine
@@ -201,10 +203,20 @@ async def open_harness(
         takes = Takes(theatre, store, delivery)
         undo = Undo(theatre, store, delivery, takes, lambda: datetime.now(UTC))
         branching = Branching(theatre, store, lambda: datetime.now(UTC))
+        characters = OwnCharacters(theatre, store, store)
         await theatre.open()
         try:
             yield TheatreHarness(
-                theatre, player_lines, line_changes, takes, undo, branching, store, delivery, engine
+                theatre,
+                player_lines,
+                line_changes,
+                takes,
+                undo,
+                branching,
+                characters,
+                store,
+                delivery,
+                engine,
             )
         finally:
             await theatre.close()

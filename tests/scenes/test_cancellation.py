@@ -64,8 +64,14 @@ async def clear(harness: TheatreHarness, scene: Scene, _message: int) -> None:
 
 
 async def forget(harness: TheatreHarness, _scene: Scene, _message: int) -> None:
-    deletion = DataDeletion(harness.theatre, harness.store, NoMessages(), harness.takes)
-    assert await deletion.forget(ALICE)
+    deletion = DataDeletion(
+        scenes=harness.theatre,
+        store=harness.store,
+        characters=harness.characters,
+        eraser=NoMessages(),
+        takes=harness.takes,
+    )
+    assert await deletion.forget(ALICE) == (1, 0)
 
 
 async def end(harness: TheatreHarness, scene: Scene, _message: int) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import StoreError
+from bot.scenes.scene import JoinPolicy, Part
 from bot.store.database import Database
 from bot.store.migrations import MIGRATIONS, migrate
 from bot.store.store import Store
-from tests.store.conftest import NOON, begin, from_outside, narrate
+from tests.store.conftest import NOON, a_scenario, begin, from_outside, narrate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -194,3 +195,29 @@ async def test_lines_get_the_channel_of_their_scene_unless_it_moved(path: Path) 
         (None, None),
     ]
     assert from_outside(path, "SELECT count(*) FROM unreachable") == [(0,)]
+
+
+async def test_scenes_from_before_own_characters_ask_about_them(path: Path) -> None:
+    database = await Database.open(path)
+    try:
+        await migrate(database, MIGRATIONS[:7])
+        async with database.transaction() as transaction:
+            scenario = a_scenario().model_dump_json()
+            await transaction.execute("INSERT INTO scenarios VALUES ('hash', ?)", scenario)
+            await transaction.execute(
+                "INSERT INTO scenes"
+                " (id, guild_id, channel_id, scenario, state, thoughts, planning, started_at)"
+                " VALUES (1, 1, 10, 'hash', 'playing', 'gm', 'gm', 0)"
+            )
+            await transaction.execute(
+                "INSERT INTO parts (scene_id, position, character, player_id)"
+                " VALUES (1, 0, 'Elizabeth', 22)"
+            )
+    finally:
+        await database.close()
+    async with await Store.open(path) as store:
+        scene = await store.scene(1)
+        assert scene
+        assert scene.join_policy is JoinPolicy.ASK
+        assert scene.parts == (Part("Elizabeth", player_id=22),)
+        assert await store.characters_of(22) == []

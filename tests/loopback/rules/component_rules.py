@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..entities import Json
 
-ROW, BUTTON, SELECT, TEXT_INPUT, LABEL = 1, 2, 3, 4, 18
+ROW, BUTTON, SELECT, TEXT_INPUT, LABEL, FILE_UPLOAD = 1, 2, 3, 4, 18, 19
 SELECTS = {3, 5, 6, 7, 8}
 LINK, PREMIUM = 5, 6
 
@@ -140,4 +140,6 @@ def check_modal(modal: Json) -> Iterator[BadField]:
             yield from length_faults(part, "custom_id", 100, least=1, path=path)
             yield from length_faults(part, "placeholder", 100, path=path)
             yield from length_faults(part, "value", 4000, path=path)
+        elif part.get("type") == FILE_UPLOAD:
+            yield from length_faults(part, "custom_id", 100, least=1, path=path)
     yield from _custom_id_twice(modal.get("components") or [])
