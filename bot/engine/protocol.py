@@ -91,6 +91,11 @@ class Request:
     reproducible: bool = False
     """Whether the same request must give the same reply, whatever else the engine does. Slower."""
 
+    background: bool = False
+    """Whether this is idle work. It waits while any reply is queued or generated, and yields to a
+    new one within one step. Raises EngineBusy if the engine can't do it without delaying replies.
+    """
+
     on_queue_position: Callable[[int], None] | None = None
     """Called on the event loop with the number of replies ahead, each time that changes."""
 

@@ -20,6 +20,7 @@ from bot.engine.completions_client import (
     TransientError,
 )
 from bot.engine.grammar_support import GrammarField, find_grammar_field
+from bot.engine.idle_gate import IdleGate
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
 from bot.engine.remote_generation import RemoteGeneration, estimate_tokens
 from bot.engine.server_pool import ServerPool
@@ -72,6 +73,7 @@ class RemoteEngine:
         self._info: EngineInfo | None = None
         self._starting = asyncio.Lock()
         self._monitor: asyncio.Task[None] | None = None
+        self._gate = IdleGate()
 
     @property
     def info(self) -> EngineInfo:
@@ -121,6 +123,19 @@ class RemoteEngine:
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Stream one reply. See `Engine.generate`."""
+        if request.background:
+            async with contextlib.aclosing(
+                self._gate.pass_while_idle(self._generate(request))
+            ) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            return
+        with self._gate.track_reply():
+            async with contextlib.aclosing(self._generate(request)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+    async def _generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
         if not 0 <= request.seed <= _MAX_SEED:
             raise EngineError(
                 f"The seed {request.seed} is out of range. Use a whole number up to {_MAX_SEED}."

@@ -14,6 +14,7 @@ from bot.engine.remote_engine import RemoteEngine, RemoteOptions
 from bot.errors import EngineBusy, EngineDied, EngineError, EngineStartError, PromptTooLong
 from tests.engine.completions_server import Answer, Answers, CompletionsServer
 from tests.engine.sample_prompts import listen, prompt, request
+from tests.wait_until import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -327,3 +328,28 @@ async def test_closing_ends_active_replies() -> None:
             await reply
         with pytest.raises(EngineStartError):
             await engine.count(prompt("Hello?"))
+
+
+async def test_idle_work_waits_for_replies_and_stops_at_the_next() -> None:
+    slow = Answer("word" * 50, pause=0.01)
+    async with engine_and_server(slow) as (engine, server):
+        reply = engine.generate(request("Hello?", max_tokens=500))
+        assert (await anext(reply)).text
+        seen: list[str] = []
+        idle = request("Sum up.", max_tokens=500, background=True)
+        working = asyncio.create_task(collect(engine, idle, seen))
+        assert [chunk async for chunk in reply]
+        assert len(server.requests) == 1
+        await until(lambda: bool(seen))
+        assert "".join([chunk.text async for chunk in engine.generate(request("And?"))])
+        with pytest.raises(EngineBusy):
+            await working
+        assert "".join(seen) != "word" * 50
+        await until(lambda: bool(server.interrupted))
+
+
+async def test_idle_work_that_nothing_disturbs_is_done() -> None:
+    async with engine_and_server("It was a long day.") as (engine, _):
+        text, finish = await listen(engine, request("Sum up.", background=True))
+        assert text == "It was a long day."
+        assert finish.reply_tokens

@@ -1,7 +1,8 @@
 """Continuous batching: each reply is a sequence in the KV cache, and one decode serves them all.
 
 Prompts are prefilled in chunks between the tokens of the replies that are being generated, so that
-those keep streaming. Requested prefetches run when no reply is active.
+those keep streaming. If no reply is active, requested prefetches run, and after them one reply in
+the background. Its steps are short, and it gives its slot to a reply that needs it.
 
 A reproducible reply gets decodes of its own, with chunks of a fixed size. Otherwise the rounding of
 its numbers would depend on the other replies and on the measured speed.
@@ -10,6 +11,7 @@ its numbers would depend on the other replies and on the measured speed.
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from bot.engine.local.fair_queue import FairQueue
@@ -55,6 +57,7 @@ class Batch:
         self._context = context
         self._slots = slots
         self._queue = FairQueue()
+        self._background: deque[ReplySequence] = deque()
         self._prefetches: dict[str, list[int]] = {}
         self._emit = emit
         # Prefilled tokens per second, a moving average of measurements.
@@ -65,9 +68,8 @@ class Batch:
     @property
     def idle(self) -> bool:
         """Whether there is neither a reply nor a prefetch to work on."""
-        return (
-            not self._queue and not self._prefetches and not any(slot.reply for slot in self._slots)
-        )
+        waiting = self._queue or self._background or self._prefetches
+        return not waiting and not any(slot.reply for slot in self._slots)
 
     def submit(self, command: Generate) -> None:
         """Add a reply to the queue, or emit Failed if its prompt or grammar cannot be used."""
@@ -89,14 +91,21 @@ class Batch:
             return
         sampler.prime(prompt)
         self._prefetches.pop(command.mind, None)
-        self._queue.add(
-            ReplySequence(command, prompt or self._model.encode("\n"), sampler, self._model, limit)
+        reply = ReplySequence(
+            command, prompt or self._model.encode("\n"), sampler, self._model, limit
         )
+        if command.background:
+            self._background.append(reply)
+        else:
+            self._queue.add(reply)
 
     def cancel(self, command: Cancel) -> None:
         """Drop a reply, unless it has ended."""
         for reply in [reply for reply in self._queue if reply.id == command.id]:
             self._queue.remove(reply)
+            reply.free()
+        for reply in [reply for reply in self._background if reply.id == command.id]:
+            self._background.remove(reply)
             reply.free()
         for slot in self._slots:
             if slot.reply and slot.reply.id == command.id:
@@ -111,17 +120,38 @@ class Batch:
     def step(self) -> None:
         """Assign free slots to queued replies and advance all active replies by one decode."""
         self._assign_slots()
-        if not any(slot.reply for slot in self._slots):
-            self._context.clear_batch()
-            self._decode(self._fill_with_prefetch())
+        if self._list_active():
+            self._emit_text(self._step_replies())
             return
-        own = [slot for slot in self._slots if slot.reply and slot.reply.reproducible]
+        self._context.clear_batch()
+        if prefilled := self._fill_with_prefetch():
+            self._decode(prefilled)
+        elif slot := self._assign_background():
+            self._emit_text(self._step_background(slot))
+
+    def _step_replies(self) -> list[Event]:
+        """Advance all active replies by one decode. Return the events of those that have ended."""
+        own = [(slot, reply) for slot, reply in self._list_active() if reply.reproducible]
         self._context.clear_batch()
         sampling, prefilled = self._fill_batch()
         self._decode(prefilled)
         ended = [event for slot, index in sampling for event in self._sample(slot, index)]
-        for slot in own:
+        for slot, _ in own:
             ended += self._step_alone(slot)
+        return ended
+
+    def _step_background(self, slot: Slot) -> list[Event]:
+        """Advance a background reply by one short decode. Return its event if it has ended."""
+        reply = slot.reply
+        assert reply is not None  # noqa: S101 - for the type checker
+        prefill = 0 if reply.generating else self._choose_chunk(shared=True)
+        count = min(len(reply.pending), prefill or len(reply.pending), self._context.room)
+        index = self._append_pending(slot, reply, count)
+        self._decode(count if prefill else 0)
+        return [] if reply.pending else list(self._sample(slot, index))
+
+    def _emit_text(self, ended: list[Event]) -> None:
+        """Emit the text so far, if it is time for it or a reply has ended, and then `ended`."""
         if ended or time.monotonic() - self._emitted_at >= _EMIT_SECONDS:
             self._emit(
                 *(Generated(id=id_, text=text) for id_, text in self._pending_text.items()), *ended
@@ -166,6 +196,8 @@ class Batch:
     def _assign_slots(self) -> None:
         if not self._queue:
             return
+        if any(self._slots.find(reply.mind) is None for reply in self._queue):
+            self._suspend_background()
         while self._queue and self._slots.list_free():
             reply = self._queue.pop_next(self._list_active_guilds())
             _, cached = self._slots.acquire(reply)
@@ -174,8 +206,39 @@ class Batch:
         for reply, position in self._queue.pop_changed_positions(self._list_active_guilds()):
             self._emit(QueuePosition(id=reply.id, position=position))
 
+    def _assign_background(self) -> Slot | None:
+        """Return the slot of the background reply, or give one to the next, if there is any."""
+        for slot in self._slots:
+            if slot.reply:
+                return slot
+        if not self._background:
+            return None
+        reply = self._background.popleft()
+        if not self._slots.can_spare(reply.mind):
+            reply.free()
+            text = "Idle work would delay the next replies, so it is not done."
+            self._emit(Failed(id=reply.id, fault="busy", text=text))
+            return None
+        slot, cached = self._slots.acquire(reply)
+        reply.start(cached)
+        self._emit(Started(id=reply.id))
+        return slot
+
+    def _suspend_background(self) -> None:
+        """Take the slot from a background reply. It continues later, with what it has written."""
+        for slot in self._slots:
+            if slot.reply and slot.reply.background:
+                self._background.appendleft(slot.reply)
+                self._slots.vacate(slot)
+
+    def _list_active(self) -> list[tuple[Slot, ReplySequence]]:
+        """Return the replies with a slot, except one in the background."""
+        return [
+            (slot, slot.reply) for slot in self._slots if slot.reply and not slot.reply.background
+        ]
+
     def _list_active_guilds(self) -> list[str]:
-        return [slot.reply.guild for slot in self._slots if slot.reply]
+        return [reply.guild for _, reply in self._list_active()]
 
     def _fill_batch(self) -> tuple[list[tuple[Slot, int]], int]:
         """Fill the batch with the next tokens of all active replies that are not reproducible.
@@ -183,9 +246,7 @@ class Batch:
         Return the slots to sample with the index of their logits, and the number of prompt tokens
         in the batch.
         """
-        active = [
-            (slot, slot.reply) for slot in self._slots if slot.reply and not slot.reply.reproducible
-        ]
+        active = [one for one in self._list_active() if not one[1].reproducible]
         generating = [(slot, reply) for slot, reply in active if reply.generating]
         prefilling = [(slot, reply) for slot, reply in active if not reply.generating]
         sampling = []
@@ -244,9 +305,13 @@ class Batch:
             self._release(slot)
 
     def _release(self, slot: Slot) -> None:
-        if slot.reply:
-            slot.reply.free()
-        self._slots.release(slot)
+        reply = slot.reply
+        if reply:
+            reply.free()
+        if reply and reply.background:  # nobody will ask for its cache
+            self._slots.vacate(slot)
+        else:
+            self._slots.release(slot)
 
     def _fill_with_prefetch(self) -> int:
         """Add a chunk of the next prefetch to the batch and return its size in tokens.

@@ -214,13 +214,14 @@ class LocalEngine:
             )
         if request.max_tokens < 1:
             raise EngineError("max_tokens must be at least 1.")
-        is_full = len(self._streams) >= self.info.minds + self._options.queue
-        guilds = {stream.command.guild for stream in self._streams.values()}
+        if request.background:  # it has a queue of its own
+            return
+        replies = [one.command for one in self._streams.values() if not one.command.background]
+        is_full = len(replies) >= self.info.minds + self._options.queue
+        guilds = {reply.guild for reply in replies}
         # Other guilds are not refused, so that one guild cannot keep them out.
         if is_full and _replace_surrogates(request.guild) in guilds:
-            raise EngineBusy(
-                f"The queue is full with {len(self._streams)} replies. Try again later."
-            )
+            raise EngineBusy(f"The queue is full with {len(replies)} replies. Try again later.")
 
     def _send(self, stream: WorkerReply) -> None:
         if self._supervisor and self._supervisor.is_ready and not stream.sent:
@@ -259,6 +260,7 @@ class LocalEngine:
             grammar=request.grammar and _replace_surrogates(request.grammar),
             speaker=_replace_surrogates(request.speaker),
             reproducible=request.reproducible,
+            background=request.background,
         )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bot.engine.local.worker_messages import Failed, Finished, Generated, QueuePosition, Started
 from bot.engine.protocol import Chunk
-from bot.errors import EngineError, PromptTooLong
+from bot.errors import EngineBusy, EngineError, PromptTooLong
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ReplyEvent: TypeAlias = Started | QueuePosition | Generated | Finished | Failed
+
+
+_ERRORS: Final = {"prompt": PromptTooLong, "busy": EngineBusy, "other": EngineError}
 
 
 class WorkerReply:
@@ -72,7 +75,7 @@ class WorkerReply:
             self._wake_up.set()
 
     async def chunks(self) -> AsyncGenerator[Chunk, None]:
-        """Yield the reply. Raises PromptTooLong, EngineDied or another EngineError."""
+        """Yield the reply. Raises PromptTooLong, EngineBusy, EngineDied or another EngineError."""
         while not self.ended:
             await self._wake_up.wait()
             if self._error:
@@ -100,4 +103,4 @@ class WorkerReply:
                 return Chunk("", event.finish)
             case Failed():
                 self.ended = True
-                raise (PromptTooLong if event.fault == "prompt" else EngineError)(event.text)
+                raise _ERRORS[event.fault](event.text)

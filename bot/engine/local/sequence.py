@@ -28,7 +28,9 @@ class ReplySequence:
         self.mind = command.mind
         self.guild = command.guild
         self.prompt = prompt
-        self.reproducible = command.reproducible
+        self.background = command.background
+        self.reproducible = command.reproducible and not command.background
+        self.tokens = list(prompt)  # the prompt and the reply so far
         self.pending: list[int] = prompt  # tokens that are not decoded yet
         self.generating = False  # False during prefill
         self.finish: Finish | None = None
@@ -47,9 +49,13 @@ class ReplySequence:
         self._closer = model.encode(command.planning_closer)
 
     def start(self, cached: int) -> None:
-        """Start prefill after the first `cached` prompt tokens, which are in the KV cache."""
-        self.pending = self.prompt[cached:]
-        self._prefilled = len(self.pending)
+        """Start prefill after the first `cached` tokens, which are in the KV cache.
+
+        A reply that lost its slot starts again this way. It keeps the tokens that it has.
+        """
+        self.pending = self.tokens[cached:]
+        self.generating = False
+        self._prefilled += len(self.pending)
 
     def advance(self, logits: npt.NDArray[np.float32]) -> str:
         """Sample the next token. Return the text that can be shown now. Raises GrammarError."""
@@ -59,6 +65,7 @@ class ReplySequence:
             return self._end(FinishReason.STOP)
         self._generated += 1
         self.pending = [token]
+        self.tokens.append(token)
         text = self._write(self._decoder.feed(self._model.piece(token)))
         if self._stops.reached:
             return text + self._end(FinishReason.STOP)
@@ -88,6 +95,7 @@ class ReplySequence:
         for token in self._closer:
             self._sampler.accept(token)
         self.pending += self._closer
+        self.tokens += self._closer
         self._generated += len(self._closer)
         self._force_closed = True
         self._decoder.discard_partial()

@@ -89,16 +89,16 @@ class Slots:
         return None
 
     def acquire(self, reply: ReplySequence) -> tuple[Slot, int]:
-        """Give a free slot to a reply. Return it with the number of prompt tokens in its cache.
+        """Give a free slot to a reply. Return it with the number of its tokens in the cache.
 
-        The last prompt token is always decoded again, since its logits are needed.
+        The last token is always decoded again, since its logits are needed.
         """
-        slot = self._choose(reply.mind, reply.prompt)
+        slot = self._choose(reply.mind, reply.tokens)
         if slot.mind != reply.mind:
             self._save(slot)
             slot.mind = reply.mind
-            self._load(slot, reply.prompt)
-        cached = min(count_common_prefix(slot.tokens, reply.prompt), len(reply.prompt) - 1)
+            self._load(slot, reply.tokens)
+        cached = min(count_common_prefix(slot.tokens, reply.tokens), len(reply.tokens) - 1)
         if reply.reproducible:
             cached = round_to_chunk(min(cached, slot.canonical))
         slot.reply, slot.reproducible = reply, reply.reproducible
@@ -119,6 +119,23 @@ class Slots:
         """End the slot's reply. The mind keeps the slot until another mind needs it."""
         slot.reply = None
         slot.released_at = time.monotonic()
+
+    def can_spare(self, mind: str) -> bool:
+        """Return whether a slot can be given to idle work of `mind` without any cache being lost.
+
+        That is an unused slot, or one whose cache fits into main memory beside the saved ones.
+        """
+        if not self.list_free():
+            return False
+        slot = self._choose(mind, ())
+        if slot.mind in ("", mind) or len(slot.tokens) < _MIN_SAVED_TOKENS:
+            return True
+        return self._saved_bytes + self._context.measure_state(slot.sequence) <= self._limit
+
+    def vacate(self, slot: Slot) -> None:
+        """End the slot's reply and forget its mind, so that the slot is the first to be taken."""
+        slot.reply = None
+        slot.mind = ""
 
     def _choose(self, mind: str, prompt: Sequence[int]) -> Slot:
         """Return the mind's own slot, else an unused one, else the one released longest ago."""

@@ -61,6 +61,7 @@ class Generate(WorkerMessage):
     grammar: str | None
     speaker: str = ""
     reproducible: bool = False
+    background: bool = False
 
 
 class Cancel(WorkerMessage):
@@ -152,7 +153,7 @@ class Failed(WorkerMessage):
 
     kind: Literal["failed"] = "failed"
     id: int
-    fault: Literal["prompt", "other"]
+    fault: Literal["prompt", "busy", "other"]
     text: str
 
 
