@@ -1,39 +1,31 @@
-"""The runner of one scene: it claims, generates, saves and delivers the replies that are owed."""
+"""The runner of one scene: generates, stores and delivers the replies that are owed, in order."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.errors import (
-    AsideError,
-    ContentRejected,
-    PostingError,
-    StoreError,
-    StoreUnavailable,
-)
-from bot.scenes import narrator
+from bot.errors import AsideError, ContentRejected
 from bot.scenes.auto_mode import AutoMode
-from bot.scenes.notices import Notice
+from bot.scenes.failure_reports import FailureReports
 from bot.scenes.outage_retry import retry_until_done
 from bot.scenes.prefetch import prefetch_minds
 from bot.scenes.reply_generation import LostInThought
 from bot.scenes.scene import SceneState
-from bot.scenes.take_delivery import deliver_take
-from bot.scenes.turn import TurnKind, TurnState
+from bot.scenes.take_delivery import TakeDelivery
+from bot.scenes.take_generation import TakeGenerator, is_cancelled
+from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
 
-    from bot.her.beats import PrivateBeat, PublicBeat
     from bot.scenes.dependencies import SceneDependencies
-    from bot.scenes.reply_generation import GeneratedReply
     from bot.scenes.scene import Scene
-    from bot.scenes.turn import Take, Turn
+    from bot.scenes.take_generation import Generation
+    from bot.scenes.turn import Turn
 
 _log = logging.getLogger(__name__)
 
@@ -48,30 +40,6 @@ _REJECTED = (
     "A filter of this server or of Discord refused the reply of {speaker}. Trying again generates"
     " another one."
 )
-
-_NOT_STORED = (
-    "The reply of {speaker} is ready but can't be stored at the moment. It will appear as soon as "
-    "it is stored. Whoever runs Aside finds the reason in its log."
-)
-
-
-@dataclass(slots=True)
-class _Generation:
-    """The task that generates a take for a turn.
-
-    `shown` is True once part of the reply may be visible, `dropped` once the task was cancelled
-    because the turn is no longer owed, or because another turn will answer instead.
-    """
-
-    turn: Turn
-    task: asyncio.Task[Turn | None]
-    shown: bool = False
-    dropped: bool = False
-
-    def drop(self) -> None:
-        """Cancel the generation. The engine frees its slot at once."""
-        self.dropped = True
-        self.task.cancel()
 
 
 class Runner:
@@ -89,15 +57,13 @@ class Runner:
     ) -> None:
         self._dependencies = dependencies
         self._store = dependencies.store
-        self._delivery = dependencies.delivery
         self._scene = scene
-        self._history_cut = history_cut
+        self._generator = TakeGenerator(dependencies, scene, history_cut)
+        self._delivery = TakeDelivery(dependencies, scene)
+        self._failures = FailureReports(dependencies, scene, self._delivery)
         self._auto_mode = AutoMode(dependencies)
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
-        self._generation: _Generation | None = None
-        self._delivering: tuple[int, asyncio.Event] | None = None  # a turn's id, set at the end
-        self._partly_shown = False  # whether part of the turn generated last was shown
         self._choosing: asyncio.Task[str | None] | None = None
 
     def wake(self) -> None:
@@ -131,12 +97,11 @@ class Runner:
 
     async def wait_for_delivery(self, turn_id: int) -> None:
         """Wait if a take of this turn is being delivered: people see it before it is stored."""
-        if self._delivering is not None and self._delivering[0] == turn_id:
-            await self._delivering[1].wait()
+        await self._delivery.wait_for(turn_id)
 
     def has_shown(self, turn_id: int) -> bool:
         """Return whether part of this turn may be visible while it is being generated."""
-        generation = self._generation
+        generation = self._generator.current
         return generation is not None and generation.turn.id == turn_id and generation.shown
 
     def supersede(self, speakers: Collection[str]) -> int | None:
@@ -145,7 +110,7 @@ class Runner:
         One reply can then answer the new line too. Return the id of the turn if its reply is too
         far advanced, or owed for too long, to be restarted.
         """
-        generation = self._generation
+        generation = self._generator.current
         if (
             generation is None
             or generation.turn.kind is not TurnKind.REPLY
@@ -162,7 +127,7 @@ class Runner:
 
         Call this after the turn was edited or left the story. A reply that is partly shown goes on.
         """
-        generation = self._generation
+        generation = self._generator.current
         if (
             generation is not None
             and changed.id < generation.turn.id
@@ -172,7 +137,7 @@ class Runner:
             generation.drop()
             self.wake()
 
-    def _can_restart(self, generation: _Generation) -> bool:
+    def _can_restart(self, generation: Generation) -> bool:
         age = self._dependencies.now() - generation.turn.created_at
         fresh = timedelta() <= age <= RESTART_WINDOW
         return fresh and not (generation.shown or generation.dropped)
@@ -182,8 +147,8 @@ class Runner:
 
         Call this after every change that may remove an owed turn or give a part to a player.
         """
-        generation = self._generation
-        if generation is not None and not await self._claim(generation.turn):
+        generation = self._generator.current
+        if generation is not None and not await self._generator.claim(generation.turn):
             generation.drop()
 
     async def _prefetch(self) -> None:
@@ -217,7 +182,7 @@ class Runner:
         try:
             return await self._choosing
         except asyncio.CancelledError:
-            if _is_cancelled():
+            if is_cancelled():
                 raise
             return None
         finally:
@@ -238,16 +203,14 @@ class Runner:
     async def _process(self, turn: Turn) -> None:
         """Bring an owed turn to its end: delivered, failed, or no longer owed."""
         try:
-            saved = await self._prepare(turn)
-            if saved is not None and (take := saved.take) is not None:
-                await retry_until_done(lambda: self._deliver(saved, take), f"Turn {turn.id}")
+            await self._generate_and_deliver(turn)
         except ContentRejected as error:
             _log.warning("Turn %d was refused by a filter", turn.id, exc_info=error.__cause__)
             await self._fail(turn, _REJECTED.format(speaker=turn.speaker), discard_take=True)
         except LostInThought as error:
             _log.warning("Turn %d failed: %s", turn.id, error)
             await self._fail(turn, self._dependencies.describe_error(error))
-            await self._show_thoughts(turn, error.thoughts)
+            await self._failures.show_thoughts(turn, error.thoughts)
         except AsideError as error:
             _log.warning("Turn %d failed: %s", turn.id, error, exc_info=error.__cause__)
             await self._fail(turn, self._dependencies.describe_error(error))
@@ -255,174 +218,18 @@ class Runner:
             _log.exception("Turn %d failed", turn.id)
             await self._fail(turn, _UNEXPECTED)
 
-    async def _prepare(self, turn: Turn) -> Turn | None:
-        """Return the turn with its take, if it is still owed."""
-        task = asyncio.create_task(self._claim_and_generate(turn))
-        generation = self._generation = _Generation(turn, task)
-        try:
-            saved = await task
-        except asyncio.CancelledError:
-            if _is_cancelled() or not generation.dropped:
-                raise
-            saved = None
-        finally:
-            self._partly_shown = generation.shown
-            self._generation = None
-        if saved is None and generation.shown:
-            await self._withdraw(turn)
-        return saved
-
-    async def _claim_and_generate(self, turn: Turn) -> Turn | None:
-        if not await self._claim(turn):
-            return None
-        if turn.take is not None:  # saved, but not delivered, before the program stopped
-            return turn
-        generated = await self._generate(turn)
-        name = f"Turn {turn.id}"
-        if generated.history_cut:
-            await retry_until_done(self._history_cut, name)
-        return await retry_until_done(
-            lambda: self._save(turn, generated),
-            name,
-            on_first_failure=lambda _: self._report_not_stored(turn),
-        )
-
-    async def _claim(self, turn: Turn) -> bool:
-        """Return whether the model still owes this turn. Give it up if the part is taken."""
-        current = await self._store.turn(turn.id)
-        if current is None or current.state is not TurnState.THINKING:
-            return False
-        part = self._scene().find_part(turn.speaker)
-        if turn.kind is TurnKind.NARRATION or (part is not None and part.answers):
-            return True
-        await self._store.give_up([turn.id])
-        return False
-
-    async def _generate(self, turn: Turn) -> GeneratedReply:
-        async with self._delivery.show_thinking(self._scene(), turn):
-            if turn.kind is TurnKind.NARRATION:
-                return await self._narrate(turn)
-            return await self._reply(turn)
-
-    async def _narrate(self, turn: Turn) -> GeneratedReply:
-        scene = self._scene()
-        known = await self._dependencies.minds.recall_public(scene, turn.id)
-        return await narrator.generate_narration(self._dependencies.generator, scene, known)
-
-    async def _reply(self, turn: Turn) -> GeneratedReply:
-        generator = self._dependencies.generator
-        scene = self._scene()
-
-        async def progress(beats: tuple[PublicBeat, ...]) -> None:
-            await self._show_progress(turn, beats)
-
-        begun = turn.lengthens.beats if turn.lengthens else ()
-        assembled = await self._dependencies.minds.assemble(
-            scene, turn.speaker, before=turn.id, begun=begun
-        )
-        if turn.lengthens is not None:
-            return await generator.extend(scene, turn.speaker, assembled, begun, progress)
-        return await generator.reply(scene, turn.speaker, assembled, progress)
-
-    async def _show_progress(self, turn: Turn, beats: tuple[PublicBeat, ...]) -> None:
-        if turn.public:  # a whisper never streams into the channel
-            if self._generation is not None:
-                self._generation.shown = True
-            await self._delivery.progress(self._scene(), turn, beats)
-
-    async def _save(self, turn: Turn, generated: GeneratedReply) -> Turn | None:
-        """Store the take, if the turn did not leave the story during the generation."""
-        if not await self._claim(turn):
-            return None
-        return await self._store.keep_take(turn.id, generated.beats, generated.raw, generated.seed)
-
-    async def _report_not_stored(self, turn: Turn) -> None:
-        notice = Notice(_NOT_STORED.format(speaker=turn.speaker))
-        try:
-            await self._delivery.announce(self._scene(), notice)
-        except PostingError as error:
-            _log.warning(
-                "Turn %d can't be stored, and the notice can't be posted: %s", turn.id, error
-            )
-
-    async def _deliver(self, turn: Turn, take: Take) -> None:
-        delivered = asyncio.Event()
-        self._delivering = (turn.id, delivered)
-        try:
-            current = await self._store.turn(turn.id)
-            if current is None or current.state is not TurnState.THINKING:
-                return
-            await deliver_take(self._delivery, self._store, self._scene(), turn, take)
-            settled = await self._settle(turn)
-            if settled is None or (settled.state is TurnState.HIDDEN and not settled.undone_at):
-                await self._withdraw_posts(replace(settled or turn, take=None))
-        finally:
-            self._delivering = None
-            delivered.set()
-
-    async def _settle(self, turn: Turn) -> Turn | None:
-        """Mark a delivered turn done. Return its state, if it is still stored."""
-        try:
-            return await self._store.settle(turn.id)
-        except StoreUnavailable:
-            raise
-        except StoreError:
-            return await self._store.turn(turn.id)
-
-    async def _withdraw(self, turn: Turn) -> None:
-        """Remove the visible part of a reply that is not owed any more."""
-        current = await self._store.turn(turn.id)
-        await self._withdraw_posts(current or replace(turn, take=None))
-
-    async def _withdraw_posts(self, turn: Turn) -> None:
-        try:
-            await self._delivery.withdraw(self._scene(), turn)
-        except PostingError as error:
-            _log.error(
-                "Turn %d is no longer owed, but its posts can't be removed: %s", turn.id, error
-            )
+    async def _generate_and_deliver(self, turn: Turn) -> None:
+        saved = await self._generator.generate(turn)
+        if saved is None:
+            if self._generator.partly_shown:
+                await self._delivery.withdraw(turn)
+        elif (take := saved.take) is not None:
+            await retry_until_done(lambda: self._delivery.deliver(saved, take), f"Turn {turn.id}")
 
     async def _fail(self, turn: Turn, sentence: str, *, discard_take: bool = False) -> None:
-        """Store the failure and report it in the channel.
-
-        With `discard_take`, the next attempt generates another take instead of posting the same.
-        """
-        failed = await retry_until_done(
-            lambda: self._store.fail(turn.id, sentence, discard_take=discard_take),
-            f"The failure of turn {turn.id}",
+        await self._failures.report(
+            turn,
+            sentence,
+            partly_shown=self._generator.partly_shown,
+            discard_take=discard_take,
         )
-        try:
-            if failed.state is TurnState.DONE:  # an earlier take is current again
-                if self._partly_shown or discard_take:
-                    await self._withdraw(turn)
-                notice = Notice(f"{sentence} The earlier reply of {turn.speaker} remains.")
-                await retry_until_done(
-                    lambda: self._delivery.announce(self._scene(), notice),
-                    f"The notice about turn {turn.id}",
-                )
-            elif failed.state is TurnState.FAILED:
-                await retry_until_done(
-                    lambda: self._delivery.fail(self._scene(), failed, sentence),
-                    f"The notice about turn {turn.id}",
-                )
-        except PostingError as error:
-            _log.error("Turn %d failed, and the notice can't be posted: %s", turn.id, error)
-
-    async def _show_thoughts(self, turn: Turn, thoughts: tuple[PrivateBeat, ...]) -> None:
-        """Show the thoughts of a reply that had no words, unless its turn left the story."""
-        current = await self._store.turn(turn.id)
-        if not thoughts or current is None or current.state is TurnState.HIDDEN:
-            return
-        try:
-            await retry_until_done(
-                lambda: self._delivery.show_thoughts(self._scene(), turn, thoughts),
-                f"The thoughts of turn {turn.id}",
-            )
-        except PostingError as error:
-            _log.error("Turn %d failed, and its thoughts can't be posted: %s", turn.id, error)
-
-
-def _is_cancelled() -> bool:
-    """Return whether the current task is cancelled, and not only a task that it awaits."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
