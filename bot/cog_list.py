@@ -10,13 +10,16 @@ from cogs.cast_commands import CastCommands
 from cogs.catch_up import MissedMessages
 from cogs.character_commands import CharacterCommands
 from cogs.gm_commands import GmCommands
+from cogs.incoming_messages import IncomingMessages
 from cogs.listener import Listener
 from cogs.mydata_commands import MyDataCommands
 from cogs.play_commands import PlayCommands
+from cogs.proxy_bots import ProxyBots
 from cogs.reply_actions import ReplyActions
 from cogs.reveal_commands import RevealCommands
 from cogs.role_cleanup import RoleCleanup
 from cogs.scene_commands import SceneCommands
+from cogs.server_commands import ServerCommands
 from cogs.story_actions import StoryActions
 from cogs.undelivered import Undelivered
 
@@ -48,8 +51,15 @@ def create_cogs(
         branching=services.branching,
         posts=store,
     )
+    proxies = ProxyBots(store)
+    incoming = IncomingMessages(proxies, now)
     missed = MissedMessages(
-        bot=bot, lines=services.player_lines, changes=services.line_changes, now=now
+        bot=bot,
+        lines=services.player_lines,
+        changes=services.line_changes,
+        proxied=services.proxied_lines,
+        incoming=incoming,
+        now=now,
     )
     return (
         SceneCommands(
@@ -87,6 +97,7 @@ def create_cogs(
         MyDataCommands(
             store=store, characters=services.own_characters, deletion=services.data_deletion
         ),
+        ServerCommands(proxies=proxies),
         ReplyActions(bot=bot, theatre=theatre, takes=services.takes, posts=store),
         story_actions,
         Undelivered(theatre=theatre, delivery=delivery),
@@ -95,7 +106,8 @@ def create_cogs(
             bot=bot,
             theatre=theatre,
             lines=services.player_lines,
-            changes=services.line_changes,
+            proxied=services.proxied_lines,
+            incoming=incoming,
             missed=missed,
             departures=services.departures,
         ),

@@ -19,6 +19,8 @@ from bot.scenes.gm_notes import GmNotes
 from bot.scenes.line_changes import LineChanges
 from bot.scenes.own_characters import OwnCharacters
 from bot.scenes.player_lines import PlayerLines
+from bot.scenes.proxied_lines import ProxiedLines
+from bot.scenes.proxy_matching import RecentLines
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.story_events import StoryEvents
 from bot.scenes.takes import Takes
@@ -56,6 +58,7 @@ class Services:
     story_events: StoryEvents
     player_lines: PlayerLines
     line_changes: LineChanges
+    proxied_lines: ProxiedLines
     takes: Takes
     undo: Undo
     branching: Branching
@@ -65,6 +68,7 @@ class Services:
 
     async def close(self) -> None:
         """Stop all scenes and end the requests in progress."""
+        await self.proxied_lines.close()
         await self.theatre.close()
         await self.delivery.close()
 
@@ -105,6 +109,9 @@ async def create_services(
         engine=engine, limits=ReplyLimits(**settings.play.limits()), new_seed=_draw_seed
     )
     theatre = Theatre(store=store, delivery=delivery, generator=generator, now=now)
+    recent = RecentLines()
+    player_lines = PlayerLines(theatre=theatre, store=store, now=now, recent=recent)
+    line_changes = LineChanges(theatre=theatre, store=store, posts=store, now=now)
     takes = Takes(theatre=theatre, store=store, delivery=delivery)
     own_characters = OwnCharacters(theatre=theatre, store=store, characters=store)
     return Services(
@@ -118,8 +125,16 @@ async def create_services(
         story_events=StoryEvents(
             theatre=theatre, store=store, delivery=delivery, now=now, chance=_roll
         ),
-        player_lines=PlayerLines(theatre=theatre, store=store, now=now),
-        line_changes=LineChanges(theatre=theatre, store=store, posts=store, now=now),
+        player_lines=player_lines,
+        line_changes=line_changes,
+        proxied_lines=ProxiedLines(
+            theatre=theatre,
+            store=store,
+            lines=player_lines,
+            changes=line_changes,
+            recent=recent,
+            now=now,
+        ),
         takes=takes,
         undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=now),
         branching=Branching(theatre=theatre, store=store, now=now),

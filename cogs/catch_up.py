@@ -13,16 +13,18 @@ import discord
 
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.director import Addressee
-from cogs.message_reading import is_personal, read_address, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from discord.ext import commands
 
     from bot.scenes.line_changes import LineChanges
-    from bot.scenes.player_lines import PlayerLines
+    from bot.scenes.player_lines import IncomingLine, PlayerLines
+    from bot.scenes.proxied_lines import ProxiedLines
     from bot.scenes.scene import Scene
+    from cogs.incoming_messages import HeardMessage, IncomingMessages
 
 _log = logging.getLogger(__name__)
 
@@ -55,11 +57,15 @@ class MissedMessages:
         bot: commands.Bot,
         lines: PlayerLines,
         changes: LineChanges,
+        proxied: ProxiedLines,
+        incoming: IncomingMessages,
         now: Callable[[], datetime],
     ) -> None:
         self._bot = bot
         self._lines = lines
         self._changes = changes
+        self._proxied = proxied
+        self._incoming = incoming
         self._now = now
 
     async def apply(self, scene: Scene, catch_up: CatchUp) -> None:
@@ -83,18 +89,36 @@ class MissedMessages:
         for channel_id, stored in (await self._list_shown(scene)).items():
             await self._compare(scene, channel_id, stored, min(stored), CatchUp())
 
-    async def hear(self, scene: Scene, message: discord.Message) -> None:
+    async def hear(self, scene: Scene, heard: HeardMessage) -> None:
         """Hear a message by the rules that applied when it was written."""
-        stale = self._now() - message.created_at > STALE
-        line = replace(read_line(message), missed_at=message.created_at)
-        await self._lines.hear(scene, line, Addressee() if stale else read_address(scene, message))
+        line, address = self._read_missed(scene, heard)
+        if heard.by_proxy:
+            await self._proxied.hear(scene, line, address)
+        else:
+            await self._lines.hear(scene, line, address)
+            await self._proxied.match_waiting(scene)
 
-    async def reword(self, message: discord.Message) -> None:
+    async def reword(self, heard: HeardMessage) -> None:
         """Update an edited line. Pins and link previews change no words."""
+        message = heard.message
         edited_at = message.edited_at or message.created_at
         stale = edited_at - message.created_at > STALE  # both are Discord's times
-        read = None if stale else lambda scene: read_address(scene, message)
-        await self._changes.reword(read_line(message), message.channel.id, read)
+        read = None if stale else heard.address
+        await self._changes.reword(heard.line, message.channel.id, read)
+
+    async def withdraw(self, scene: Scene | None, message_id: int, channel_id: int) -> None:
+        """Follow the deletion of a message. A line may return as the post of a proxy bot."""
+        guild = self._bot.get_guild(scene.place.guild_id) if scene else None
+        if scene is not None and await self._incoming.may_return(guild, message_id):
+            await self._proxied.withdraw(scene, message_id)
+        else:
+            await self._changes.withdraw(message_id, channel_id)
+
+    def _read_missed(self, scene: Scene, heard: HeardMessage) -> tuple[IncomingLine, Addressee]:
+        written_at = heard.message.created_at
+        stale = self._now() - written_at > STALE
+        line = replace(heard.line, missed_at=written_at)
+        return line, Addressee() if stale else heard.address(scene)
 
     async def _list_shown(self, scene: Scene) -> Mapping[int, Sequence[int]]:
         """Return the ids of the messages that show the story, oldest first, by channel."""
@@ -129,13 +153,28 @@ class MissedMessages:
         begin = oldest if len(messages) < _MAX_READ else min(messages)
         missing = [one for one in stored if one >= begin and one not in messages]
         deleted = set(missing) if missing and await _is_deleted(channel, missing[0]) else set()
+        await self._match_posts(scene, messages, deleted | catch_up.deleted)
         for message_id in stored:
             message = catch_up.edited.get(message_id) or messages.get(message_id)
             if message_id in deleted | catch_up.deleted:
-                await self._changes.withdraw(message_id, channel_id)
-            elif message is not None and message.edited_at and is_personal(message):
-                await self.reword(message)
+                here = scene if channel_id == scene.place.channel_id else None
+                await self.withdraw(here, message_id, channel_id)
+                continue
+            heard = await self._incoming.read(scene, message) if message else None
+            if heard is not None and heard.message.edited_at:
+                await self.reword(heard)
         return messages
+
+    async def _match_posts(
+        self, scene: Scene, messages: Mapping[int, discord.Message], deleted: AbstractSet[int]
+    ) -> None:
+        """Let the posts of proxy bots take over stored lines before these are withdrawn."""
+        for message_id, message in messages.items():
+            if message_id not in deleted and message.channel.id == scene.place.channel_id:
+                heard = await self._incoming.read(scene, message)
+                if heard is not None and heard.by_proxy:
+                    line, address = self._read_missed(scene, heard)
+                    await self._proxied.match(scene, line, address, deleted)
 
     async def _read(
         self, scene: Scene, channel: _Readable, oldest: int
@@ -166,8 +205,9 @@ class MissedMessages:
         new = [message_id for message_id in messages if message_id > last]
         for message_id in new:
             message = catch_up.edited.get(message_id) or messages[message_id]
-            if message_id not in catch_up.deleted and is_personal(message):
-                await self.hear(scene, message)
+            heard = await self._incoming.read(scene, message)
+            if heard is not None and message_id not in catch_up.deleted:
+                await self.hear(scene, heard)
         if new:
             await self._lines.mark_seen(scene, new[-1])
 

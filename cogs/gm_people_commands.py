@@ -13,6 +13,7 @@ from bot.posting.escaping import escape_name
 from bot.scenes import cast
 from cogs import autocomplete, interaction_replies
 from cogs.scene_commands import can_moderate
+from cogs.server_commands import require_other_bot
 
 if TYPE_CHECKING:
     from bot.posting.delivery import DiscordDelivery
@@ -67,6 +68,24 @@ class GmPeople(commands.Cog):
         await self._actions.unmute(self._here(interaction), player.id, interaction.user.id)
         await interaction_replies.reply_publicly(
             interaction, f"{player.mention} is heard in this scene again."
+        )
+
+    @app_commands.command(description="Hear a bot's posts as events, such as rolls, or stop that")
+    @app_commands.describe(
+        bot="The bot, for example a dice or initiative bot",
+        heard="Whether the characters hear it (default: they do)",
+    )
+    async def listen(
+        self, interaction: discord.Interaction, bot: discord.Member, heard: bool = True
+    ) -> None:
+        """Hear a bot as the environment, or stop hearing it."""
+        scene = self._here(interaction)
+        listened = require_other_bot(interaction, bot)
+        await self._actions.listen(scene, listened.id, interaction.user.id, heard=heard)
+        await interaction_replies.reply_publicly(
+            interaction,
+            f"The characters {'' if heard else 'no longer '}hear what {bot.mention} posts"
+            f"{', as events around them' if heard else ''}.",
         )
 
     @app_commands.command(description="Add a game master to this scene (game masters, moderators)")

@@ -13,17 +13,17 @@ from bot.errors import AsideError, PostingError, StoreError
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.notices import Notice
 from cogs.catch_up import CatchUp
-from cogs.message_reading import is_personal, read_address, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bot.scenes.departures import Departures
-    from bot.scenes.line_changes import LineChanges
     from bot.scenes.player_lines import PlayerLines
+    from bot.scenes.proxied_lines import ProxiedLines
     from bot.scenes.scene import Place, Scene
     from bot.scenes.theatre import Theatre
     from cogs.catch_up import MissedMessages
+    from cogs.incoming_messages import HeardMessage, IncomingMessages
 
 _log = logging.getLogger(__name__)
 _UNHEARD = Notice(
@@ -40,7 +40,8 @@ class Listener(commands.Cog):
         bot: commands.Bot,
         theatre: Theatre,
         lines: PlayerLines,
-        changes: LineChanges,
+        proxied: ProxiedLines,
+        incoming: IncomingMessages,
         missed: MissedMessages,
         departures: Departures,
     ) -> None:
@@ -48,7 +49,8 @@ class Listener(commands.Cog):
         self._departures = departures
         self._theatre = theatre
         self._lines = lines
-        self._changes = changes
+        self._proxied = proxied
+        self._incoming = incoming
         self._missed = missed
         self._catch_ups = {scene.id: CatchUp() for scene in theatre.scenes()}
         self._behind: set[int] = set()  # ids of scenes with unheard messages
@@ -85,14 +87,15 @@ class Listener(commands.Cog):
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """Hear a line."""
-        if (scene := self._theatre.at(message.channel.id)) is not None and is_personal(message):
+        scene = self._theatre.at(message.channel.id)
+        heard = await self._incoming.read(scene, message) if scene is not None else None
+        if scene is not None and heard is not None:
             if (catch_up := self._catch_ups.get(scene.id)) is not None:
                 await catch_up.done.wait()
             if scene.id in self._behind:
                 await self._catch_up_or_end(scene)
             try:
-                line, address = read_line(message), read_address(scene, message)
-                await self._lines.hear(scene, line, address)
+                await self._hear(scene, heard)
             except Exception as error:  # no line is lost: it is heard together with the next one
                 await self._announce_unheard(scene, error)
             await self._departures.check_players(self._theatre.at(message.channel.id) or scene)
@@ -100,11 +103,15 @@ class Listener(commands.Cog):
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """Update a line. Pins and link previews change no words."""
-        if is_personal(payload.message):
+        scene = self._theatre.at(payload.channel_id)
+        heard = await self._incoming.read(scene, payload.message)
+        if heard is not None:
             for catch_up in tuple(self._catch_ups.values()):
                 catch_up.edited[payload.message_id] = payload.message
             await self._wait_for_catch_ups(payload.channel_id)
-            await self._missed.reword(payload.message)
+            if scene is not None:
+                self._proxied.note_edit(scene, heard.line)
+            await self._missed.reword(heard)
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
@@ -192,6 +199,14 @@ class Listener(commands.Cog):
                 exc_info=not known,
             )
 
+    async def _hear(self, scene: Scene, heard: HeardMessage) -> None:
+        address = heard.address(scene)
+        if heard.by_proxy:
+            await self._proxied.hear(scene, heard.line, address)
+        else:
+            await self._lines.hear(scene, heard.line, address)
+            await self._proxied.match_waiting(scene)
+
     async def _announce_unheard(self, scene: Scene, error: Exception) -> None:
         """Announce that a line could not be stored, once until storing works again."""
         known = isinstance(error, StoreError)
@@ -206,7 +221,7 @@ class Listener(commands.Cog):
             catch_up.deleted.update(message_ids)
         await self._wait_for_catch_ups(channel_id)
         for message_id in message_ids:
-            await self._changes.withdraw(message_id, channel_id)
+            await self._missed.withdraw(self._theatre.at(channel_id), message_id, channel_id)
 
     async def _wait_for_catch_ups(self, channel_id: int) -> None:
         """Wait for the catch-up of the scene in this channel, so that its lines are stored."""

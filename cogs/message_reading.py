@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import discord
 
 from bot.library.name_matching import addressable_names, find_addressed, remove_quotes
+from bot.library.scenario import NARRATOR
 from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
 from cogs.message_text import find_mentioned_users, replace_markup, replace_mentions
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
 
 _SPOKEN: Final = (discord.MessageType.default, discord.MessageType.reply)
+_ANSWERS: Final = (
+    discord.MessageType.chat_input_command,
+    discord.MessageType.context_menu_command,
+)
+_MAX_BOT_WORDS: Final = 2_000
 _NUDGE: Final = "…"
 """The text of a line that only mentions a character."""
 
@@ -76,7 +82,29 @@ def is_personal(message: discord.Message) -> bool:
 def read_line(message: discord.Message) -> IncomingLine:
     """Return a person's message as a line."""
     author = message.author
-    return IncomingLine(author.id, author.display_name, message.id, read_words(message))
+    files = tuple(file.filename for file in message.attachments)
+    return IncomingLine(
+        author.id, author.display_name, message.id, read_words(message), files=files
+    )
+
+
+def find_listened_bot(scene: Scene, message: discord.Message) -> int | None:
+    """Return the id of the bot that wrote the message, if the scene hears that bot."""
+    if message.type not in (*_SPOKEN, *_ANSWERS) or message.flags.ephemeral:
+        return None
+    bot_id = message.application_id if message.webhook_id else message.author.id
+    return bot_id if bot_id in scene.bots else None
+
+
+def read_bot_line(message: discord.Message, bot_id: int) -> IncomingLine:
+    """Return a bot's message as a line: its words and those of its embeds."""
+    texts = [read_words(message)]
+    for embed in message.embeds:
+        if embed.type == "rich":
+            fields = (f"{field.name}: {field.value}" for field in embed.fields)
+            texts += [text for text in (embed.title, embed.description, *fields) if text]
+    words = replace_markup("\n".join(filter(None, texts)), message.created_at)
+    return IncomingLine(bot_id, NARRATOR, message.id, words[:_MAX_BOT_WORDS])
 
 
 def _mentions_bot(message: discord.Message, text: str) -> bool:

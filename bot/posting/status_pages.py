@@ -50,6 +50,7 @@ def format_status(scene: Scene, turns: int) -> str:
             f"Directed by {join_names([f'<@{gm_id}>' for gm_id in scene.gm_ids]) or 'no one'}",
             format_mode(scene),
             format_reveal(scene),
+            *([format_bots(scene)] if scene.bots else []),
             *cast,
         )
     )
@@ -75,6 +76,12 @@ def format_mode(scene: Scene) -> str:
         return "🎭 Characters answer when they are addressed."
     turns = count_turns(scene.budget)
     return f"🎭 Characters also speak without being addressed, at most {turns} after a person's."
+
+
+def format_bots(scene: Scene) -> str:
+    """Return the bots that a scene hears, as a sentence."""
+    names = join_names([f"<@{bot_id}>" for bot_id in scene.bots])
+    return f"🎲 The characters hear what {names} posts, as events around them."
 
 
 def format_notes(standing: Sequence[Note]) -> list[str]:

@@ -51,7 +51,8 @@ def is_budget_spent(scene: Scene, story: Sequence[Turn]) -> bool:
     """Return whether the model has taken all turns that may follow a person's last turn."""
     model_turns = 0
     for turn in reversed(story):
-        if turn.author_id is not None:
+        if turn.author_id is None:
+            model_turns += 1
+        elif turn.author_id not in scene.bots:  # two bots could answer each other for ever
             break
-        model_turns += 1
     return model_turns >= scene.budget

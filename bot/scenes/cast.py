@@ -9,7 +9,7 @@ from bot.errors import NameNotFound, Refused, Remedy
 from bot.her.sanitise import sanitise_name
 from bot.library.name_matching import addressable_names, find_nearest, map_spoken_names
 from bot.library.normalise import normalise
-from bot.library.scenario import MAX_CHARACTERS, add_character, remove_character
+from bot.library.scenario import MAX_CHARACTERS, NARRATOR, add_character, remove_character
 from bot.scenes.scene import Part
 
 if TYPE_CHECKING:
@@ -165,6 +165,19 @@ def mute(scene: Scene, user_id: int) -> Scene:
     return replace(_remove_player(scene, user_id), muted=(*scene.muted, user_id))
 
 
+def listen(scene: Scene, bot_id: int, *, heard: bool) -> Scene:
+    """Return the scene that hears this bot as the environment, or does so no longer.
+
+    Raises Refused if that would not change.
+    """
+    if heard is (bot_id in scene.bots):
+        raise Refused(
+            "The scene already hears that bot." if heard else "The scene does not hear that bot."
+        )
+    others = tuple(one for one in scene.bots if one != bot_id)
+    return replace(scene, bots=(*others, bot_id) if heard else others)
+
+
 def unmute(scene: Scene, user_id: int) -> Scene:
     """Return the scene in which this user is heard again. Raises Refused if they are not muted."""
     if user_id not in scene.muted:
@@ -188,8 +201,10 @@ def speaker_name(scene: Scene, user_id: int, display_name: str) -> str:
     """Return the name under which this user speaks: their character's, or their own.
 
     A user whose own name is that of a character or of the environment is marked as a player.
-    Otherwise they could speak in a character's name.
+    Otherwise they could speak in a character's name. A bot that the scene hears is the environment.
     """
+    if user_id in scene.bots:
+        return NARRATOR
     if part := scene.part_of(user_id):
         return part.character
     name = sanitise_name(display_name)

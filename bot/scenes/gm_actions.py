@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_GMS: Final = 10
 MAX_MUTED: Final = 500
+MAX_BOTS: Final = 10
 
 
 class GmActions:
@@ -96,6 +97,12 @@ class GmActions:
     async def unmute(self, scene: Scene, user_id: int, by: int) -> Scene:
         """Hear a muted user again."""
         return await self._change(scene, by, lambda now: cast.unmute(now, user_id))
+
+    async def listen(self, scene: Scene, bot_id: int, by: int, *, heard: bool) -> Scene:
+        """Hear a bot's posts as the environment, or stop hearing them."""
+        if heard and len(scene.bots) >= MAX_BOTS:
+            raise Refused(f"A scene hears at most {MAX_BOTS} bots.")
+        return await self._change(scene, by, lambda now: cast.listen(now, bot_id, heard=heard))
 
     async def leave_stage(self, scene: Scene, name: str | None, by: int) -> str:
         """Send a character off stage, so that it does not hear new turns. Return its name.

@@ -291,6 +291,19 @@ class SceneStore(Protocol):
         """Replace the text of a person's line. Without beats, the line leaves the story."""
         ...
 
+    async def recent_lines(self, scene_id: int, since: datetime) -> list[Turn]:
+        """Return people's lines since then that no proxy bot posted again, in any state."""
+        ...
+
+    async def take_over_line(
+        self, turn_id: int, message_id: int, speaker: str, text: str, beats: Sequence[PublicBeat]
+    ) -> None:
+        """Give a person's line the message that a proxy bot posted for it.
+
+        The replaced message is remembered, so that it is not heard again.
+        """
+        ...
+
     # Takes
 
     async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:

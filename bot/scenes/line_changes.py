@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from bot.errors import PostingError
 from bot.library.name_matching import addressable_names, find_addressed
+from bot.scenes import cast
 from bot.scenes.interfaces import TurnSelection
 from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.player_lines import choose_answers, find_replied, parse_line
@@ -96,12 +98,40 @@ class LineChanges:
             async with self._lock(copy.scene_id):
                 await self._reword(copy, edited, None)
 
+    async def take_over(
+        self, scene: Scene, replaced_id: int, line: IncomingLine, address: Addressee
+    ) -> None:
+        """Let a proxy bot's post take the place of the message `replaced_id`.
+
+        The line keeps its author and its place in the story. The characters that answer it go on,
+        and characters that only the post addresses answer it too. The deletion of the replaced
+        message changes nothing afterwards.
+        """
+        async with self._lock_turn(replaced_id, scene.place.channel_id) as turn:
+            if turn is None or turn.kind is not TurnKind.LINE:
+                return
+            current = await self._scene_of(turn) or scene
+            speaker = cast.speaker_name(current, line.author_id, line.display_name)
+            beats = parse_line(line.text, speaker)
+            text = line.text if beats else ""
+            await self._store.take_over_line(turn.id, line.message_id, speaker, text, beats)
+            running = self._theatre.find_running(turn.scene_id)
+            if not beats:
+                await self._stop_answers(turn)
+            elif (
+                running is not None
+                and turn.state is TurnState.DONE
+                and current_silences(running.scene).is_heard(line.author_id)
+            ):
+                await self._answer_edit(running, replace(turn, speaker=speaker), address)
+
     async def _reword(
         self, turn: Turn, edited: IncomingLine, read_address: ReadAddress | None
     ) -> None:
         scene = await self._scene_of(turn)
         had_words = turn.take is not None and bool(turn.take.beats)
-        heard = scene is not None and _is_heard(scene, edited.author_id, had_words=had_words)
+        author_id = turn.author_id or edited.author_id
+        heard = scene is not None and _is_heard(scene, author_id, had_words=had_words)
         beats = parse_line(edited.text, turn.speaker) if heard else ()
         text = edited.text if beats else ""
         if turn.take is not None and turn.take.raw == text and turn.take.beats == beats:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.errors import PostingError, Remedy
+from bot.her.beats import speech
 from bot.her.player_text import is_out_of_character, parse_player_text
 from bot.library.normalise import is_blank
+from bot.library.scenario import NARRATOR
 from bot.scenes import cast, director
 from bot.scenes.director import Addressee
 from bot.scenes.interfaces import NewLine
 from bot.scenes.notices import Notice
+from bot.scenes.proxy_matching import Content, RecentLine, RecentLines
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.silences import current_silences
 
@@ -41,6 +44,7 @@ class IncomingLine:
     message_id: int
     text: str
     missed_at: datetime | None = None  # when it was written, if it is heard later
+    files: tuple[str, ...] = ()  # the names of its attachments
 
     def __repr__(self) -> str:
         return (
@@ -55,10 +59,17 @@ class PlayerLines:
     The events of one message are handled in the order in which Discord sent them.
     """
 
-    def __init__(self, theatre: Theatre, store: SceneStore, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        theatre: Theatre,
+        store: SceneStore,
+        now: Callable[[], datetime],
+        recent: RecentLines | None = None,
+    ) -> None:
         self._theatre = theatre
         self._store = store
         self._now = now
+        self._recent = recent or RecentLines()
         # The notices that a user has read: scene, user and character, to the notice.
         self._explained: dict[tuple[int, int, str], Notice] = {}
 
@@ -72,11 +83,13 @@ class PlayerLines:
         """
         if (running := self._theatre.find_running(scene.id)) is None:
             return False
+        written = line, address
         speaker = cast.speaker_name(running.scene, line.author_id, line.display_name)
         if not (beats := parse_line(line.text, speaker)):
             line = replace(line, text="")
             address = Addressee()
         async with running.lock:
+            self._remember(scene, *written)
             if line.missed_at is not None:
                 return await self._hear_missed(running, line, beats, address, line.missed_at)
             silent = _explain_unheard(running.scene, line.author_id, address)
@@ -89,6 +102,15 @@ class PlayerLines:
         if beats:
             await self._explain(scene, line.author_id, silent)
         return stored
+
+    def _remember(self, scene: Scene, line: IncomingLine, address: Addressee) -> None:
+        """Remember what a person wrote, in case a proxy bot posts it again."""
+        content = Content(line.text, line.files)
+        written_at = line.missed_at or self._now()
+        self._recent.add(
+            scene.id,
+            RecentLine(line.message_id, line.author_id, content, written_at, address.reply_to),
+        )
 
     async def mark_seen(self, scene: Scene, message_id: int) -> None:
         """Store that messages up to this one were heard or ignored, so they are not heard later."""
@@ -192,6 +214,8 @@ async def choose_answers(
 
 def parse_line(text: str, speaker: str) -> tuple[PublicBeat, ...]:
     """Return the beats of a line, or an empty tuple if it has no words in character."""
+    if speaker == NARRATOR:  # the words of a bot
+        return () if is_blank(text) else (speech(text),)
     return () if is_blank(text) or is_out_of_character(text) else parse_player_text(text, speaker)
 
 

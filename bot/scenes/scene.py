@@ -130,6 +130,7 @@ class Scene:
     budget: int = DEFAULT_BUDGET  # model turns that may follow a person's turn in mode `auto`
     muted: tuple[int, ...] = ()  # ids of users who are not heard
     join_policy: JoinPolicy = JoinPolicy.ASK  # for people's own characters
+    bots: tuple[int, ...] = ()  # ids of bots whose posts are heard as the environment
 
     def is_gm(self, user_id: int) -> bool:
         """Return whether this user is a game master of the scene."""

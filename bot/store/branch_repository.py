@@ -46,7 +46,7 @@ class BranchRepository(SceneRepository):
                 started_at=to_microseconds(now),
                 last_message_id=None,
             )
-            for table in ("scene_gms", "parts", "kicked", "notes"):
+            for table in ("scene_gms", "parts", "kicked", "scene_bots", "notes"):
                 query = f"SELECT * FROM {table} WHERE scene_id = ?"  # noqa: S608 - our own names
                 for one in await transaction.rows(query, scene.id):
                     await _copy(transaction, table, one, scene_id=scene_id, **_new_id(one))

@@ -270,6 +270,29 @@ async def own_characters(transaction: Transaction) -> None:
         await transaction.execute(statement)
 
 
+async def other_bots(transaction: Transaction) -> None:
+    """9: proxy bots, the messages that they replaced, and bots that scenes hear."""
+    for statement in (
+        f"""CREATE TABLE replaced_messages (
+            message_id INTEGER PRIMARY KEY,
+            turn_id INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE
+        ) {STRICT}""",
+        "CREATE INDEX replaced_messages_turn ON replaced_messages (turn_id)",
+        f"""CREATE TABLE server_proxies (
+            guild_id INTEGER NOT NULL,
+            application_id INTEGER NOT NULL,
+            allowed INTEGER NOT NULL,
+            PRIMARY KEY (guild_id, application_id)
+        ) {STRICT}""",
+        f"""CREATE TABLE scene_bots (
+            scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+            user_id INTEGER NOT NULL,
+            PRIMARY KEY (scene_id, user_id)
+        ) {STRICT}""",
+    ):
+        await transaction.execute(statement)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
@@ -279,6 +302,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     unreachable_people,
     windows_of_stories,
     own_characters,
+    other_bots,
 )
 
 

@@ -113,6 +113,7 @@ class PersonalDataRepository(Repository):
         """Delete every scene of a server with all its lines, and return the number of scenes."""
         async with self._database.transaction() as transaction:
             scenes = await transaction.execute("DELETE FROM scenes WHERE guild_id = ?", guild_id)
+            await transaction.execute("DELETE FROM server_proxies WHERE guild_id = ?", guild_id)
             await transaction.execute(
                 "DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)"
             )

@@ -1,4 +1,4 @@
-"""The people of a scene: its game masters, the cast, and muted users."""
+"""The people of a scene: its game masters, the cast, muted users, and bots that it hears."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class SceneMembers:
     gm_ids: list[int] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     muted: list[int] = field(default_factory=list)
+    bots: list[int] = field(default_factory=list)
 
 
 async def write_people(
@@ -32,10 +33,11 @@ async def write_people(
     gm_ids: Sequence[int],
     parts: Sequence[Part],
     muted: Sequence[int] = (),
+    bots: Sequence[int] = (),
 ) -> None:
     """Replace the stored people of a scene."""
     await _freeze_audiences(transaction, scene_id, parts)
-    for table in ("scene_gms", "parts", "kicked"):
+    for table in ("scene_gms", "parts", "kicked", "scene_bots"):
         await transaction.execute(f"DELETE FROM {table} WHERE scene_id = ?", scene_id)  # noqa: S608 - our own names
     await transaction.insert_all(
         "INSERT INTO scene_gms (scene_id, position, user_id) VALUES (?, ?, ?)",
@@ -64,10 +66,14 @@ async def write_people(
         "INSERT INTO kicked (scene_id, user_id) VALUES (?, ?)",
         [(scene_id, user_id) for user_id in muted],
     )
+    await transaction.insert_all(
+        "INSERT INTO scene_bots (scene_id, user_id) VALUES (?, ?)",
+        [(scene_id, user_id) for user_id in bots],
+    )
 
 
 async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[int, SceneMembers]:
-    """Return the people of each of these scenes. Takes three queries for any number of scenes."""
+    """Return the people of each of these scenes. Takes four queries for any number of scenes."""
     people: dict[int, SceneMembers] = defaultdict(SceneMembers)
     for row in await _rows(reading, "scene_gms", "position", scene_ids):
         people[row["scene_id"]].gm_ids.append(row["user_id"])
@@ -75,6 +81,8 @@ async def read_people(reading: Transaction, scene_ids: Sequence[int]) -> dict[in
         people[row["scene_id"]].parts.append(_part(row))
     for row in await _rows(reading, "kicked", "user_id", scene_ids):
         people[row["scene_id"]].muted.append(row["user_id"])
+    for row in await _rows(reading, "scene_bots", "user_id", scene_ids):
+        people[row["scene_id"]].bots.append(row["user_id"])
     return people
 
 

@@ -225,6 +225,7 @@ def _scene(row: Row, scenario: Scenario, people: SceneMembers) -> Scene:
         budget=row["budget"],
         muted=tuple(people.muted),
         join_policy=JoinPolicy(row["join_policy"]),
+        bots=tuple(people.bots),
     )
 
 
@@ -259,5 +260,5 @@ async def _write(transaction: Transaction, scene: Scene, now: datetime) -> None:
     )
     if not changed:
         raise StoreError(f"Scene {scene.id} was deleted. Start a new one.")
-    await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.muted)
+    await write_people(transaction, scene.id, scene.gm_ids, scene.parts, scene.muted, scene.bots)
     await write_silences(transaction, scene, now)

@@ -49,7 +49,12 @@ class TurnRepository(Repository):
         Return all of them, the line first. Return an empty list if the message is already stored.
         """
         async with self._database.transaction() as transaction:
-            if await transaction.row("SELECT id FROM turns WHERE message_id = ?", line.message_id):
+            if await transaction.row(
+                "SELECT id FROM turns WHERE message_id = ? UNION ALL"
+                " SELECT turn_id FROM replaced_messages WHERE message_id = ?",
+                line.message_id,
+                line.message_id,
+            ):
                 return ()
             line_id = await _add_line(transaction, scene_id, line, now)
             whispered = line.kind is TurnKind.WHISPER
@@ -215,12 +220,54 @@ class TurnRepository(Repository):
         Without beats, the line leaves the story.
         """
         async with self._database.transaction() as transaction:
-            take_id = await transaction.value("SELECT take_id FROM turns WHERE id = ?", turn_id)
-            if take_id is None:
-                raise explain_missing_turn(turn_id)
-            await transaction.execute("UPDATE takes SET raw = ? WHERE id = ?", text, take_id)
-            await transaction.execute("DELETE FROM beats WHERE take_id = ?", take_id)
-            await add_beats(transaction, take_id, beats)
+            await _reword(transaction, turn_id, text, beats)
+
+    async def recent_lines(self, scene_id: int, since: datetime) -> list[Turn]:
+        """Return people's lines since then that no proxy bot posted again, in any state."""
+        async with self._database.read() as reading:
+            ids = await reading.ids(
+                "SELECT id FROM turns WHERE scene_id = ? AND kind = 'line' AND created_at >= ?"
+                " AND message_id IS NOT NULL AND author_id IS NOT NULL AND NOT EXISTS"
+                " (SELECT 1 FROM replaced_messages WHERE turn_id = turns.id)",
+                scene_id,
+                to_microseconds(since),
+            )
+            return await read_turns(reading, ids)
+
+    async def take_over_line(
+        self, turn_id: int, message_id: int, speaker: str, text: str, beats: Sequence[PublicBeat]
+    ) -> None:
+        """Give a person's line, and its copies in branches, the words of a proxy bot's post.
+
+        The line has the post's message afterwards. The replaced message is remembered, so that it
+        is not heard again.
+        """
+        async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "INSERT INTO replaced_messages (message_id, turn_id)"
+                " SELECT message_id, id FROM turns WHERE id = ?",
+                turn_id,
+            )
+            await transaction.execute(
+                "UPDATE turns SET message_id = ? WHERE id = ?", message_id, turn_id
+            )
+            these = await transaction.ids(
+                "SELECT id FROM turns WHERE id = ? OR source_id = ?", turn_id, turn_id
+            )
+            for one in these:
+                await transaction.execute("UPDATE turns SET speaker = ? WHERE id = ?", speaker, one)
+                await _reword(transaction, one, text, beats)
+
+
+async def _reword(
+    transaction: Transaction, turn_id: int, text: str, beats: Sequence[PublicBeat]
+) -> None:
+    take_id = await transaction.value("SELECT take_id FROM turns WHERE id = ?", turn_id)
+    if take_id is None:
+        raise explain_missing_turn(turn_id)
+    await transaction.execute("UPDATE takes SET raw = ? WHERE id = ?", text, take_id)
+    await transaction.execute("DELETE FROM beats WHERE take_id = ?", take_id)
+    await add_beats(transaction, take_id, beats)
 
 
 async def _add_line(transaction: Transaction, scene_id: int, line: NewLine, now: datetime) -> int:

@@ -25,6 +25,7 @@ from .conversation import DiscordMessage
 from .entities import Channel, DiscordRole, Guild, Privileged
 from .outcome import Choice, Outcome
 from .picker import NotOffered
+from .proxy_bot import ProxyBot
 from .server import EVERY_INTENT, LoopbackDiscord
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "Outcome",
     "Person",
     "Privileged",
+    "ProxyBot",
 ]

@@ -18,6 +18,7 @@ from .faults import Faults
 from .gateway import Gateway
 from .openapi import find_description
 from .pending_work import has_pending_work
+from .proxy_bot import ProxyBot
 from .rates import Rates
 from .rest import RecordedRequest, Rest, Violation
 from .router import require_route
@@ -163,6 +164,16 @@ class LoopbackDiscord:
         user = self.world.user(name, bot=True)
         self.world.join(guild, user)
         return WritingAccount(self, user)
+
+    def proxy_bot(self, name: str, guild: Guild, bot_id: int) -> ProxyBot:
+        """Make a bot that posts people's messages again under other names.
+
+        Its application has the id of its account.
+        """
+        user = self.world.user(name, bot=True, user_id=bot_id)
+        allowed = bits("manage_messages manage_webhooks")
+        self.world.join(guild, user, self.world.role(guild, name, permissions=allowed))
+        return ProxyBot(self, user)
 
     def webhook_says(self, channel: Channel, name: str, text: str) -> DiscordMessage:
         """Post by another program's webhook, for example a news feed or another bot's persona."""

@@ -70,10 +70,10 @@ class World:
     def __post_init__(self) -> None:
         self.bot = self.user("Loopback Bot", bot=True)
 
-    def user(self, name: str, *, bot: bool = False) -> User:
+    def user(self, name: str, *, bot: bool = False, user_id: int | None = None) -> User:
         """Create a user who is on no server."""
         account = name if bot else name.lower().replace(" ", "_")
-        user = User(self.clock.snowflake(), account, name, bot)
+        user = User(user_id or self.clock.snowflake(), account, name, bot)
         self.users[user.id] = user
         return user
 

@@ -63,7 +63,7 @@ class Reconnection:
         raise not_found(10003)
 
     async def online(self) -> None:
-        await Listener(self, self, self, self, self, self).on_ready()  # type: ignore[arg-type]
+        await Listener(self, self, self, self, self, self, self).on_ready()  # type: ignore[arg-type]
 
 
 async def test_a_scene_that_moves_during_the_catch_up_is_not_ended() -> None:

@@ -16,6 +16,7 @@ from bot.scenes.line_changes import LineChanges
 from bot.scenes.own_characters import OwnCharacters
 from bot.scenes.player_lines import IncomingLine, PlayerLines
 from bot.scenes.posts import Post, PostPurpose
+from bot.scenes.proxy_matching import RecentLines
 from bot.scenes.reply_generation import ReplyGenerator, ReplyLimits
 from bot.scenes.scene import Place, Scene
 from bot.scenes.takes import Takes
@@ -132,6 +133,7 @@ class TheatreHarness:
     store: Store
     delivery: RecordingDelivery
     engine: ScriptedEngine
+    recent: RecentLines
     ids: count[int] = field(default_factory=lambda: count(1000))
 
     async def start(self, channel: int = 10, scenario: Scenario = STUDY) -> Scene:
@@ -198,7 +200,8 @@ async def open_harness(
     async with await Store.open(folder / "aside.db") as store:
         generator = ReplyGenerator(engine, limits or ReplyLimits(), lambda: next(seeds))
         theatre = Theatre(store, delivery, generator, lambda: datetime.now(UTC))
-        player_lines = PlayerLines(theatre, store, lambda: datetime.now(UTC))
+        recent = RecentLines()
+        player_lines = PlayerLines(theatre, store, lambda: datetime.now(UTC), recent)
         line_changes = LineChanges(theatre, store, store, lambda: datetime.now(UTC))
         takes = Takes(theatre, store, delivery)
         undo = Undo(theatre, store, delivery, takes, lambda: datetime.now(UTC))
@@ -217,6 +220,7 @@ async def open_harness(
                 store,
                 delivery,
                 engine,
+                recent,
             )
         finally:
             await theatre.close()

@@ -8,7 +8,7 @@ import pytest
 from bot.errors import StoreError
 from bot.scenes.scene import JoinPolicy, Part
 from bot.store.database import Database
-from bot.store.migrations import MIGRATIONS, migrate
+from bot.store.migrations import MIGRATIONS, migrate, other_bots
 from bot.store.store import Store
 from tests.store.conftest import NOON, a_scenario, begin, from_outside, narrate
 
@@ -221,3 +221,24 @@ async def test_scenes_from_before_own_characters_ask_about_them(path: Path) -> N
         assert scene.join_policy is JoinPolicy.ASK
         assert scene.parts == (Part("Elizabeth", player_id=22),)
         assert await store.characters_of(22) == []
+
+
+async def test_an_older_database_learns_about_other_bots(path: Path) -> None:
+    database = await Database.open(path)
+    try:
+        await migrate(database, MIGRATIONS[: MIGRATIONS.index(other_bots)])
+        async with database.transaction() as transaction:
+            for statement in (
+                "INSERT INTO scenarios VALUES ('hash', '{}')",
+                """INSERT INTO scenes (id, guild_id, channel_id, scenario, state, thoughts,
+                    planning, started_at) VALUES (1, 1, 10, 'hash', 'playing', 'gm', 'gm', 0)""",
+                """INSERT INTO turns (id, scene_id, kind, speaker, state, created_at, message_id)
+                    VALUES (1, 1, 'line', 'Lizzy', 'done', 0, 400)""",
+            ):
+                await transaction.execute(statement)
+        await migrate(database)
+    finally:
+        await database.close()
+    for table in ("replaced_messages", "server_proxies", "scene_bots"):
+        assert from_outside(path, f"SELECT count(*) FROM {table}") == [(0,)]
+    assert from_outside(path, "SELECT message_id FROM turns") == [(400,)]

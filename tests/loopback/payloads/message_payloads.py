@@ -63,8 +63,10 @@ def message(
     }
     if not readable:
         data |= NO_CONTENT
-    if what.webhook or what.interaction:
+    if what.interaction:
         data["application_id"] = str(world.bot.id)
+    elif what.webhook and what.webhook.creator.bot:
+        data["application_id"] = str(what.webhook.creator.id)
     if what.webhook:
         data["webhook_id"] = str(what.webhook.id)
     if what.nonce is not None:
