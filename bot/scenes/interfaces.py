@@ -208,6 +208,15 @@ class SceneStore(Protocol):
         """Return up to `most` of the selected turns, those from the end of the story, in order."""
         ...
 
+    async def earliest_turns(
+        self, scene_id: int, most: int, selection: TurnSelection = WHOLE_STORY
+    ) -> list[Turn]:
+        """Return up to `most` of the selected turns, those from the start of the story, in order.
+
+        With `since`, they page through a story that is too long to read at once.
+        """
+        ...
+
     async def count_turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> int:
         """Return the number of the selected turns."""
         ...

@@ -45,6 +45,19 @@ class StoryRepository(Repository):
             )
             return await read_turns(reading, ids[::-1])
 
+    async def earliest_turns(
+        self, scene_id: int, most: int, selection: TurnSelection = WHOLE_STORY
+    ) -> list[Turn]:
+        """Return up to `most` of the selected turns from the start of the story, in order."""
+        where, values = _condition(scene_id, selection)
+        async with self._database.read() as reading:
+            ids = await reading.ids(
+                f"SELECT id FROM turns WHERE {where} ORDER BY id LIMIT ?",  # noqa: S608 - our own names
+                *values,
+                most,
+            )
+            return await read_turns(reading, ids)
+
     async def count_turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> int:
         """Return the number of the selected turns."""
         where, values = _condition(scene_id, selection)
