@@ -70,6 +70,7 @@ def create_cogs(
             delivery=delivery,
             settings=owner_settings,
             missed=missed,
+            transcripts=services.transcripts,
         ),
         CastCommands(
             theatre=theatre,

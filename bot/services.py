@@ -26,6 +26,7 @@ from bot.scenes.story_events import StoryEvents
 from bot.scenes.takes import Takes
 from bot.scenes.theatre import Theatre
 from bot.scenes.undo import Undo
+from bot.transcript.transcripts import Transcripts
 from cogs import remedy_texts
 from cogs.ephemeral import EphemeralAnswers
 
@@ -65,6 +66,7 @@ class Services:
     data_deletion: DataDeletion
     departures: Departures
     own_characters: OwnCharacters
+    transcripts: Transcripts
 
     async def close(self) -> None:
         """Stop all scenes and end the requests in progress."""
@@ -147,6 +149,7 @@ async def create_services(
             eraser=delivery,
             takes=takes,
         ),
+        transcripts=Transcripts(store, library),
     )
 
 

@@ -21,6 +21,7 @@ from bot.scenes.scene import (
     Place,
 )
 from cogs import autocomplete, interaction_replies
+from cogs.transcript_command import TranscriptCommand
 
 if TYPE_CHECKING:
     from bot.library.library import Library
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
+    from bot.transcript.transcripts import Transcripts
     from cogs.catch_up import MissedMessages
     from cogs.story_actions import StoryActions
 
@@ -52,7 +54,10 @@ class OwnerSettings:
 
 @app_commands.guild_only()
 class SceneCommands(
-    commands.GroupCog, group_name="scene", group_description="Start, end and inspect a scene"
+    TranscriptCommand,
+    commands.GroupCog,
+    group_name="scene",
+    group_description="Start, end and inspect a scene",
 ):
     """The commands under `/scene`."""
 
@@ -65,8 +70,10 @@ class SceneCommands(
         delivery: DiscordDelivery,
         settings: OwnerSettings,
         missed: MissedMessages,
+        transcripts: Transcripts,
     ) -> None:
         super().__init__()
+        self._transcripts = transcripts
         self._missed = missed
         self._story = story
         self._actions = actions

@@ -53,8 +53,16 @@ ALLOWED = {
         "bot.scenes",
         "bot.engine.protocol",
     },
+    "bot.transcript": {"bot.her", "bot.library", "bot.scenes"},
     "bot.terminal": {"bot.errors", "bot.her", "bot.library", "bot.scenes"},
-    "cogs": {"bot.errors", "bot.her", "bot.library", "bot.scenes", "bot.posting"},
+    "cogs": {
+        "bot.errors",
+        "bot.her",
+        "bot.library",
+        "bot.scenes",
+        "bot.posting",
+        "bot.transcript",
+    },
 }
 COMPOSITION = (
     "bot.__main__",
@@ -76,6 +84,7 @@ WITHOUT_DISCORD = (
     "bot.store",
     "bot.scenes",
     "bot.terminal",
+    "bot.transcript",
 )
 
 

@@ -20,6 +20,7 @@ from bot.cli.render_command import render
 from bot.cli.run.run_command import run
 from bot.cli.scenarios_command import scenarios
 from bot.cli.setup.setup_command import setup
+from bot.cli.transcript_command import transcript
 from bot.cli.try_command import try_
 from bot.cli.version_command import version
 
@@ -37,7 +38,7 @@ def aside(
     """Play HER characters on Discord. The game master decides who reads their thoughts."""
 
 
-for command in (setup, run, chat, doctor, render, prompt, lend, forget, version):
+for command in (setup, run, chat, doctor, render, prompt, transcript, lend, forget, version):
     app.command()(command)
 app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")

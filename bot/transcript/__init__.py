@@ -1,0 +1,1 @@
+"""A scene's story as a file: Markdown, HTML or JSON."""

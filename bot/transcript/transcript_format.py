@@ -1,0 +1,45 @@
+"""The formats of a transcript, and how a story is written in one."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from bot.transcript.html_format import HtmlFormat
+from bot.transcript.json_format import JsonFormat
+from bot.transcript.markdown_format import MarkdownFormat
+
+if TYPE_CHECKING:
+    from bot.transcript.transcript import TranscriptHeader, TranscriptTurn
+
+
+class FormatName(StrEnum):
+    """The name of a format, as typed by people. It is also the suffix of the file."""
+
+    HTML = "html"
+    MARKDOWN = "md"
+    JSON = "json"
+
+
+class TranscriptFormat(Protocol):
+    """Writes a transcript piece by piece, so that a long story never is in memory as a whole."""
+
+    def begin(self, header: TranscriptHeader) -> str:
+        """Return the text before the first turn."""
+
+    def write_turn(self, turn: TranscriptTurn) -> str:
+        """Return one turn."""
+
+    def end(self) -> str:
+        """Return the text after the last turn."""
+
+
+def create_format(name: FormatName) -> TranscriptFormat:
+    """Return a writer for one file in this format."""
+    match name:
+        case FormatName.HTML:
+            return HtmlFormat()
+        case FormatName.MARKDOWN:
+            return MarkdownFormat()
+        case FormatName.JSON:
+            return JsonFormat()
