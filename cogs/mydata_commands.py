@@ -51,7 +51,10 @@ class PersonalDataStore(Protocol):
     """Stores people's lines."""
 
     async def lines_of(self, user_id: int) -> Sequence[KeptLine]:
-        """Return this user's lines in all scenes, oldest first."""
+        """Return this user's lines in all scenes, oldest first.
+
+        Undone lines count too, and so do replies that the user rewrote as game master.
+        """
         ...
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.scenes.interfaces import WHOLE_STORY
+from bot.scenes.turn_selection import WHOLE_STORY
 from bot.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.interfaces import TurnSelection
     from bot.scenes.turn import Turn
+    from bot.scenes.turn_selection import TurnSelection
     from bot.store.database import Database
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class DiscordDelivery:
-    """The `bot.scenes.interfaces.Delivery` for Discord.
+    """The `bot.scenes.scene_delivery.Delivery` for Discord.
 
     Replies, narrations and whispers each have a poster. They share one set of channels, one set of
     webhooks and one set of direct messages. The owner awaits `close`.

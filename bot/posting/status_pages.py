@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.interfaces import Note
+    from bot.scenes.note import Note
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Turn
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from bot.scenes.interfaces import TurnSelection
 from bot.scenes.scene import MAX_BUDGET, Mode, SceneState
 from bot.scenes.speaker_prediction import Moment, choose_next_speaker
+from bot.scenes.turn_selection import TurnSelection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

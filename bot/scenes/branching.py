@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Place, Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 

@@ -17,11 +17,18 @@ class PeopleStore(Protocol):
     """The stored lines by person. Every method raises StoreError."""
 
     async def posts_of(self, user_id: int) -> Sequence[tuple[Place, Post]]:
-        """Return our posts that show only this person's words, each with its place."""
+        """Return our posts that show only this person's words, each with its place.
+
+        These are narrations and whispers, and in ended scenes the replies that the person rewrote.
+        """
         ...
 
     async def forget_person(self, user_id: int) -> int:
-        """Delete everything this person said. Return the number of lines."""
+        """Delete what this person said, their own characters, and their parts in ended scenes.
+
+        The own characters must have left the scenes under way. In those, the person keeps their
+        part until they give it up. Return the number of deleted lines.
+        """
         ...
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.errors import AsideError
-    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.mind_reader import MindReader
     from bot.scenes.reply_generation import ReplyGenerator
+    from bot.scenes.scene_delivery import Delivery
+    from bot.scenes.scene_store import SceneStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from bot.scenes.scene import MAX_BUDGET
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Mode, Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
 
 MAX_GMS: Final = 10

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import Refused, Remedy
 from bot.library.normalise import is_blank
 from bot.scenes.cast import find_part, require_gm
-from bot.scenes.interfaces import NewNote
+from bot.scenes.note import NewNote
 from bot.scenes.reveal import Audience, release_to_gm
 from bot.scenes.scene_queries import HiddenThoughts
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bot.scenes.interfaces import Note, SceneStore
+    from bot.scenes.note import Note
     from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
 
 MAX_NOTES: Final = 25

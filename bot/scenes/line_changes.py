@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, TypeAlias
 from bot.errors import PostingError
 from bot.library.name_matching import addressable_names, find_addressed
 from bot.scenes import cast
-from bot.scenes.interfaces import TurnSelection
 from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.player_lines import choose_answers, find_replied, parse_line
 from bot.scenes.posts import PostPurpose
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.silences import current_silences
 from bot.scenes.turn import TurnKind, TurnState
+from bot.scenes.turn_selection import TurnSelection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from datetime import datetime
 
     from bot.scenes.director import Addressee
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.player_lines import IncomingLine
     from bot.scenes.posts import Posts, ShownMessage
     from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 

@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bot.her.layout import format_open_turn
-from bot.scenes.interfaces import TurnSelection
 from bot.scenes.prompt_assembly import KEPT_SHARE, MOST_CHARACTERS_PER_TOKEN, measure_turn
 from bot.scenes.recollection import Recollection
+from bot.scenes.turn_selection import TurnSelection
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.prompt_assembly import AssembledPrompt
     from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
 
 _PAGE = 64  # turns that are read at once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.scenes.interfaces import SceneStore
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
 
 

@@ -19,8 +19,8 @@ from bot.scenes.scene import JoinPolicy, OwnCopy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
 
 MAX_PER_PERSON: Final = 20

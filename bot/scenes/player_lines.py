@@ -13,20 +13,20 @@ from bot.library.normalise import is_blank
 from bot.library.scenario import NARRATOR
 from bot.scenes import cast, director
 from bot.scenes.director import Addressee
-from bot.scenes.interfaces import NewLine
 from bot.scenes.notices import Notice
 from bot.scenes.proxy_matching import Content, RecentLine, RecentLines
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.silences import current_silences
+from bot.scenes.turn import NewLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 

@@ -97,7 +97,7 @@ class Posts(Protocol):
     """The stored posts and webhooks. Every method raises StoreError."""
 
     async def add_post(self, post: Post) -> None:
-        """Store a posted message."""
+        """Store a posted message. It replaces an earlier record of it."""
         ...
 
     async def posts(self, turn_id: int) -> list[Post]:
@@ -124,7 +124,7 @@ class Posts(Protocol):
         ...
 
     async def webhooks(self, channel_id: int) -> list[PersonaWebhook]:
-        """Return the webhooks made for this channel."""
+        """Return the webhooks made for this channel, the shared one first."""
         ...
 
     async def save_webhook(self, webhook: PersonaWebhook) -> None:

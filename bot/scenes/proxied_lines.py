@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.scenes.director import Addressee
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.line_changes import LineChanges
     from bot.scenes.player_lines import IncomingLine, PlayerLines
     from bot.scenes.proxy_matching import RecentLines
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 

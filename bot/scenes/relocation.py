@@ -12,8 +12,8 @@ from bot.scenes.scene import AT_TERMINAL, SceneState
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Place, Scene
+    from bot.scenes.scene_store import SceneStore
 
 _MAX_LISTED = 8  # scenes listed if the requested one does not exist
 

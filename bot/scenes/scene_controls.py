@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.her.beats import BeatKind
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.reveal import Destination
     from bot.scenes.running_scenes import RunningScenes
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
 
 
 class SceneControls:

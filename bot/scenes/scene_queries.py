@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
 from bot.scenes.cast import find_part, require_gm, require_not_muted
-from bot.scenes.interfaces import TurnSelection
 from bot.scenes.reveal import Audience, Destination, RevealPolicy, release_to_gm
 from bot.scenes.turn import TurnKind
 from bot.scenes.turn_rights import require_place
+from bot.scenes.turn_selection import TurnSelection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.mind_reader import MindReader
     from bot.scenes.reveal import Revealed
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
 
 _PUBLIC_STORY: Final = TurnSelection(done=True, public=True)

@@ -18,18 +18,18 @@ from bot.library.scenario import NARRATOR
 from bot.scenes import cast
 from bot.scenes.cast import find_part, require_gm
 from bot.scenes.dice import roll_dice
-from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import SceneState
-from bot.scenes.turn import TurnKind
+from bot.scenes.turn import NewLine, TurnKind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
     from datetime import datetime
 
     from bot.scenes.dice import Roll
-    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Part, Scene
+    from bot.scenes.scene_delivery import Delivery
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn
 

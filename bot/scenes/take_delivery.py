@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bot.scenes.dependencies import SceneDependencies
-    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_delivery import Delivery
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Take, Turn
 
 _log = logging.getLogger(__name__)

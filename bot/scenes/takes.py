@@ -18,9 +18,10 @@ from bot.scenes.turn_rights import require_current_button, require_place, requir
 
 if TYPE_CHECKING:
     from bot.her.beats import Beat
-    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.reveal import Destination
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_delivery import Delivery
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Take, Turn
 

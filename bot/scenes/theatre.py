@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.library.scenario import Scenario
-    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.notices import Notice
     from bot.scenes.reply_generation import ReplyGenerator
     from bot.scenes.scene import Place
+    from bot.scenes.scene_delivery import Delivery
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
 
 _log = logging.getLogger(__name__)

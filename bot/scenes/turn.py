@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.her.beats import Beat
+    from bot.her.beats import Beat, PublicBeat
     from bot.scenes.reveal import Destination
 
 
@@ -86,3 +86,20 @@ class Turn:
     def is_heard_by(self, character: str) -> bool:
         """Return whether this character's mind has the turn. It always has the character's own."""
         return self.heard_by is None or character in self.heard_by or character == self.speaker
+
+
+@dataclass(frozen=True, slots=True)
+class NewLine:
+    """A person's contribution before it is stored.
+
+    `kind` is a line, a reply or narration that a game master writes, a setting or a whisper. Only
+    a line has a message of the person's own.
+    """
+
+    author_id: int | None
+    speaker: str
+    message_id: int | None
+    text: str
+    beats: tuple[PublicBeat, ...]
+    kind: TurnKind = TurnKind.LINE
+    heard_by: frozenset[str] | None = None  # characters whose minds have it, if not all

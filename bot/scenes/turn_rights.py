@@ -8,8 +8,8 @@ from bot.errors import Refused, Remedy
 from bot.scenes.cast import require_gm, require_not_muted
 
 if TYPE_CHECKING:
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.running_scenes import RunningScene, RunningScenes
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
 
 SCENE_GONE = "That scene has ended or moved to another channel, so it can't be changed from here."

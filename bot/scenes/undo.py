@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
 from bot.scenes.cast import require_gm
-from bot.scenes.interfaces import TurnSelection
 from bot.scenes.owed_answers import give_up_answers
 from bot.scenes.turn import TurnKind, TurnState
 from bot.scenes.turn_rights import SCENE_GONE, require_turn
+from bot.scenes.turn_selection import TurnSelection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from bot.scenes.interfaces import Delivery, SceneStore
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_delivery import Delivery
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn

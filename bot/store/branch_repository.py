@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 
 
 class BranchRepository(SceneRepository):
-    """Copies scenes to other places. Implements part of `bot.scenes.interfaces.SceneStore`."""
+    """Copies scenes to other places, as `bot.scenes.scene_store.SceneStore` describes."""
 
     async def branch(self, scene: Scene, last_id: int, place: Place, now: datetime) -> Scene:
-        """Store a new scene at `place` with a copy of this scene's story up to turn `last_id`.
-
-        The copies of people's lines keep their authors. Raise Refused if a scene is under way at
-        `place`.
-        """
         async with self._database.transaction() as transaction:
             await require_free_channel(transaction, place.channel_id)
             row = await transaction.row("SELECT * FROM scenes WHERE id = ?", scene.id)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.scenes.interfaces import Note
+from bot.scenes.note import Note
 from bot.store.column_values import to_microseconds
 from bot.store.repository import Repository
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.scenes.interfaces import NewNote
+    from bot.scenes.note import NewNote
 
 
 class NoteRepository(Repository):
-    """Stores standing notes. Implements part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores standing notes, as `bot.scenes.scene_store.SceneStore` describes."""
 
     async def add_note(self, scene_id: int, note: NewNote, now: datetime) -> Note:
-        """Store a standing note."""
         async with self._database.transaction() as transaction:
             note_id = await transaction.insert(
                 "INSERT INTO notes (scene_id, character, text, author_id, created_at) VALUES "
@@ -32,7 +31,6 @@ class NoteRepository(Repository):
         return Note(note_id, note.character, note.text)
 
     async def notes(self, scene_id: int) -> list[Note]:
-        """Return a scene's standing notes, oldest first."""
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM notes WHERE scene_id = ? ORDER BY id", scene_id
@@ -40,6 +38,5 @@ class NoteRepository(Repository):
         return [Note(row["id"], row["character"], row["text"]) for row in rows]
 
     async def remove_note(self, note_id: int) -> None:
-        """Delete a standing note. Accepts a note that is already gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM notes WHERE id = ?", note_id)

@@ -33,10 +33,6 @@ class PersonalDataRepository(Repository):
     """Exports and deletes the data of people and servers."""
 
     async def lines_of(self, user_id: int) -> list[ExportedLine]:
-        """Return everything this person said in any scene, in order.
-
-        Includes undone lines, and replies that the person rewrote as game master.
-        """
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT scenes.guild_id, scenes.channel_id, scene_id, message_id, speaker, "
@@ -63,12 +59,6 @@ class PersonalDataRepository(Repository):
         ]
 
     async def forget_person(self, user_id: int) -> int:
-        """Delete everything this person said in any scene, their own characters, and their parts in
-        scenes that have ended.
-
-        The own characters must have left the scenes under way. In those, the person keeps their
-        part until they give it up. Return the number of deleted lines.
-        """
         async with self._database.transaction() as transaction:
             await give_up_answers_to(transaction, user_id)
             await transaction.execute(

@@ -20,10 +20,9 @@ _RECENT_LINES = 100
 
 
 class PostRepository(Repository):
-    """Stores posts and webhooks. Implements `bot.scenes.interfaces.Posts`."""
+    """Stores posts and webhooks, as `bot.scenes.posts.Posts` describes."""
 
     async def add_post(self, post: Post) -> None:
-        """Store a posted message and replace an earlier record of it."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "INSERT OR REPLACE INTO posts (message_id, channel_id, turn_id, take_id, "
@@ -39,7 +38,6 @@ class PostRepository(Repository):
             )
 
     async def posts(self, turn_id: int) -> list[Post]:
-        """Return a turn's posted messages, oldest first."""
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM posts WHERE turn_id = ? ORDER BY message_id", turn_id
@@ -47,7 +45,6 @@ class PostRepository(Repository):
         return [_post(row) for row in rows]
 
     async def posts_with_controls(self, channel_id: int) -> list[Post]:
-        """Return the posts in a channel that carry the buttons of the latest reply."""
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM posts WHERE channel_id = ? AND controls", channel_id
@@ -55,11 +52,6 @@ class PostRepository(Repository):
         return [_post(row) for row in rows]
 
     async def posts_of(self, user_id: int) -> list[tuple[Place, Post]]:
-        """Return our messages that show only this person's words, each with its place.
-
-        These are the narrations and whispers they gave through Aside and, in ended scenes, the
-        replies they rewrote.
-        """
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT posts.*, scenes.guild_id, scenes.parent_id, scenes.channel_id AS "
@@ -72,7 +64,6 @@ class PostRepository(Repository):
         return [(_place(row), _post(row)) for row in rows]
 
     async def find_stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
-        """Return the ids among `message_ids` that are stored as posts."""
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT message_id FROM posts WHERE message_id IN (SELECT value FROM json_each(?))",
@@ -81,7 +72,6 @@ class PostRepository(Repository):
         return {row["message_id"] for row in rows}
 
     async def last_message_before(self, turn_id: int) -> int:
-        """Return the highest message id stored for the scene before this turn, or 0."""
         async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT max(message_id) FROM (SELECT earlier.message_id FROM turns AS this"
@@ -102,12 +92,10 @@ class PostRepository(Repository):
         return found or 0
 
     async def forget_post(self, message_id: int) -> None:
-        """Delete the record of a message that is gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM posts WHERE message_id = ?", message_id)
 
     async def webhooks(self, channel_id: int) -> list[PersonaWebhook]:
-        """Return the webhooks made for that channel, the shared one first."""
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "SELECT * FROM webhooks WHERE channel_id = ? ORDER BY character IS NOT NULL, id",
@@ -119,7 +107,6 @@ class PostRepository(Repository):
         ]
 
     async def save_webhook(self, webhook: PersonaWebhook) -> None:
-        """Store a webhook and replace an earlier one for the same channel and character."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "INSERT OR REPLACE INTO webhooks (id, token, channel_id, character) VALUES "
@@ -131,7 +118,6 @@ class PostRepository(Repository):
             )
 
     async def forget_webhook(self, webhook_id: int) -> None:
-        """Delete the record of a webhook that is gone."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM webhooks WHERE id = ?", webhook_id)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class SceneRepository(Repository):
-    """Stores scenes. Implements part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores scenes, as `bot.scenes.scene_store.SceneStore` describes."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -45,7 +45,6 @@ class SceneRepository(Repository):
         parts: Sequence[Part],
         now: datetime,
     ) -> Scene:
-        """Store a new scene. Raise Refused if a scene is under way in that channel."""
         async with self._database.transaction() as transaction:
             await require_free_channel(transaction, place.channel_id)
             scene_id = await transaction.insert(
@@ -65,18 +64,12 @@ class SceneRepository(Repository):
         return scenes[0]
 
     async def save_scene(self, scene: Scene, now: datetime) -> None:
-        """Store a scene's state, game masters, parts, reveal policy and flags.
-
-        Raise StoreError if the scene is gone. Raise Refused if it is reopened while another one
-        runs there.
-        """
         async with self._database.transaction() as transaction:
             if scene.state is not SceneState.ENDED:
                 await require_free_channel(transaction, scene.place.channel_id, scene.id)
             await _write(transaction, scene, now)
 
     async def delete_scene(self, scene_id: int) -> None:
-        """Delete a scene and everything that belongs to it."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM scenes WHERE id = ?", scene_id)
             await transaction.execute(
@@ -84,7 +77,6 @@ class SceneRepository(Repository):
             )
 
     async def find_unused_roles(self, guild_id: int) -> list[int]:
-        """Return the ids of a server's roles that only ended scenes still have."""
         async with self._database.read() as reading:
             return await reading.ids(
                 "SELECT DISTINCT role_id FROM parts JOIN scenes ON scenes.id = scene_id"
@@ -94,7 +86,6 @@ class SceneRepository(Repository):
             )
 
     async def forget_roles(self, role_ids: Sequence[int]) -> None:
-        """Store that these roles were deleted."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE parts SET role_id = NULL WHERE role_id IN (SELECT value FROM json_each(?))",
@@ -102,12 +93,6 @@ class SceneRepository(Repository):
             )
 
     async def move_scene(self, scene: Scene, heard: int, now: datetime) -> None:
-        """Store that a scene continues at its new place.
-
-        Messages there up to id `heard` don't belong to the scene. Lines written at a terminal get
-        the scene's first game master as author. Raise Refused if the scene is under way elsewhere,
-        or if another scene is under way there.
-        """
         async with self._database.transaction() as transaction:
             await require_free_channel(transaction, scene.place.channel_id, scene.id)
             moved = await transaction.execute(
@@ -130,26 +115,18 @@ class SceneRepository(Repository):
             await _write(transaction, scene, now)
 
     async def open_scenes(self) -> list[Scene]:
-        """Return every scene that has not ended."""
         async with self._database.read() as reading:
             return await self._scenes(
                 reading, "SELECT * FROM scenes WHERE state <> 'ended' ORDER BY id"
             )
 
     async def latest_scenes(self, most: int) -> list[Scene]:
-        """Return the newest `most` scenes in any state, latest first."""
         async with self._database.read() as reading:
             return await self._scenes(
                 reading, "SELECT * FROM scenes ORDER BY id DESC LIMIT ?", most
             )
 
     async def find_resting_scenes(self, guild_id: int, gm_ids: Sequence[int]) -> list[Scene]:
-        """Return the scenes that one of these game masters can continue in that server, latest
-        first.
-
-        These are scenes of the server or of a terminal that have ended, and all scenes at a
-        terminal.
-        """
         async with self._database.read() as reading:
             return await self._scenes(
                 reading,
@@ -162,7 +139,6 @@ class SceneRepository(Repository):
             )
 
     async def scene(self, scene_id: int) -> Scene | None:
-        """Return one scene in any state, or None."""
         async with self._database.read() as reading:
             return next(
                 iter(await self._scenes(reading, "SELECT * FROM scenes WHERE id = ?", scene_id)),

@@ -20,10 +20,9 @@ _CHARACTER: Final = "character"
 
 
 class SilenceRepository(Repository):
-    """Reads silences. Implements part of `bot.scenes.interfaces.SceneStore`."""
+    """Reads silences, as `bot.scenes.scene_store.SceneStore` describes."""
 
     async def silences_at(self, scene_id: int, moment: datetime) -> Silences:
-        """Return the silences that a scene had at that moment."""
         at = to_microseconds(moment)
         async with self._database.read() as reading:
             rows = await reading.rows(

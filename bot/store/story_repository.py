@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bot.scenes.interfaces import WHOLE_STORY
+from bot.scenes.turn_selection import WHOLE_STORY
 from bot.store.repository import Repository
 from bot.store.rows import read_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.scenes.interfaces import TurnSelection
     from bot.scenes.turn import Turn
+    from bot.scenes.turn_selection import TurnSelection
     from bot.store.column_values import Value
 
 _WORDS = (
@@ -23,10 +23,9 @@ _WORDS = (
 
 
 class StoryRepository(Repository):
-    """Reads stories. Implements part of `bot.scenes.interfaces.SceneStore`."""
+    """Reads stories, as `bot.scenes.turn_records.TurnRecords` describes."""
 
     async def turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> list[Turn]:
-        """Return the selected turns of the story in order."""
         where, values = _condition(scene_id, selection)
         async with self._database.read() as reading:
             ids = await reading.ids(f"SELECT id FROM turns WHERE {where} ORDER BY id", *values)  # noqa: S608 - our own names
@@ -35,7 +34,6 @@ class StoryRepository(Repository):
     async def latest_turns(
         self, scene_id: int, most: int, selection: TurnSelection = WHOLE_STORY
     ) -> list[Turn]:
-        """Return up to `most` of the selected turns from the end of the story, in order."""
         where, values = _condition(scene_id, selection)
         async with self._database.read() as reading:
             ids = await reading.ids(
@@ -48,7 +46,6 @@ class StoryRepository(Repository):
     async def earliest_turns(
         self, scene_id: int, most: int, selection: TurnSelection = WHOLE_STORY
     ) -> list[Turn]:
-        """Return up to `most` of the selected turns from the start of the story, in order."""
         where, values = _condition(scene_id, selection)
         async with self._database.read() as reading:
             ids = await reading.ids(
@@ -59,14 +56,12 @@ class StoryRepository(Repository):
             return await read_turns(reading, ids)
 
     async def count_turns(self, scene_id: int, selection: TurnSelection = WHOLE_STORY) -> int:
-        """Return the number of the selected turns."""
         where, values = _condition(scene_id, selection)
         async with self._database.read() as reading:
             found: int = await reading.value(f"SELECT count(*) FROM turns WHERE {where}", *values)  # noqa: S608 - our own names
         return found
 
     async def latest_replies(self, scene_id: int, characters: Sequence[str]) -> list[Turn]:
-        """Return the latest reply of each of these characters, in the order of the story."""
         async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT latest FROM (SELECT (SELECT max(turns.id) FROM turns WHERE scene_id = ?"
@@ -78,7 +73,6 @@ class StoryRepository(Repository):
             return await read_turns(reading, ids)
 
     async def latest_settings(self, scene_id: int, before: int | None = None) -> list[Turn]:
-        """Return the latest change of each part of the setting, in the order of the story."""
         async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT max(id) FROM turns WHERE scene_id = ? AND kind = 'setting'"
@@ -89,10 +83,7 @@ class StoryRepository(Repository):
             return await read_turns(reading, ids)
 
     async def speakers(self, scene_id: int) -> list[str]:
-        """Return the name of everyone who has spoken in the story.
-
-        The query jumps from name to name in the index, so it takes no longer for a longer story.
-        """
+        # The query jumps from name to name in the index, so a longer story takes no longer.
         async with self._database.read() as reading:
             rows = await reading.rows(
                 "WITH RECURSIVE names (name) AS ("
@@ -107,7 +98,6 @@ class StoryRepository(Repository):
         return [row["name"] for row in rows]
 
     async def window_start(self, scene_id: int, character: str) -> int:
-        """Return the id of the first turn that this character's prompt contains, 0 for all."""
         async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT first_turn_id FROM windows WHERE scene_id = ? AND character = ?",
@@ -117,7 +107,6 @@ class StoryRepository(Repository):
         return found or 0
 
     async def save_window_start(self, scene_id: int, character: str, turn_id: int) -> None:
-        """Store the id of the first turn that this character's prompt contains."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "INSERT INTO windows (scene_id, character, first_turn_id) VALUES (?, ?, ?)"

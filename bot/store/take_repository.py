@@ -21,13 +21,9 @@ if TYPE_CHECKING:
 
 
 class TakeRepository(Repository):
-    """Stores takes. Implements part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores takes, as `bot.scenes.take_records.TakeRecords` describes."""
 
     async def keep_take(self, turn_id: int, beats: Sequence[Beat], raw: str, seed: int) -> Turn:
-        """Store a take and make it the current one.
-
-        The turn's state stays: it is done once it is posted.
-        """
         async with self._database.transaction() as transaction:
             before = await read_turn(transaction, turn_id)
             # The beats that a continuation begins with keep their destinations.
@@ -36,18 +32,9 @@ class TakeRepository(Repository):
             return replace(await read_turn(transaction, turn_id), lengthens=before.lengthens)
 
     async def settle(self, turn_id: int) -> Turn:
-        """Mark a turn done after its take was posted.
-
-        A turn that was hidden meanwhile stays hidden.
-        """
         return await self._change(turn_id, TurnState.DONE)
 
     async def fail(self, turn_id: int, fault: str, *, discard_take: bool = False) -> Turn:
-        """Mark a turn failed, with the sentence shown to people. A hidden turn stays hidden.
-
-        If the turn had an earlier take, that one is current again and the turn is done. Its new
-        take stays stored, unless `discard_take` deletes it.
-        """
         async with self._database.transaction() as transaction:
             before = await read_turn(transaction, turn_id)
             if not await put_back(transaction, [turn_id]):
@@ -62,7 +49,6 @@ class TakeRepository(Repository):
             return await read_turn(transaction, turn_id)
 
     async def discard_take(self, turn_id: int, take_id: int) -> None:
-        """Delete a take that is not the turn's current one."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "DELETE FROM takes WHERE id = ? AND turn_id = ?"
@@ -73,15 +59,9 @@ class TakeRepository(Repository):
             )
 
     async def rethink(self, turn_id: int) -> Turn:
-        """Mark a failed turn as thinking again. A hidden turn stays hidden."""
         return await self._change(turn_id, TurnState.THINKING)
 
     async def retake(self, turn_id: int, *, lengthen: bool = False) -> Turn:
-        """Mark a finished reply as thinking again, for a new take.
-
-        With `lengthen` the new take continues the current one. The old takes stay stored; none is
-        current meanwhile.
-        """
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET state = 'thinking', fault = NULL, former_id = take_id, "
@@ -92,15 +72,10 @@ class TakeRepository(Repository):
             return await read_turn(transaction, turn_id)
 
     async def give_up(self, turn_ids: Sequence[int]) -> None:
-        """Stop owing these turns.
-
-        Retried turns get their former take back. The others leave the story.
-        """
         async with self._database.transaction() as transaction:
             await give_up(transaction, turn_ids)
 
     async def choose_take(self, turn_id: int, take_id: int) -> Turn:
-        """Make `take_id` the current take of a finished turn."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET take_id = ? WHERE id = ? AND state = 'done'"
@@ -119,7 +94,6 @@ class TakeRepository(Repository):
         author_id: int,
         destinations: Sequence[Destination | None] = (),
     ) -> Turn:
-        """Add a take that a person wrote, and make it the current one."""
         async with self._database.transaction() as transaction:
             await add_take(
                 transaction,
@@ -134,23 +108,16 @@ class TakeRepository(Repository):
     async def save_destinations(
         self, take_id: int, destinations: Sequence[Destination | None]
     ) -> None:
-        """Store the destinations of a take's private beats, one entry for each beat."""
         async with self._database.transaction() as transaction:
             await write_destinations(transaction, take_id, destinations)
 
     async def mark_posts_outdated(self, turn_id: int) -> None:
-        """Store that a turn's posts do not show its take, so that it is posted again."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE posts SET take_id = NULL WHERE turn_id = ? AND purpose = 'persona'", turn_id
             )
 
     async def undo(self, scene_id: int, turn_ids: Sequence[int], now: datetime) -> list[Turn]:
-        """Take these turns out of the story in one step, and return those that `restore` can bring
-        back.
-
-        Turns that are done or being delivered can be brought back. The others leave for good.
-        """
         async with self._database.transaction() as transaction:
             await put_back(transaction, turn_ids)
             # Keep the times increasing, even if the clock was set back.
@@ -176,9 +143,6 @@ class TakeRepository(Repository):
             return await read_turns(transaction, ids)
 
     async def last_undone(self, scene_id: int) -> int | None:
-        """Return the time of the last undo that is not restored, in microseconds since 1970, or
-        None.
-        """
         async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT max(undone_at) FROM turns WHERE scene_id = ? AND undone_at IS NOT NULL",
@@ -187,7 +151,6 @@ class TakeRepository(Repository):
             return found
 
     async def restore(self, scene_id: int, moment: int) -> list[Turn]:
-        """Bring back the turns of the undo at that time, and return them."""
         async with self._database.transaction() as transaction:
             ids = await transaction.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND undone_at = ?", scene_id, moment
@@ -200,10 +163,6 @@ class TakeRepository(Repository):
             return await read_turns(transaction, ids)
 
     async def find_outdated_turns(self) -> list[Turn]:
-        """Return turns of scenes under way whose posts are out of date after a crash.
-
-        Their posts show another take than the current one, or an undone turn.
-        """
         async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT DISTINCT turns.id FROM turns JOIN scenes ON scenes.id = "

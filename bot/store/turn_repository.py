@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.her.beats import PublicBeat
-    from bot.scenes.interfaces import NewLine
-    from bot.scenes.turn import Turn
+    from bot.scenes.turn import NewLine, Turn
     from bot.store.transaction import Transaction
 
 
 class TurnRepository(Repository):
-    """Stores turns. Implements part of `bot.scenes.interfaces.SceneStore`."""
+    """Stores turns, as `bot.scenes.turn_records.TurnRecords` describes."""
 
     async def add_line(
         self,
@@ -43,11 +42,6 @@ class TurnRepository(Repository):
         *,
         begun: int | None = None,
     ) -> tuple[Turn, ...]:
-        """Store a person's line, and a thinking turn for each character that owes an answer (see
-        `merge_owed_reply`).
-
-        Return all of them, the line first. Return an empty list if the message is already stored.
-        """
         async with self._database.transaction() as transaction:
             if await transaction.row(
                 "SELECT id FROM turns WHERE message_id = ? UNION ALL"
@@ -83,24 +77,15 @@ class TurnRepository(Repository):
         kind: TurnKind = TurnKind.REPLY,
         heard_by: frozenset[str] | None = None,
     ) -> Turn:
-        """Store that a character owes a reply, or the environment a narration.
-
-        Return the existing turn if it owes it already.
-        """
         async with self._database.transaction() as transaction:
             owed = OwedReply(scene_id, character, now, answers_id, kind, heard_by)
             return await read_turn(transaction, await store_owed_reply(transaction, owed))
 
     async def drop_answered_line(self, turn_id: int, line_id: int) -> bool:
-        """Remove a deleted line from those an owed turn answers.
-
-        Return whether it still answers others.
-        """
         async with self._database.transaction() as transaction:
             return await drop_answered_line(transaction, turn_id, line_id)
 
     async def set_audience(self, turn_ids: Sequence[int], audience: frozenset[str] | None) -> None:
-        """Store which characters hear these turns."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET heard_by = ? WHERE id IN (SELECT value FROM json_each(?))",
@@ -109,17 +94,14 @@ class TurnRepository(Repository):
             )
 
     async def turn(self, turn_id: int) -> Turn | None:
-        """Return one turn in any state."""
         async with self._database.read() as reading:
             return next(iter(await read_turns(reading, [turn_id])), None)
 
     async def turns_by_id(self, turn_ids: Sequence[int]) -> list[Turn]:
-        """Return the turns with these ids that exist, in any state, in order."""
         async with self._database.read() as reading:
             return await read_turns(reading, turn_ids)
 
     async def find_owed_turns(self, scene_id: int) -> list[Turn]:
-        """Return the turns that are thinking, in order."""
         async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND state = 'thinking'", scene_id
@@ -127,7 +109,6 @@ class TurnRepository(Repository):
             return await read_turns(reading, ids)
 
     async def failures_without_notice(self, scene_id: int) -> list[Turn]:
-        """Return the failed public turns of a scene whose failure the channel does not show."""
         async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND state = 'failed' AND kind <> 'whisper'"
@@ -138,7 +119,6 @@ class TurnRepository(Repository):
             return await read_turns(reading, ids)
 
     async def last_message_id(self, scene_id: int) -> int | None:
-        """Return the highest id of a message that the scene has heard or ignored."""
         async with self._database.read() as reading:
             found: int | None = await reading.value(
                 "SELECT last_message_id FROM scenes WHERE id = ?", scene_id
@@ -146,29 +126,20 @@ class TurnRepository(Repository):
             return found
 
     async def mark_seen(self, scene_id: int, message_id: int) -> None:
-        """Store that the scene will not hear messages up to this one any more."""
         async with self._database.transaction() as transaction:
             await _mark_seen(transaction, scene_id, message_id)
 
     async def shown_messages(self, scene_id: int, most: int) -> list[ShownMessage]:
-        """Return the latest messages of a scene's story, up to `most`, oldest first.
-
-        They are people's lines, and the posts of replies and narrations. The turns of a branch are
-        shown by the messages that they were copied from. Turns that left the story for good don't
-        count.
-        """
         async with self._database.read() as reading:
             rows = await reading.rows(_SHOWN_MESSAGES, scene_id, most, scene_id, most, most)
         return sorted(ShownMessage(row["message_id"], row["channel_id"]) for row in rows)
 
     async def copies_of(self, turn_id: int) -> list[Turn]:
-        """Return the copies of a turn in branches."""
         async with self._database.read() as reading:
             ids = await reading.ids("SELECT id FROM turns WHERE source_id = ?", turn_id)
             return await read_turns(reading, ids)
 
     async def hide_turns(self, scene_id: int, turn_ids: Sequence[int] | None = None) -> int:
-        """Take these turns, or all turns, out of the story for good. Return how many were in it."""
         these: list[str] = [] if turn_ids is None else [id_list(turn_ids)]
         chosen = " AND id IN (SELECT value FROM json_each(?))" if these else ""
         async with self._database.transaction() as transaction:
@@ -186,10 +157,6 @@ class TurnRepository(Repository):
             )
 
     async def clear_story(self, scene_id: int, now: datetime) -> int:
-        """Hide every turn for good and return their number.
-
-        Lines written until now stay unheard.
-        """
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "UPDATE turns SET undone_at = NULL WHERE scene_id = ? AND undone_at IS NOT NULL",
@@ -202,9 +169,6 @@ class TurnRepository(Repository):
             )
 
     async def turn_by_message(self, message_id: int) -> Turn | None:
-        """Return the turn that a Discord message belongs to: a person's line, or any post of a
-        reply.
-        """
         async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE message_id = ? UNION SELECT turn_id FROM posts "
@@ -215,15 +179,10 @@ class TurnRepository(Repository):
             return next(iter(await read_turns(reading, ids)), None)
 
     async def reword_line(self, turn_id: int, text: str, beats: Sequence[PublicBeat]) -> None:
-        """Replace the text of a person's line after an edit. The old text is not kept.
-
-        Without beats, the line leaves the story.
-        """
         async with self._database.transaction() as transaction:
             await _reword(transaction, turn_id, text, beats)
 
     async def recent_lines(self, scene_id: int, since: datetime) -> list[Turn]:
-        """Return people's lines since then that no proxy bot posted again, in any state."""
         async with self._database.read() as reading:
             ids = await reading.ids(
                 "SELECT id FROM turns WHERE scene_id = ? AND kind = 'line' AND created_at >= ?"
@@ -237,11 +196,6 @@ class TurnRepository(Repository):
     async def take_over_line(
         self, turn_id: int, message_id: int, speaker: str, text: str, beats: Sequence[PublicBeat]
     ) -> None:
-        """Give a person's line, and its copies in branches, the words of a proxy bot's post.
-
-        The line has the post's message afterwards. The replaced message is remembered, so that it
-        is not heard again.
-        """
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "INSERT INTO replaced_messages (message_id, turn_id)"

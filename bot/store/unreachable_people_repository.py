@@ -19,7 +19,6 @@ class UnreachablePeopleRepository(Repository):
         ]
 
     async def save_unreachable(self, person: UnreachablePerson) -> None:
-        """Store a person who can't be reached and replace an earlier record."""
         async with self._database.transaction() as transaction:
             await transaction.execute(
                 "INSERT OR REPLACE INTO unreachable (user_id, obstacle, notified) VALUES (?, ?, ?)",
@@ -29,6 +28,5 @@ class UnreachablePeopleRepository(Repository):
             )
 
     async def forget_unreachable(self, user_id: int) -> None:
-        """Delete the record of a person who was reached."""
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM unreachable WHERE user_id = ?", user_id)

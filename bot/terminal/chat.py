@@ -22,10 +22,10 @@ from bot.terminal.transcript import format_transcript, write_transcript
 from bot.terminal.typed_commands import QUIT_WORDS, parse_command
 
 if TYPE_CHECKING:
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.player_lines import PlayerLines
     from bot.scenes.running_scenes import RunningScene
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.takes import Takes
     from bot.scenes.theatre import Theatre
     from bot.scenes.turn import Turn

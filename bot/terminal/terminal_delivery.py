@@ -24,7 +24,7 @@ LABELS: Final = {BeatKind.THOUGHT: "💭", BeatKind.PLANNING: "📝"}
 
 
 class TerminalDelivery:
-    """Shows a scene on a screen. It implements `bot.scenes.interfaces.Delivery`.
+    """Shows a scene on a screen. It implements `bot.scenes.scene_delivery.Delivery`.
 
     `showing` are the kinds of private beats to show beneath each reply. The person at the terminal
     directs the scene, so they may see all of them.

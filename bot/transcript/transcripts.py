@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from bot.scenes.interfaces import TurnSelection
+from bot.scenes.turn_selection import TurnSelection
 from bot.transcript.transcript import TranscriptCharacter, describe_story
 from bot.transcript.writing import write_transcript
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from bot.library.library import Library
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.scene import Scene
+    from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
     from bot.transcript.transcript import Reader
     from bot.transcript.transcript_format import FormatName

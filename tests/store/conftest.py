@@ -10,9 +10,8 @@ import pytest
 
 from bot.her.beats import speech
 from bot.library.scenario import NARRATOR, Character, Scenario
-from bot.scenes.interfaces import NewLine
 from bot.scenes.scene import Part, Place
-from bot.scenes.turn import TurnKind
+from bot.scenes.turn import NewLine, TurnKind
 from bot.store.store import Store
 
 if TYPE_CHECKING:

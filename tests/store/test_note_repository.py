@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.scenes.interfaces import NewNote
+from bot.scenes.note import NewNote
 from bot.scenes.scene import Mode, SceneState
 from tests.store.conftest import GM, NOON
 

@@ -8,8 +8,8 @@ import pytest
 
 from bot.errors import StoreError
 from bot.her.beats import speech
-from bot.scenes.interfaces import NewLine
 from bot.scenes.posts import PersonaWebhook, Post, PostPurpose
+from bot.scenes.turn import NewLine
 from tests.store.conftest import NOON
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from tests.store.conftest import NOON, begin, narrate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.scenes.interfaces import SceneStore
     from bot.scenes.posts import Posts
+    from bot.scenes.scene_store import SceneStore
 
 WRITER = """
 import asyncio, sys

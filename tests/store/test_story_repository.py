@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.her.beats import speech, thought
-from bot.scenes.interfaces import TurnSelection
 from bot.scenes.turn import TurnKind
+from bot.scenes.turn_selection import TurnSelection
 from bot.store.database import Database
 from bot.store.migrations import MIGRATIONS, migrate
 from bot.store.store import Store
@@ -18,9 +18,8 @@ from tests.store.conftest import NOON, a_line, begin, from_outside, narrate, say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.scenes.interfaces import NewLine
     from bot.scenes.scene import Scene
-    from bot.scenes.turn import Turn
+    from bot.scenes.turn import NewLine, Turn
 
 
 def whisper(text: str, to: str) -> NewLine:

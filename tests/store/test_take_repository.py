@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import Refused
 from bot.her.beats import speech, thought
-from bot.scenes.interfaces import NewNote
+from bot.scenes.note import NewNote
 from bot.scenes.posts import Post, PostPurpose
 from bot.scenes.scene import Place
 from bot.scenes.turn import TurnState

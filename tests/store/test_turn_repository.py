@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from bot.errors import StoreError
 from bot.her.beats import Beat, action, planning, speech, thought
-from bot.scenes.interfaces import NewLine
 from bot.scenes.posts import Post, PostPurpose
-from bot.scenes.turn import Take, TurnKind, TurnState
+from bot.scenes.turn import NewLine, Take, TurnKind, TurnState
 from bot.store.column_values import make_storable
 from tests.store.conftest import ELIZA, NOON, a_line, begin, narrate, say
 
