@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import discord
@@ -17,6 +18,7 @@ from bot.services import create_services
 from bot.store.store import Store
 from cogs.button_handlers import BUTTONS
 from cogs.command_tree import CommandTree
+from cogs.help_commands import About
 from cogs.scene_commands import OwnerSettings
 from cogs.undelivered import Undelivered
 
@@ -93,7 +95,12 @@ class Aside(commands.Bot):
             now=self._clock.now,
         )
         await self._services.theatre.open()
-        for cog in create_cogs(self, self._services, self._owner_settings(), self._clock.now):
+        info = self.engine.info
+        about = About(version("aside"), info.model, is_remote=info.kind == "remote")
+        cogs = create_cogs(
+            self, self._services, self._owner_settings(), about=about, now=self._clock.now
+        )
+        for cog in cogs:
             await self.add_cog(cog)
         self.add_dynamic_items(*BUTTONS)
         await self._sync_commands(self._store)

@@ -10,6 +10,7 @@ from cogs.cast_commands import CastCommands
 from cogs.catch_up import MissedMessages
 from cogs.character_commands import CharacterCommands
 from cogs.gm_commands import GmCommands
+from cogs.help_commands import HelpCommands
 from cogs.incoming_messages import IncomingMessages
 from cogs.listener import Listener
 from cogs.mydata_commands import MyDataCommands
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from discord.ext import commands
 
     from bot.services import Services
+    from cogs.help_commands import About
     from cogs.scene_commands import OwnerSettings
 
 
@@ -37,6 +39,7 @@ def create_cogs(
     bot: commands.Bot,
     services: Services,
     owner_settings: OwnerSettings,
+    about: About,
     now: Callable[[], datetime],
 ) -> tuple[commands.Cog, ...]:
     """Return every cog of the bot. `now` returns the time by Discord's clock."""
@@ -102,6 +105,12 @@ def create_cogs(
         ReplyActions(bot=bot, theatre=theatre, takes=services.takes, posts=store),
         story_actions,
         Undelivered(theatre=theatre, delivery=delivery),
+        HelpCommands(
+            bot=bot,
+            theatre=theatre,
+            settings=owner_settings,
+            about=about,
+        ),
         RoleCleanup(bot=bot, theatre=theatre, store=store),
         Listener(
             bot=bot,

@@ -18,6 +18,7 @@ from bot.scenes import cast
 from bot.scenes.scene import JoinPolicy
 from bot.scenes.turn_rights import SCENE_GONE
 from cogs import autocomplete, interaction_replies
+from cogs.help_topics import for_game_masters
 
 if TYPE_CHECKING:
     from bot.scenes.departures import Departures
@@ -165,6 +166,7 @@ class CastCommands(
             text = f"{person} plays **{escape_name(one.sheet.name)}** now."
         await interaction.response.edit_message(content=text, view=None)
 
+    @for_game_masters
     @app_commands.command(description="Choose if players may bring characters of their own")
     @app_commands.describe(
         own_characters="Ask a game master about each, let all in, or let none in"
@@ -178,6 +180,7 @@ class CastCommands(
         await self._characters.set_policy(scene, policy, interaction.user.id)
         await interaction_replies.reply_publicly(interaction, _POLICIES[policy])
 
+    @for_game_masters
     @app_commands.command(description="Take a player's own character out (game masters)")
     @app_commands.describe(character="The player's own character")
     async def remove(self, interaction: discord.Interaction, character: str) -> None:
@@ -219,6 +222,7 @@ class CastCommands(
             interaction, f"**{escape_name(character)}** {state}."
         )
 
+    @for_game_masters
     @app_commands.command(
         description="Let a character rest: it does not reply until you wake it (game masters)"
     )
@@ -227,6 +231,7 @@ class CastCommands(
         """Stop the replies of a character."""
         await self._rest(interaction, character, rests=True)
 
+    @for_game_masters
     @app_commands.command(description="Let the model play a resting character again (game masters)")
     @app_commands.describe(character="The character to wake")
     async def wake(self, interaction: discord.Interaction, character: str) -> None:

@@ -16,6 +16,7 @@ from bot.scenes.gm_notes import MAX_NOTE_LENGTH, MAX_NOTES  # noqa: TC001 - disc
 from bot.scenes.story_events import MAX_TEXT_LENGTH  # noqa: TC001 - discord.py reads annotations
 from cogs import autocomplete, interaction_replies
 from cogs.gm_people_commands import GmPeople
+from cogs.help_topics import TOPIC, HelpTopic
 from cogs.message_reading import read_option
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class GmCommands(
     commands.GroupCog,
     group_name="gm",
     group_description="Direct the scene (game masters)",
+    group_extras={TOPIC: HelpTopic.GAME_MASTERS},
 ):
     """The commands under `/gm`."""
 

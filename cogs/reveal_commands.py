@@ -12,6 +12,7 @@ from bot.her.beats import BeatKind
 from bot.posting import status_pages
 from bot.scenes.reveal import Destination
 from cogs import interaction_replies
+from cogs.help_topics import TOPIC, HelpTopic
 
 if TYPE_CHECKING:
     from bot.posting.delivery import DiscordDelivery
@@ -33,6 +34,7 @@ class RevealCommands(
     commands.GroupCog,
     group_name="reveal",
     group_description="Decide who sees thoughts and planning",
+    group_extras={TOPIC: HelpTopic.GAME_MASTERS},
 ):
     """The commands under `/reveal`."""
 

@@ -21,6 +21,7 @@ from bot.scenes.scene import (
     Place,
 )
 from cogs import autocomplete, interaction_replies
+from cogs.help_topics import for_game_masters
 from cogs.transcript_command import TranscriptCommand
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ class SceneCommands(
             : autocomplete.MAX_CHOICES
         ]
 
+    @for_game_masters
     @app_commands.command(
         description="Continue a scene of yours that ended, in this channel (game masters)"
     )
@@ -155,6 +157,7 @@ class SceneCommands(
             if autocomplete.matches_scene(typed, one)
         ][: autocomplete.MAX_CHOICES]
 
+    @for_game_masters
     @app_commands.command(description="End the scene in this channel")
     async def end(self, interaction: discord.Interaction) -> None:
         """End the scene in this channel."""
@@ -165,11 +168,13 @@ class SceneCommands(
         await self._theatre.end(scene, interaction.user.id, moderates=can_moderate(interaction))
         await interaction.followup.send("*The curtain falls.* The scene has ended.")
 
+    @for_game_masters
     @app_commands.command(description="Bring back the turns that were undone last (game masters)")
     async def unhide(self, interaction: discord.Interaction) -> None:
         """Bring back the turns that the last rewind or *Hide* took out of the story."""
         await self._story.unhide(interaction, self._here(interaction).id, None)
 
+    @for_game_masters
     @app_commands.command(
         description="Pause the scene. Characters neither hear nor answer until you unpause it"
     )
@@ -180,12 +185,14 @@ class SceneCommands(
             interaction, "The scene is paused. `/scene unpause` continues it."
         )
 
+    @for_game_masters
     @app_commands.command(description="Continue a paused scene")
     async def unpause(self, interaction: discord.Interaction) -> None:
         """Continue the paused scene in this channel."""
         await self._theatre.controls.unpause(self._here(interaction), interaction.user.id)
         await interaction_replies.reply_publicly(interaction, "The scene continues.")
 
+    @for_game_masters
     @app_commands.command(
         description="Set whether characters answer only when addressed (game masters)"
     )
@@ -215,6 +222,7 @@ class SceneCommands(
             interaction, status_pages.format_status(scene, turns)
         )
 
+    @for_game_masters
     @app_commands.command(description="Remove everything so far from the story")
     async def clear(self, interaction: discord.Interaction) -> None:
         """Remove all turns so far from the story."""
@@ -236,6 +244,7 @@ class SceneCommands(
         for page in status_pages.format_history(turns, earlier=len(turns) == most):
             await interaction_replies.reply_privately(interaction, page)
 
+    @for_game_masters
     @app_commands.command(description="Show the exact prompt for a character (game masters)")
     @app_commands.describe(character="The character")
     async def prompt(self, interaction: discord.Interaction, character: str) -> None:

@@ -213,7 +213,7 @@ class Gateway:
         }
         session.send_event("READY", ready)
         for guild in guilds:
-            session.send_event("GUILD_CREATE", session.guild(guild, world))
+            session.send_event("GUILD_CREATE", session.guild(guild, world) | payloads.KNOWN_GUILD)
         return session
 
     def _resume(

@@ -106,7 +106,7 @@ class Session:
         """Return the event's data as this session may read it."""
         if event.message is None:
             if event.name == "GUILD_CREATE" and event.guild:
-                return self.guild(event.guild, world)
+                return self.guild(event.guild, world) | event.data
             return event.data
         message = event.message
         readable = bool(self.intents & CONTENT) or is_free(message, world)

@@ -116,7 +116,7 @@ class World:
         self.announce(Event("GUILD_DELETE", {"id": str(guild.id), "unavailable": True}, guild))
 
     def outage_over(self, guild: Guild) -> None:
-        self.announce(Event("GUILD_CREATE", {}, guild))
+        self.announce(Event("GUILD_CREATE", payloads.KNOWN_GUILD, guild))
 
     def member_changed(self, member: Member) -> None:
         data = payloads.member(member) | {"guild_id": str(member.guild.id)}

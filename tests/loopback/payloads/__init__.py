@@ -2,9 +2,10 @@
 
 from .message_payloads import command, interaction, message, webhook
 from .people_payloads import member, role, user
-from .place_payloads import channel, guild, thread_member
+from .place_payloads import KNOWN_GUILD, channel, guild, thread_member
 
 __all__ = [
+    "KNOWN_GUILD",
     "channel",
     "command",
     "guild",

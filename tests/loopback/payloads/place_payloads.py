@@ -130,6 +130,10 @@ UNREMARKABLE: Json = {  # fields that no test has needed yet
 }
 
 
+KNOWN_GUILD = {"unavailable": False}
+"""In the GUILD_CREATE of a server that the bot was on before. A new one lacks the field."""
+
+
 def guild(where: Guild, world: World, *, complete: bool = True) -> Json:
     """Return the JSON of a server: `complete` as in events, otherwise as over HTTP."""
     data: Json = {
@@ -148,7 +152,6 @@ def _gateway_only(where: Guild, world: World) -> Json:
     return {
         "joined_at": iso(bot.joined_at),
         "large": False,
-        "unavailable": False,
         "member_count": len(where.members),
         "members": [member(each) for each in where.members.values()],
         "channels": [channel(each) for each in where.channels.values() if each.kind not in THREADS],
