@@ -11,8 +11,8 @@ from discord.ext import commands
 
 from bot.errors import Refused
 from bot.scenes.cast import require_gm
+from bot.transcript.format_name import FormatName
 from bot.transcript.transcript import Reader
-from bot.transcript.transcript_format import FormatName
 from cogs import autocomplete
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 
 from bot.cli.console.shared_options import Config, open_library, read_settings, write
 from bot.errors import UserInputError
-from bot.transcript.transcript_format import FormatName
+from bot.transcript.format_name import FormatName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

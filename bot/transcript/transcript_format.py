@@ -1,24 +1,16 @@
-"""The formats of a transcript, and how a story is written in one."""
+"""How a story is written in each format."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from bot.transcript.format_name import FormatName
 from bot.transcript.html_format import HtmlFormat
 from bot.transcript.json_format import JsonFormat
 from bot.transcript.markdown_format import MarkdownFormat
 
 if TYPE_CHECKING:
     from bot.transcript.transcript import TranscriptHeader, TranscriptTurn
-
-
-class FormatName(StrEnum):
-    """The name of a format, as typed by people. It is also the suffix of the file."""
-
-    HTML = "html"
-    MARKDOWN = "md"
-    JSON = "json"
 
 
 class TranscriptFormat(Protocol):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
+    from bot.transcript.format_name import FormatName
     from bot.transcript.transcript import Reader
-    from bot.transcript.transcript_format import FormatName
     from bot.transcript.writing import TranscriptFile
 
 PAGE: Final = 200

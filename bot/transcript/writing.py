@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator
 
     from bot.scenes.turn import Turn
+    from bot.transcript.format_name import FormatName
     from bot.transcript.transcript import Reader, TranscriptHeader
-    from bot.transcript.transcript_format import FormatName
 
 
 @dataclass(frozen=True, slots=True, repr=False)
