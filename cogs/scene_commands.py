@@ -22,7 +22,7 @@ from bot.scenes.scene import (
 )
 from cogs import autocomplete, interaction_replies
 from cogs.help_topics import for_game_masters
-from cogs.transcript_command import TranscriptCommand
+from cogs.transcript_commands import TranscriptCommand
 
 if TYPE_CHECKING:
     from bot.library.library import Library

@@ -61,23 +61,7 @@ async def bench_engine(
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     decoder = reference_programs.Decoder(conditions, programs.batched_bench)
     async with AsyncExitStack() as stack:
-        engine = LocalEngine(
-            LocalOptions(
-                model=model,
-                context=conditions.context,
-                minds=options.streams,
-                threads=conditions.threads,
-                cache_type="f16",
-            )
-        )
-        stack.push_async_callback(engine.close)
-        await engine.start()
-        measurements = [EngineMeasurement(engine, options, OURS)]
-        if programs.server:
-            remote = await stack.enter_async_context(
-                reference_programs.run_llama_server(programs.server, conditions)
-            )
-            measurements.append(EngineMeasurement(remote, options, SERVER))
+        measurements = await _start_engines(stack, model, conditions, programs)
         for round_ in range(options.rounds):
             prefix = f"Round {round_ + 1} of {options.rounds}"
             on_progress(f"{prefix}: generation")
@@ -85,7 +69,7 @@ async def bench_engine(
             for measurement in measurements:
                 on_progress(f"{prefix}: prefill and returning characters, {measurement.name}")
                 await measurement.measure_prefill(round_)
-        info = engine.info
+        info = measurements[0].engine.info
     on_progress("Llama with sequential requests")
     figures = [
         *(measurement.figures() for measurement in measurements),
@@ -100,6 +84,34 @@ async def bench_engine(
         load=load,
         figures=tuple(figures),
     )
+
+
+async def _start_engines(
+    stack: AsyncExitStack,
+    model: str,
+    conditions: reference_programs.BenchConditions,
+    programs: Programs,
+) -> list[EngineMeasurement]:
+    """Return a measurement of our engine, and one of llama-server if its program is given."""
+    options = conditions.options
+    engine = LocalEngine(
+        LocalOptions(
+            model=model,
+            context=conditions.context,
+            minds=options.streams,
+            threads=conditions.threads,
+            cache_type="f16",
+        )
+    )
+    stack.push_async_callback(engine.close)
+    await engine.start()
+    measurements = [EngineMeasurement(engine, options, OURS)]
+    if programs.server:
+        remote = await stack.enter_async_context(
+            reference_programs.run_llama_server(programs.server, conditions)
+        )
+        measurements.append(EngineMeasurement(remote, options, SERVER))
+    return measurements
 
 
 async def _measure_generation(

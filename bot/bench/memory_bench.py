@@ -123,7 +123,7 @@ async def _measure(path: Path, length: int, options: MemoryBenchOptions) -> Leng
         lines = PlayerLines(theatre, store, _now)
         await theatre.open()
         scene = theatre.scenes()[0]
-        await store.shown_messages(scene.id, _RECENT_MESSAGES)
+        await store.find_shown_messages(scene.id, _RECENT_MESSAGES)
         await store.find_outdated_turns()
         opening = time.perf_counter() - started
         try:

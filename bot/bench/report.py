@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
@@ -15,6 +15,9 @@ BARE = "bare llama_decode"
 BATCHED = "llama-batched-bench"
 SERVER = "llama-server"
 ALONE = "Llama, sequential"
+
+_Candidate: TypeAlias = "tuple[str, float, bool, float | None]"
+"""A target as `Target` has it: what, wanted, at_most, and its measurement if any."""
 
 
 class Written(BaseModel):
@@ -107,9 +110,17 @@ class EngineReport(BaseModel):
     @property
     def targets(self) -> tuple[Target, ...]:
         """The targets for which there are measurements."""
+        candidates = (*self._list_speed_targets(), *self._list_reuse_targets())
+        return tuple(
+            Target(what=what, wanted=wanted, at_most=at_most, measured=measured)
+            for what, wanted, at_most, measured in candidates
+            if measured is not None
+        )
+
+    def _list_speed_targets(self) -> tuple[_Candidate, ...]:
         decoder = BATCHED if self._find(BATCHED).written else BARE
         streams = self._find(OURS).streams
-        candidates = (
+        return (
             (
                 f"Single-stream speed relative to {decoder}",
                 0.97,
@@ -140,6 +151,10 @@ class EngineReport(BaseModel):
                 False,
                 self.ratio("rotation", ALONE, OURS),
             ),
+        )
+
+    def _list_reuse_targets(self) -> tuple[_Candidate, ...]:
+        return (
             (
                 "Tokens read for a returning character relative to its new tokens",
                 1.0,
@@ -152,11 +167,6 @@ class EngineReport(BaseModel):
                 True,
                 self._get_figure(OURS, "return_stored"),
             ),
-        )
-        return tuple(
-            Target(what=what, wanted=wanted, at_most=at_most, measured=measured)
-            for what, wanted, at_most, measured in candidates
-            if measured is not None
         )
 
     def ratio(self, figure: str, ours: str, baseline: str) -> float | None:

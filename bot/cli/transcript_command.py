@@ -106,7 +106,7 @@ async def _write(
 ) -> bytes:
     from bot.scenes.scene import AT_TERMINAL
     from bot.store.snapshot import open_snapshot
-    from bot.transcript.transcript import Reader
+    from bot.transcript.transcript_content import Reader
     from bot.transcript.transcripts import Transcripts
 
     async with open_snapshot(path) as store:

@@ -55,7 +55,7 @@ class LineChanges:
 
     async def list_messages(self, scene: Scene, most: int) -> list[ShownMessage]:
         """Return the latest messages that show a scene's story, oldest first."""
-        return await self._store.shown_messages(scene.id, most)
+        return await self._store.find_shown_messages(scene.id, most)
 
     async def withdraw(self, message_id: int, channel_id: int) -> None:
         """Remove a message that was deleted in this channel from every story.

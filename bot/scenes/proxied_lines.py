@@ -118,7 +118,7 @@ class ProxiedLines:
             line = replace(post, author_id=original.author_id)
             another_part = original.proxied and original.content != content
             turn = await self._store.turn_by_message(original.message_id)
-            if not another_part and turn is not None and not _left(turn, original):
+            if not another_part and turn is not None and not _has_left_story(turn, original):
                 await self._take_over(scene, original, line, address)
                 return True
         if another_part or turn is not None:
@@ -200,7 +200,7 @@ class ProxiedLines:
         return timer
 
 
-def _left(turn: Turn, line: RecentLine) -> bool:
+def _has_left_story(turn: Turn, line: RecentLine) -> bool:
     """Return whether the line left the story because its message was deleted."""
     return line.withdrawn and turn.state is TurnState.HIDDEN and turn.undone_at is None
 

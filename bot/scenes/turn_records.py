@@ -138,7 +138,7 @@ class TurnRecords(Protocol):
         """Store that the scene will not hear messages up to this one any more."""
         ...
 
-    async def shown_messages(self, scene_id: int, most: int) -> list[ShownMessage]:
+    async def find_shown_messages(self, scene_id: int, most: int) -> list[ShownMessage]:
         """Return the latest messages of a scene's story, up to `most`, oldest first.
 
         They are people's lines, and the posts of replies and narrations. The turns of a branch are

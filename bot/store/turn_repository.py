@@ -129,7 +129,7 @@ class TurnRepository(Repository):
         async with self._database.transaction() as transaction:
             await _mark_seen(transaction, scene_id, message_id)
 
-    async def shown_messages(self, scene_id: int, most: int) -> list[ShownMessage]:
+    async def find_shown_messages(self, scene_id: int, most: int) -> list[ShownMessage]:
         async with self._database.read() as reading:
             rows = await reading.rows(_SHOWN_MESSAGES, scene_id, most, scene_id, most, most)
         return sorted(ShownMessage(row["message_id"], row["channel_id"]) for row in rows)

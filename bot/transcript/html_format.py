@@ -16,7 +16,7 @@ from bot.scenes.reveal import Revealed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bot.transcript.transcript import (
+    from bot.transcript.transcript_content import (
         TranscriptCharacter,
         TranscriptHeader,
         TranscriptTurn,

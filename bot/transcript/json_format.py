@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.scenes.reveal import Revealed
 
 if TYPE_CHECKING:
-    from bot.transcript.transcript import TranscriptHeader, TranscriptTurn
+    from bot.transcript.transcript_content import TranscriptHeader, TranscriptTurn
 
 VERSION = 1
 

@@ -11,7 +11,7 @@ from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
     from bot.her.beats import PublicBeat
-    from bot.transcript.transcript import TranscriptHeader, TranscriptTurn
+    from bot.transcript.transcript_content import TranscriptHeader, TranscriptTurn
 
 # Every ASCII punctuation character that can begin a construct. A backslash makes it literal.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$^=])")

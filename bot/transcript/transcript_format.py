@@ -10,7 +10,7 @@ from bot.transcript.json_format import JsonFormat
 from bot.transcript.markdown_format import MarkdownFormat
 
 if TYPE_CHECKING:
-    from bot.transcript.transcript import TranscriptHeader, TranscriptTurn
+    from bot.transcript.transcript_content import TranscriptHeader, TranscriptTurn
 
 
 class TranscriptFormat(Protocol):

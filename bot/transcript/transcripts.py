@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from bot.scenes.turn_selection import TurnSelection
-from bot.transcript.transcript import TranscriptCharacter, describe_story
+from bot.transcript.transcript_content import TranscriptCharacter, describe_story
 from bot.transcript.writing import write_transcript
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bot.scenes.scene_store import SceneStore
     from bot.scenes.turn import Turn
     from bot.transcript.format_name import FormatName
-    from bot.transcript.transcript import Reader
+    from bot.transcript.transcript_content import Reader
     from bot.transcript.writing import TranscriptFile
 
 PAGE: Final = 200

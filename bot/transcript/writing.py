@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.transcript.transcript import select_turn
+from bot.transcript.transcript_content import select_turn
 from bot.transcript.transcript_format import create_format
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bot.scenes.turn import Turn
     from bot.transcript.format_name import FormatName
-    from bot.transcript.transcript import Reader, TranscriptHeader
+    from bot.transcript.transcript_content import Reader, TranscriptHeader
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -34,7 +34,7 @@ def model() -> Iterator[Model]:
     loaded.free()
 
 
-class Worker:
+class BatchWorker:
     """A batch, and the events that it has emitted."""
 
     def __init__(self, model: Model, context: Context, slots: int, host_memory: int) -> None:
@@ -78,7 +78,7 @@ class Worker:
 
 
 @contextmanager
-def worker(model: Model, slots: int, host_memory: int = HOST_MEMORY) -> Iterator[Worker]:
+def worker(model: Model, slots: int, host_memory: int = HOST_MEMORY) -> Iterator[BatchWorker]:
     plan = ContextPlan(
         tokens=256 * slots,
         sequences=slots,
@@ -88,7 +88,7 @@ def worker(model: Model, slots: int, host_memory: int = HOST_MEMORY) -> Iterator
         flash_attention="auto",
     )
     context = Context(model, plan)
-    yield Worker(model, context, slots, host_memory)
+    yield BatchWorker(model, context, slots, host_memory)
     context.free()
 
 

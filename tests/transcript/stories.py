@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.her.beats import Beat, action, planning, speech, thought
 from bot.scenes.reveal import Destination
 from bot.scenes.turn import Take, Turn, TurnKind, TurnState
-from bot.transcript.transcript import TranscriptCharacter, TranscriptHeader
+from bot.transcript.transcript_content import TranscriptCharacter, TranscriptHeader
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.scenes.reveal import Revealed
-from bot.transcript.transcript import Reader, select_turn
+from bot.transcript.transcript_content import Reader, select_turn
 from tests.transcript.stories import PLAYER, STORY, STRANGER
 
 

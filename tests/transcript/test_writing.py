@@ -17,7 +17,7 @@ from bot.her.beats import speech, thought
 from bot.scenes.turn import TurnKind
 from bot.transcript.format_name import FormatName
 from bot.transcript.markdown_format import escape_markdown
-from bot.transcript.transcript import Reader, TranscriptCharacter
+from bot.transcript.transcript_content import Reader, TranscriptCharacter
 from bot.transcript.writing import TranscriptFile, write_transcript
 from tests.transcript.stories import HEADER, STORY, STRANGER, make_turn, read_turns
 

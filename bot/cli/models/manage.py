@@ -44,12 +44,10 @@ def add(
     config: Config = None,
 ) -> None:
     """Add your own GGUF file to the catalogue. The file is not moved."""
-    import yaml
-
-    from bot.documents import Fault, combine_faults, read_document, read_text
+    from bot.documents import Fault, combine_faults, read_text
     from bot.errors import DocumentError
     from bot.weights import gguf_reader
-    from bot.weights.catalogue import CatalogueEntry, load_catalogue
+    from bot.weights.catalogue import load_catalogue
     from bot.weights.installed import find_added_folder
 
     place = find_added_folder(get_weights_folder(read_settings(config)))
@@ -64,7 +62,24 @@ def add(
             entry["requirements"] = read_text(requirements)
         except Fault as fault:
             raise combine_faults([fault], DocumentError) from None
-    file = place / f"{called}.yaml"
+    _write_entry(place / f"{called}.yaml", entry)
+    typer.echo(
+        f"Added {called} to the catalogue. Set `engine: {{model: {called}}}` in aside.yaml.",
+        err=True,
+    )
+
+
+def _write_entry(file: Path, entry: dict[str, str]) -> None:
+    """Write an entry of the catalogue and check it.
+
+    Raise WeightsError if it can't be written, and UserInputError if it is invalid.
+    """
+    import yaml
+
+    from bot.documents import read_document
+    from bot.errors import DocumentError
+    from bot.weights.catalogue import CatalogueEntry
+
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
@@ -78,13 +93,9 @@ def add(
     except DocumentError as error:
         file.unlink(missing_ok=True)
         raise UserInputError(
-            f"{called} is not a valid entry. Choose a --name of letters and digits, and a "
+            f"{entry['name']} is not a valid entry. Choose a --name of letters and digits, and a "
             "--dialect."
         ) from error
-    typer.echo(
-        f"Added {called} to the catalogue. Set `engine: {{model: {called}}}` in aside.yaml.",
-        err=True,
-    )
 
 
 def remove(

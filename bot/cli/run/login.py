@@ -52,7 +52,14 @@ def explain_login_error(error: Exception) -> AsideError:
     `error` is raised by discord.py, aiohttp or the system. Raises it again if it is not about the
     login.
     """
-    import aiohttp
+    import discord
+
+    if isinstance(error, discord.DiscordException):
+        return _explain_discord_error(error)
+    return _explain_connection_error(error)
+
+
+def _explain_discord_error(error: Exception) -> AsideError:
     import discord
 
     match error:
@@ -60,6 +67,37 @@ def explain_login_error(error: Exception) -> AsideError:
             return SettingsError(TOKEN_REJECTED)
         case discord.PrivilegedIntentsRequired():
             return DiscordUnreachable(INTENT_MISSING)
+        case discord.ConnectionClosed(code=4011):
+            return DiscordUnreachable(
+                "Discord requires several shards for a bot on this many servers (4011). Limit the "
+                "servers with `discord.guilds`, and leave the others."
+            )
+        case discord.ConnectionClosed():
+            return DiscordUnreachable(
+                f"Discord closed the connection ({error.code}). Start again in a few minutes."
+            )
+        case discord.HTTPException(status=429):
+            return DiscordUnreachable(
+                "Discord limits requests from this address (429). Wait an hour, then try again."
+            )
+        case discord.HTTPException():
+            return DiscordUnreachable(
+                f"Discord answered with an error ({error.status}). Check "
+                "https://discordstatus.com, then try again."
+            )
+        case discord.GatewayNotFound():
+            return DiscordUnreachable(
+                "Discord's gateway is not available. Check https://discordstatus.com, then try "
+                "again."
+            )
+        case _:
+            raise error
+
+
+def _explain_connection_error(error: Exception) -> AsideError:
+    import aiohttp
+
+    match error:
         case aiohttp.ClientHttpProxyError(status=407):
             return SettingsError(
                 "The proxy in `discord.proxy` needs a user name and a password. Write "
@@ -83,29 +121,6 @@ def explain_login_error(error: Exception) -> AsideError:
             return DiscordUnreachable(
                 "Discord's certificate is not trusted. Check this machine's clock. If a company "
                 "intercepts connections, set SSL_CERT_FILE to its certificate."
-            )
-        case discord.ConnectionClosed(code=4011):
-            return DiscordUnreachable(
-                "Discord requires several shards for a bot on this many servers (4011). Limit the "
-                "servers with `discord.guilds`, and leave the others."
-            )
-        case discord.ConnectionClosed():
-            return DiscordUnreachable(
-                f"Discord closed the connection ({error.code}). Start again in a few minutes."
-            )
-        case discord.HTTPException(status=429):
-            return DiscordUnreachable(
-                "Discord limits requests from this address (429). Wait an hour, then try again."
-            )
-        case discord.HTTPException():
-            return DiscordUnreachable(
-                f"Discord answered with an error ({error.status}). Check "
-                "https://discordstatus.com, then try again."
-            )
-        case discord.GatewayNotFound():
-            return DiscordUnreachable(
-                "Discord's gateway is not available. Check https://discordstatus.com, then try "
-                "again."
             )
         case TimeoutError():
             return DiscordUnreachable("Discord did not answer in time. Check the network.")

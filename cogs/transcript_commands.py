@@ -12,7 +12,7 @@ from discord.ext import commands
 from bot.errors import Refused
 from bot.scenes.cast import require_gm
 from bot.transcript.format_name import FormatName
-from bot.transcript.transcript import Reader
+from bot.transcript.transcript_content import Reader
 from cogs import autocomplete
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class TranscriptCommand(commands.Cog):
         await interaction.edit_original_response(content=_describe(sent, thoughts=thoughts))
 
     @transcript.autocomplete("scene_id")
-    async def _ended_scenes(
+    async def _complete_scene(
         self, interaction: discord.Interaction, typed: str
     ) -> list[app_commands.Choice[str]]:
         found = await self._theatre.queries.list_reopenable(
