@@ -13,6 +13,7 @@ from bot.library.scenario import NARRATOR
 from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
 from cogs.message_text import find_mentioned_users, replace_markup, replace_mentions
+from cogs.shown_items import describe_shown
 
 if TYPE_CHECKING:
     from bot.scenes.scene import Scene
@@ -71,12 +72,8 @@ def read_address(scene: Scene, message: discord.Message) -> Addressee:
 
 
 def is_personal(message: discord.Message) -> bool:
-    """Return whether a person wrote the message: no bot, webhook, system message or forward."""
-    return (
-        not (message.author.bot or message.webhook_id)
-        and message.type in _SPOKEN
-        and not message.flags.forwarded
-    )
+    """Return whether a person wrote the message: no bot, webhook or system message."""
+    return not (message.author.bot or message.webhook_id) and message.type in _SPOKEN
 
 
 def read_line(message: discord.Message) -> IncomingLine:
@@ -84,7 +81,12 @@ def read_line(message: discord.Message) -> IncomingLine:
     author = message.author
     files = tuple(file.filename for file in message.attachments)
     return IncomingLine(
-        author.id, author.display_name, message.id, read_words(message), files=files
+        author.id,
+        author.display_name,
+        message.id,
+        read_words(message),
+        files=files,
+        shown=describe_shown(message),
     )
 
 

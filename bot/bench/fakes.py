@@ -162,5 +162,8 @@ class NullDelivery:
     ) -> None:
         """Show no thoughts."""
 
+    async def tell(self, _scene: Scene, _user_id: int, _notice: Notice) -> None:
+        """Show nothing."""
+
     async def announce(self, _scene: Scene, _notice: Notice) -> None:
         """Show no notice."""

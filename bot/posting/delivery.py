@@ -212,6 +212,10 @@ class DiscordDelivery:
         """Post a notice with its remedy in the channel. Raises PostingError."""
         await self.post_sentence(scene, self._describe_notice(notice))
 
+    async def tell(self, _scene: Scene, user_id: int, notice: Notice) -> None:
+        """Send a notice to one person, in a direct message or with their next command."""
+        await self._direct_messages.tell(user_id, self._describe_notice(notice))
+
     async def post_sentence(self, scene: Scene, sentence: str) -> None:
         """Post a sentence of Aside's own in small print. Raises PostingError."""
         text = shorten(f"-# {format_sentence(sentence)}", MESSAGE_LIMIT)

@@ -16,13 +16,13 @@ from bot.posting.channel_access import ChannelAccess
 from bot.posting.channels import NO_MENTIONS
 from bot.posting.discord_errors import FILTERED, REQUEST_ERRORS, Code
 from bot.posting.graphemes import shorten
+from bot.posting.render import Outgoing
 from bot.scenes.posts import Obstacle, Post, PostPurpose, UnreachablePerson
 from bot.scenes.scene import AT_TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from bot.posting.render import Outgoing
     from bot.scenes.posts import Posts, UnreachablePeople
     from bot.scenes.scene import Scene
     from bot.scenes.turn import Take, Turn
@@ -117,6 +117,14 @@ class DirectMessages:
     def set_undelivered(self, user_id: int, notice: str) -> None:
         """Keep a notice for a user who could not be reached."""
         self._undelivered[user_id] = notice
+
+    async def tell(self, user_id: int, text: str) -> None:
+        """Send a sentence to one person. If that fails, keep it for their next command."""
+        try:
+            await self.send(user_id, [Outgoing(text)])
+        except REQUEST_ERRORS as error:
+            _log.info("A direct message with a notice failed: %s", error)
+            self._undelivered.setdefault(user_id, text)
 
     async def greet(self, gm_id: int, text: str) -> bool:
         """Send a game master their first message. Return whether it arrived."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.errors import PostingError
 from bot.library.name_matching import addressable_names, find_addressed
+from bot.library.normalise import is_blank
 from bot.scenes import cast
 from bot.scenes.owed_answers import give_up_answers
-from bot.scenes.player_lines import choose_answers, find_replied, parse_line
+from bot.scenes.player_lines import choose_answers, find_replied, read_beats, read_typed_text
 from bot.scenes.posts import PostPurpose
 from bot.scenes.scene import Mode, SceneState
 from bot.scenes.silences import current_silences
@@ -112,8 +113,8 @@ class LineChanges:
                 return
             current = await self._scene_of(turn) or scene
             speaker = cast.speaker_name(current, line.author_id, line.display_name)
-            beats = parse_line(line.text, speaker)
-            text = line.text if beats else ""
+            beats = read_beats(line, speaker)
+            text = line.raw if beats else ""
             await self._store.take_over_line(turn.id, line.message_id, speaker, text, beats)
             running = self._theatre.find_running(turn.scene_id)
             if not beats:
@@ -129,16 +130,18 @@ class LineChanges:
         self, turn: Turn, edited: IncomingLine, read_address: ReadAddress | None
     ) -> None:
         scene = await self._scene_of(turn)
-        had_words = turn.take is not None and bool(turn.take.beats)
+        had_words = bool(read_typed_text(turn.take))
         author_id = turn.author_id or edited.author_id
         heard = scene is not None and _is_heard(scene, author_id, had_words=had_words)
-        beats = parse_line(edited.text, turn.speaker) if heard else ()
-        text = edited.text if beats else ""
+        if not (heard or had_words or scene is None or author_id in scene.muted):
+            return
+        beats = read_beats(edited, turn.speaker) if heard else ()
+        text = edited.raw if beats else ""
         if turn.take is not None and turn.take.raw == text and turn.take.beats == beats:
             return
         await self._store.reword_line(turn.id, text, beats)
         running = self._theatre.find_running(turn.scene_id)
-        if not beats:
+        if not beats or (had_words and is_blank(edited.text)):
             await self._stop_answers(turn)
         elif running is not None and turn.state is TurnState.DONE:
             if read_address is not None:
@@ -163,7 +166,7 @@ class LineChanges:
             if answer.speaker not in names and _may_be_dropped(running, answer):
                 await self._drop_answer(answer, turn)
         await running.runner.drop_if_not_owed()
-        had_words = turn.take is not None and bool(turn.take.beats)
+        had_words = bool(read_typed_text(turn.take))
         known = {answer.speaker for answer in answers}
         latest = (await self._store.latest_turns(scene.id, 1))[-1]
         if had_words and turn.take is not None and latest.id != turn.id:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.errors import PostingError, Remedy
-from bot.her.beats import speech
+from bot.her.beats import BeatKind, action, speech
 from bot.her.player_text import is_out_of_character, parse_player_text
 from bot.library.normalise import is_blank
 from bot.library.scenario import NARRATOR
@@ -28,10 +28,18 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
     from bot.scenes.scene_store import SceneStore
     from bot.scenes.theatre import Theatre
-    from bot.scenes.turn import Turn
+    from bot.scenes.turn import Take, Turn
 
 _log = logging.getLogger(__name__)
 
+SHOWN_MARK: Final = "📎 "
+"""Begins each line of a stored text that tells what a message shows."""
+
+_NOT_SEEN = Notice(
+    "The characters can't see pictures, stickers or videos, and can't hear recordings. They learn"
+    " only their descriptions. Discord calls the description of a picture its alternative text. A"
+    " picture without one is described by the name of its file."
+)
 _PAUSED = Notice("The scene is paused, so the characters can't hear you.", Remedy.UNPAUSE_SCENE)
 
 
@@ -45,6 +53,12 @@ class IncomingLine:
     text: str
     missed_at: datetime | None = None  # when it was written, if it is heard later
     files: tuple[str, ...] = ()  # the names of its attachments
+    shown: tuple[str, ...] = ()  # actions such as `shows a picture: a cat`
+
+    @property
+    def raw(self) -> str:
+        """The text that is stored: the words, and a line for each thing that is shown."""
+        return "\n".join(filter(None, (self.text, *(f"{SHOWN_MARK}{one}" for one in self.shown))))
 
     def __repr__(self) -> str:
         return (
@@ -85,8 +99,8 @@ class PlayerLines:
             return False
         written = line, address
         speaker = cast.speaker_name(running.scene, line.author_id, line.display_name)
-        if not (beats := parse_line(line.text, speaker)):
-            line = replace(line, text="")
+        if not (beats := read_beats(line, speaker)):
+            line = replace(line, text="", shown=())
             address = Addressee()
         async with running.lock:
             self._remember(scene, *written)
@@ -101,6 +115,8 @@ class PlayerLines:
                 await self._store.mark_seen(scene.id, line.message_id)
         if beats:
             await self._explain(scene, line.author_id, silent)
+        if stored and is_blank(line.text) and line.shown:
+            await self._explain_shown(scene, line.author_id)
         return stored
 
     def _remember(self, scene: Scene, line: IncomingLine, address: Addressee) -> None:
@@ -159,7 +175,7 @@ class PlayerLines:
             incoming.author_id,
             speaker,
             incoming.message_id,
-            incoming.text,
+            incoming.raw,
             beats,
             heard_by=audience,
         )
@@ -194,6 +210,14 @@ class PlayerLines:
                         error,
                     )
 
+    async def _explain_shown(self, scene: Scene, user_id: int) -> None:
+        """Tell a user once, in private, that characters can't see pictures."""
+        if await self._store.note_explained(user_id):
+            try:
+                await self._theatre.tell(scene, user_id, _NOT_SEEN)
+            except PostingError as error:
+                _log.warning("Scene %d: a notice can't be sent: %s", scene.id, error)
+
 
 async def find_replied(store: SceneStore, scene: Scene, address: Addressee) -> Turn | None:
     """Return the turn of this scene that a line replies to, if it replies to one."""
@@ -210,6 +234,28 @@ async def choose_answers(
         names = [part.character for part in scene.parts]
         replies = await store.latest_replies(scene.id, names)
     return director.choose_speakers(scene, address, speaker, replied, replies)
+
+
+def read_beats(line: IncomingLine, speaker: str) -> tuple[PublicBeat, ...]:
+    """Return the beats of a line: its words, then an action for each thing that it shows.
+
+    What a line out of character shows is out of character too.
+    """
+    words = parse_line(line.text, speaker)
+    if not words and not is_blank(line.text):
+        return ()
+    return (*words, *map(action, line.shown))
+
+
+def read_typed_text(take: Take | None) -> str:
+    """Return the words of a stored line, without what it shows."""
+    if take is None:
+        return ""
+    lines = take.raw.split("\n")
+    for beat in reversed(take.beats):
+        if lines and beat.kind is BeatKind.ACTION and lines[-1] == f"{SHOWN_MARK}{beat.text}":
+            lines.pop()
+    return "\n".join(lines)
 
 
 def parse_line(text: str, speaker: str) -> tuple[PublicBeat, ...]:

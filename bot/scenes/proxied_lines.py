@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import AsideError
 from bot.scenes.notices import Notice
-from bot.scenes.player_lines import parse_line
+from bot.scenes.player_lines import read_beats, read_typed_text
 from bot.scenes.proxy_matching import WINDOW, Content, RecentLine, find_original
 from bot.scenes.scene import SceneState
 from bot.scenes.turn import TurnKind, TurnState
@@ -188,7 +188,7 @@ class ProxiedLines:
         """Announce that a post was not heard, once until another one is."""
         running = self._theatre.find_running(scene.id)
         playing = running is not None and running.scene.state is SceneState.PLAYING
-        if playing and scene.id not in self._reported and parse_line(post.text, ""):
+        if playing and scene.id not in self._reported and read_beats(post, ""):
             self._reported.add(scene.id)
             await self._theatre.announce(scene, _UNKNOWN_AUTHOR)
 
@@ -207,10 +207,8 @@ def _has_left_story(turn: Turn, line: RecentLine) -> bool:
 
 def _recall(turn: Turn) -> RecentLine:
     """Return a line as far as it is stored."""
-    text = turn.take.raw if turn.take else ""
-    return RecentLine(
-        turn.message_id or 0, turn.author_id or 0, Content(text, None), turn.created_at
-    )
+    content = Content(read_typed_text(turn.take), None)
+    return RecentLine(turn.message_id or 0, turn.author_id or 0, content, turn.created_at)
 
 
 async def _act_later(act: Callable[[], Awaitable[None]], delay: timedelta) -> None:

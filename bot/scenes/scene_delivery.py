@@ -57,3 +57,7 @@ class Delivery(Protocol):
     async def announce(self, scene: Scene, notice: Notice) -> None:
         """Show a notice in the channel, with its remedy in the interface's words."""
         ...
+
+    async def tell(self, scene: Scene, user_id: int, notice: Notice) -> None:
+        """Show a notice to one person, in private."""
+        ...

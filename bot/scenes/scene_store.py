@@ -100,3 +100,10 @@ class SceneStore(TurnRecords, TakeRecords, Protocol):
     async def remove_note(self, note_id: int) -> None:
         """Delete a note, if it still exists."""
         ...
+
+    async def note_explained(self, user_id: int) -> bool:
+        """Store that a person was told that characters can't see pictures.
+
+        Return False if they were told before.
+        """
+        ...

@@ -146,6 +146,10 @@ class Theatre(RunningScenes):
         """Show a notice in the scene's channel. Raises PostingError."""
         await self._delivery.announce(scene, notice)
 
+    async def tell(self, scene: Scene, user_id: int, notice: Notice) -> None:
+        """Show a notice to one person, in private. Raises PostingError."""
+        await self._delivery.tell(scene, user_id, notice)
+
     async def announce_quietly(self, scene: Scene, notice: Notice) -> None:
         """Show a notice in the scene's channel. If Discord refuses, log a warning."""
         try:

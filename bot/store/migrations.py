@@ -293,6 +293,11 @@ async def other_bots(transaction: Transaction) -> None:
         await transaction.execute(statement)
 
 
+async def explained_people(transaction: Transaction) -> None:
+    """10: the people who were told that characters can't see pictures."""
+    await transaction.execute(f"CREATE TABLE explained (user_id INTEGER PRIMARY KEY) {STRICT}")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
@@ -303,6 +308,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     windows_of_stories,
     own_characters,
     other_bots,
+    explained_people,
 )
 
 

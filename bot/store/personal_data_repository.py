@@ -77,7 +77,8 @@ class PersonalDataRepository(Repository):
             await transaction.execute(
                 "UPDATE turns SET listener_id = NULL WHERE listener_id = ?", user_id
             )
-            await transaction.execute("DELETE FROM unreachable WHERE user_id = ?", user_id)
+            for table in ("unreachable", "explained"):
+                await transaction.execute(f"DELETE FROM {table} WHERE user_id = ?", user_id)  # noqa: S608 - our own names
             await transaction.execute(
                 "UPDATE parts SET player_id = NULL WHERE player_id = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",

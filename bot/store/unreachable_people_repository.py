@@ -1,4 +1,4 @@
-"""The people whom direct messages don't reach."""
+"""The people whom direct messages don't reach, and those who know a notice."""
 
 from __future__ import annotations
 
@@ -30,3 +30,10 @@ class UnreachablePeopleRepository(Repository):
     async def forget_unreachable(self, user_id: int) -> None:
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM unreachable WHERE user_id = ?", user_id)
+
+    async def note_explained(self, user_id: int) -> bool:
+        async with self._database.transaction() as transaction:
+            new = await transaction.execute(
+                "INSERT OR IGNORE INTO explained (user_id) VALUES (?)", user_id
+            )
+            return bool(new)

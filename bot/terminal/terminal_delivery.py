@@ -88,6 +88,10 @@ class TerminalDelivery:
         self.notices += 1
         self._screen.line(describe_notice(notice), QUIET)
 
+    async def tell(self, scene: Scene, _user_id: int, notice: Notice) -> None:
+        """Show a notice. Only one person is at a terminal."""
+        await self.announce(scene, notice)
+
     def retell(self, turn: Turn) -> None:
         """Show a past turn again. Skip whispers, which stay private."""
         if turn.take is not None and turn.public:

@@ -14,10 +14,12 @@ from .rules.message_rules import MESSAGE as LONGEST
 from .world import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from .entities import Channel, Guild, Json, Member, User
     from .server import LoopbackDiscord
+
+DAY = 24 * 60 * 60
 
 
 class WritingAccount:
@@ -53,12 +55,17 @@ class WritingAccount:
         *,
         reply_to: DiscordMessage | None = None,
         files: Mapping[str, bytes] | None = None,
+        alt: str = "",
+        voice: bool = False,
+        poll: Mapping[str, Sequence[str]] | None = None,
         sticker: str = "",
         forward: DiscordMessage | None = None,
     ) -> DiscordMessage:
         """Write into a channel.
 
-        With `reply_to`, reply to a message, which pings its author by default.
+        With `reply_to`, reply to a message, which pings its author by default. `alt` is the
+        alternative text of all files. With `voice`, they are voice messages. `poll` has a question
+        with its answers.
         """
         self._must("send_messages", channel)
         if channel.thread and channel.thread.locked:
@@ -70,16 +77,25 @@ class WritingAccount:
         extra = (self._sticker(sticker) if sticker else {}) | (
             _snapshot_of(forward) if forward else {}
         )
+        extra |= _poll(poll, self._world.clock.now() + DAY) if poll else {}
         draft = speech.Draft(
-            text, attachments=self._attach(channel, files or {}), reply_to=reply_to, extra=extra
+            text,
+            attachments=self._attach(channel, files or {}, alt, voice),
+            reply_to=reply_to,
+            extra=extra,
         )
         name = channel.guild.members[self.id].shown_name if channel.guild else self.name
         return speech.post(self._world, channel, speech.Sender(self.user, name), draft)
 
-    def _attach(self, channel: Channel, files: Mapping[str, bytes]) -> tuple[Json, ...]:
+    def _attach(
+        self, channel: Channel, files: Mapping[str, bytes], alt: str, voice: bool
+    ) -> tuple[Json, ...]:
         new_id, kept = self._world.clock.snowflake, self._world.files
+        more: Json = {"description": alt} if alt else {}
+        more |= {"duration_secs": 2.5, "waveform": "AAAA"} if voice else {}
         return tuple(
-            attachment(new_id(), channel, name, content, kept) for name, content in files.items()
+            attachment(new_id(), channel, name, content, kept) | more
+            for name, content in files.items()
         )
 
     def _sticker(self, name: str) -> Json:
@@ -148,6 +164,23 @@ class WritingAccount:
     def _must(self, permission: str, channel: Channel) -> None:
         if not self._world.may(self.user, permission, channel):
             raise NotOffered(f"{self.name} can't {permission.replace('_', ' ')} in {channel.name}")
+
+
+def _poll(questions: Mapping[str, Sequence[str]], expiry: float) -> Json:
+    ((question, answers),) = questions.items()
+    listed = [
+        {"answer_id": number, "poll_media": {"text": answer}}
+        for number, answer in enumerate(answers, start=1)
+    ]
+    return {
+        "poll": {
+            "question": {"text": question},
+            "answers": listed,
+            "expiry": iso(expiry),
+            "allow_multiselect": False,
+            "layout_type": 1,
+        }
+    }
 
 
 def _snapshot_of(message: DiscordMessage) -> Json:

@@ -78,6 +78,7 @@ class RecordingDelivery:
     faults: list[str] = field(default_factory=list)
     thoughts: list[tuple[PrivateBeat, ...]] = field(default_factory=list)  # of failed replies
     notices: list[Notice] = field(default_factory=list)
+    told: list[tuple[int, Notice]] = field(default_factory=list)  # by user
     withdrawn: list[int] = field(default_factory=list)  # ids of turns
     covered: list[int] = field(default_factory=list)  # ids of turns
     removed: list[int] = field(default_factory=list)  # ids of turns
@@ -114,6 +115,9 @@ class RecordingDelivery:
         self, _scene: Scene, _turn: Turn, beats: tuple[PrivateBeat, ...]
     ) -> None:
         self.thoughts.append(beats)
+
+    async def tell(self, _scene: Scene, user_id: int, notice: Notice) -> None:
+        self.told.append((user_id, notice))
 
     async def announce(self, _scene: Scene, notice: Notice) -> None:
         self.notices.append(notice)

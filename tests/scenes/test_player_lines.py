@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from bot.scenes.gm_actions import GmActions
+from bot.scenes.player_lines import IncomingLine, read_beats, read_typed_text
+from bot.scenes.turn import Take
 from tests.scenes.scene_harness import ALICE, BOB, GM, open_harness, reply
 from tests.wait_until import until
 
@@ -159,3 +164,16 @@ async def test_a_line_that_is_edited_before_its_answer_shows_is_answered_as_edit
         assert harness.engine.cancelled == [first]
         assert "MARMALADE" not in second.prompt.text
         assert harness.delivery.shown == [("Mr Bennet", "smiles You refuse him, then?")]
+
+
+@given(
+    text=st.text(max_size=60),
+    shown=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1)),
+)
+def test_the_words_of_a_stored_line_are_told_apart_from_what_it_shows(
+    text: str, shown: list[str]
+) -> None:
+    line = IncomingLine(ALICE, "Alice", 1, text, shown=tuple(shown))
+    beats = read_beats(line, "Alice")
+    if beats:
+        assert read_typed_text(Take(1, 1, beats, line.raw)) == text

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from bot.scenes.posts import Obstacle, UnreachablePerson
 from bot.store.store import Store
-from tests.store.conftest import GM, begin
+from tests.store.conftest import ELIZA, GM, begin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,3 +40,12 @@ async def test_forgetting_a_server_forgets_its_game_masters(store: Store) -> Non
     assert await store.unreachable_people() == [CLOSED]
     await store.forget_server(2)
     assert await store.unreachable_people() == []
+
+
+async def test_a_person_is_told_about_pictures_once_until_their_data_is_deleted(
+    store: Store,
+) -> None:
+    assert await store.note_explained(ELIZA)
+    assert not await store.note_explained(ELIZA)
+    await store.forget_person(ELIZA)
+    assert await store.note_explained(ELIZA)
