@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from bot.engine.sampling_fields import ServerProgram
 from bot.errors import EngineBusy, EngineDied, EngineError, PromptTooLong
 
 if TYPE_CHECKING:
@@ -25,12 +26,14 @@ _Response = TypeVar("_Response", bound=BaseModel)
 _TOO_LONG_MARKERS = (
     "exceed_context_size",
     "context size",
-    "maximum context length",
+    "context length",
+    "maximum input length",
     "max_model_len",
     "context_length_exceeded",
 )
 _CHAT_ONLY_MARKERS = ("chat model", "chat/completions", "chat completions")
 _BUSY_STATUSES = (429, 503)
+_LOADING_MARKERS = ("loading model",)
 _TIMEOUT_STATUSES = (408, 425)
 _NO_SUCH_ADDRESS = (404, 405, 501)
 _MAX_EVENT = 2**20  # bytes of one event of a stream
@@ -117,6 +120,7 @@ class _Completion(_ServerMessage):
 
 class _ModelEntry(_ServerMessage):
     id: str
+    owned_by: str | None = None
     max_model_len: int | None = Field(
         default=None,
         validation_alias=AliasChoices(
@@ -157,6 +161,8 @@ class CompletionsClient:
     def __init__(self, session: aiohttp.ClientSession, base_url: str) -> None:
         self._session = session
         self._open: set[aiohttp.ClientResponse] = set()
+        self.program = ServerProgram.OTHER
+        """The server's program, as far as its list of models tells."""
         self._root = base_url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
 
     def __str__(self) -> str:
@@ -170,6 +176,7 @@ class CompletionsClient:
     async def list_models(self) -> tuple[ServedModel, ...]:
         """Return the models of the server. Raises ServerError."""
         listed = await self._get("/v1/models", _ModelList)
+        self.program = ServerProgram((listed.data[0].owned_by if listed.data else None) or "")
         return tuple(ServedModel(entry.id, entry.max_model_len) for entry in listed.data)
 
     async def fetch_context(self) -> int | None:
@@ -325,6 +332,11 @@ class CompletionsClient:
                 f"The prompt is too long for the model on {self}.",
                 "The prompt is too long for the model.",
                 PromptTooLong,
+            )
+        if status == 503 and any(marker in error_text for marker in _LOADING_MARKERS):
+            return TransientError(
+                f"The completions server {self} is still loading its model. Try again later.",
+                "The model's server is still loading its model. Try again later.",
             )
         if status in _BUSY_STATUSES:
             return TransientError(

@@ -19,10 +19,11 @@ from bot.engine.completions_client import (
     ServerError,
     TransientError,
 )
-from bot.engine.grammar_support import GrammarField, find_grammar_field
+from bot.engine.grammar_support import find_grammar_field
 from bot.engine.idle_gate import IdleGate
 from bot.engine.protocol import Chunk, Dialect, EngineInfo, Sampling
 from bot.engine.remote_generation import RemoteGeneration, estimate_tokens
+from bot.engine.sampling_fields import list_sampling_fields
 from bot.engine.server_pool import ServerPool
 from bot.errors import EngineDied, EngineError, EngineStartError, PromptTooLong
 from bot.her.prompt import Control
@@ -177,7 +178,8 @@ class RemoteEngine:
         """Send one request. Retry it, on another server if possible, until text has arrived."""
         servers = self._require_servers()
         context_left = self.info.context - prompt_tokens - estimate_tokens(reply.text)
-        body = self._build_body(
+        sampling = request.sampling or self._options.sampling
+        fields = self._build_body(
             request,
             prompt + escape_control_tokens(reply.text),
             min(reply.tokens_left, max(1, context_left)),
@@ -189,6 +191,7 @@ class RemoteEngine:
             grammar = None
         for attempt in range(_MAX_ATTEMPTS):
             server = servers.pick(request.mind)
+            body = fields | list_sampling_fields(sampling, server.client.program)
             has_text = False
             try:
                 if grammar is not None:
@@ -215,8 +218,6 @@ class RemoteEngine:
         If the server no longer obeys any, give up grammars and raise EngineDied, so that the
         caller tries again and knows that the reply may be malformed. Raises TransientError.
         """
-        for name in GrammarField:  # an earlier attempt may have asked another server
-            body.pop(name, None)
         await self._probe_grammar(server)
         if server.grammar_field is None:
             warning = _describe_missing_grammar([server])
@@ -232,29 +233,15 @@ class RemoteEngine:
             server.grammar_probed = True
 
     def _build_body(self, request: Request, prompt: str, max_tokens: int) -> Body:
-        sampling = request.sampling or self._options.sampling
-        body: Body = {
+        return {
             "model": self.info.model,
             "prompt": prompt,
             "stream": True,
             "stream_options": {"include_usage": True},
             "max_tokens": max_tokens,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
             "seed": request.seed,
             "stop": list(request.stop),
         }
-        # These are not part of OpenAI's API, so they are sent only if they are not at their
-        # defaults. Servers use both spellings of the repetition penalty.
-        if sampling.top_k:
-            body["top_k"] = sampling.top_k
-        if sampling.min_p:
-            body["min_p"] = sampling.min_p
-        if sampling.repeat_penalty != 1.0:
-            body["repeat_penalty"] = body["repetition_penalty"] = sampling.repeat_penalty
-        if sampling.dry:
-            body["dry_multiplier"] = sampling.dry
-        return body
 
     async def _count_tokens(self, text: str, mind: str) -> int:
         client = self._require_servers().pick(mind).client

@@ -35,6 +35,7 @@ class RemoteGeneration:
             request.prompt.prefill, request.planning_closer, request.planning_tokens
         )
         self._tokens = 0
+        self._tokens_before = 0  # of those, the tokens before the second request
         self._force_closed = False
         self._usage: Usage | None = None
 
@@ -71,8 +72,11 @@ class RemoteGeneration:
         The rest of the reply needs another request.
         """
         self._force_closed = True
+        self._usage = None
         self.ended = self._tokens >= self._request.max_tokens
-        return self._write(self._request.planning_closer, 1)
+        visible = self._write(self._request.planning_closer, 1)
+        self._tokens_before = self._tokens
+        return visible
 
     def flush(self) -> str:
         """Return the text that was held back because it could have become a stop string."""
@@ -80,11 +84,17 @@ class RemoteGeneration:
 
     def finish(self, prompt_tokens: int) -> Finish:
         """Return the token counts: the server's, or `prompt_tokens` and the counted chunks."""
-        usage = None if self._force_closed else self._usage
-        prompt = usage.prompt_tokens if usage else prompt_tokens
-        details = usage.prompt_tokens_details if usage else None
+        usage = self._usage
+        if usage is None:
+            return Finish(
+                self._reason, prompt_tokens, prompt_tokens, self._tokens, self._force_closed
+            )
+        # The second request's prompt contains the planning, which the first one wrote. It says
+        # nothing about the tokens that the first one read.
+        prompt = max(0, usage.prompt_tokens - self._tokens_before)
+        details = None if self._force_closed else usage.prompt_tokens_details
         cached = (details.cached_tokens or 0) if details else 0
-        tokens = usage.completion_tokens if usage else self._tokens
+        tokens = self._tokens_before + usage.completion_tokens
         return Finish(self._reason, prompt, prompt - cached, tokens, self._force_closed)
 
     def _write(self, text: str, tokens: int) -> str:

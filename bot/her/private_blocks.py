@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bot.her.speaker_names import Speakers
 
 _LONGEST_PREAMBLE = 200
+_BARRED = ("<|", "<｜")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,9 @@ class PlanningReader:
     The planning is open from the start, or `assumed` to have lost its opener.
     """
 
-    def __init__(self, speakers: Speakers, *, assumed: bool) -> None:
+    def __init__(self, speakers: Speakers, opener: Tag | None = None, *, assumed: bool) -> None:
         self._speakers = speakers
+        self._opener = opener
         self._assumed = assumed
         self._tokens: list[Token] = []
         self._length = 0
@@ -54,6 +56,8 @@ class PlanningReader:
         """Take a token and return the planning once its end is certain."""
         if self._quote is not None:
             return self._after_quote(self._quote, token)
+        if self._doubted is None and _ends_message(self._opener, token):
+            return self._make_planning(self._tokens)
         if isinstance(token, TurnEnd):
             return None if token.is_header and self._is_blank() else self._end(token)
         if isinstance(token, Tag) and token.is_channel:
@@ -101,6 +105,7 @@ class PlanningReader:
         if self._is_empty():
             self._tokens.clear()
             self._assumed = False
+            self._opener = self._opener or tag
         elif self._assumed:
             return self._open_late(tag)
         else:
@@ -201,6 +206,8 @@ class ThoughtReader:
 
     def feed(self, token: Token) -> PrivateBlock | None:
         """Take a token and return the thought once its end is certain."""
+        if _ends_message(self._opener, token):
+            return PrivateBlock(BeatKind.THOUGHT, _words([*self._tokens, *self._doubted]))
         if isinstance(token, Noise):
             return None
         if isinstance(token, Tag) and token.may_be(Family.HIDDEN):
@@ -272,6 +279,18 @@ class HiddenReader:
 
     def _make_block(self, *remaining: Token, closed: bool = True) -> PrivateBlock:
         return PrivateBlock(BeatKind.PLANNING, _text(self._tokens), remaining, closed)
+
+
+def _ends_message(opener: Tag | None, token: Token) -> bool:
+    """Whether a control token ends the block that another control token opened.
+
+    The answer begins, or the message ends.
+    """
+    if opener is None or not opener.raw.startswith(_BARRED):
+        return False
+    if isinstance(token, Noise):
+        return token.begins_answer or token.is_channel
+    return isinstance(token, TurnEnd) and token.closes_channel
 
 
 def _is_label(speakers: Speakers, text: str) -> bool:

@@ -16,12 +16,16 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from bot.her.announcements import may_become_announcement, read_announcement
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CHAT_ROLES = ("user", "assistant", "system", "human", "用户", "助手")
 _PRIVATE_LABELS = (
     *("thinking", "thought", "thoughts", "thinking process", "thought process", "monologue"),
+    *("here is my thought process", "here's my thought process", "my thought process"),
+    *("here are my reasoning steps", "my reasoning", "reasoning steps"),
     *("chain of thought", "inner monologue", "internal monologue", "inner voice"),
     *(
         f"{owner} {noun}"
@@ -39,6 +43,7 @@ _MARKED_PRIVATE_LABELS = (
 _ANSWER_LABELS = (
     *("response", "answer", "final answer", "final response", "reply", "output", "speech"),
     *("dialogue", "role-play response", "roleplay response", "回答", "回复"),
+    *("here is my response", "here's my response", "here is the response", "here is my reply"),
 )
 _PRIVATE_SUFFIXES = ("thinks", "thinking", "thought", "thoughts", "sthoughts", "innerthoughts")
 NARRATORS = ("Environment", "Narrator", "环境", "旁白")
@@ -109,6 +114,7 @@ def normalise_name(name: str) -> str:
 
 
 _PRIVATE_KEYS = frozenset(map(normalise_name, _PRIVATE_LABELS))
+_ANNOUNCED = (LabelOwner.THINKING, LabelOwner.ANSWER)
 _HEADED = (LabelOwner.OWN, LabelOwner.OTHER, LabelOwner.THINKING, LabelOwner.ANSWER)
 
 
@@ -120,6 +126,8 @@ class Speakers:
     ) -> None:
         self._owners, self._marked = _name_tables(character, others, aliases)
         self._sorted = _sort_names(character, others, aliases)
+        self.own_names = _list_words(character)
+        """The character's name, and its first and last words without titles."""
 
     def find_owner(self, name: str) -> LabelOwner:
         """Return the owner of `name`, or UNLABELLED if it is unknown."""
@@ -136,6 +144,10 @@ class Speakers:
         ended = final or indent + len(line) < len(text) or len(line) >= _LONGEST_LABEL
         if not line:
             return _PLAIN if final else _UNDECIDED
+        if not ended and may_become_announcement(line):
+            return _UNDECIDED
+        if ended and (owner := self._find_marked_owner(read_announcement(line))) in _ANNOUNCED:
+            return Label(owner, indent + len(line), is_marked=True)
         if _HEADING.match(line):
             return Label(LabelOwner.OTHER)
         if line[0] in _QUOTES or _ORNAMENT.match(line):
@@ -257,6 +269,12 @@ def _first_line(text: str) -> str:
 
 def _first_words(name: str) -> list[str]:
     return [word for word in name.split() if normalise_name(word) not in _TITLES][:1]
+
+
+def _list_words(name: str) -> tuple[str, ...]:
+    core = [word for word in re.split(r"[\s·・]+", name) if normalise_name(word) not in _TITLES]
+    ends = (core[0], core[-1]) if core else ()
+    return tuple(dict.fromkeys(word for word in (name.strip(), *ends) if len(word) > 1))
 
 
 def _parts(names: tuple[str, ...]) -> list[str]:

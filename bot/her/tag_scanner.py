@@ -16,15 +16,23 @@ The rules for tags, which hold for any chunks of the stream:
   behind the name, or an attribute.
 - At the end of the output, a truncated tag (`</role_thin`) counts as that tag. If it could become
   several tags (`</`, `</role_`), it has all their families. A single `<` at the end is dropped.
-- A namespace may precede the name: `<seed:think>`.
+- A namespace may precede the name: `<seed:think>`, `<｜DSML｜invoke>`. A sign may stand before the
+  name or the closing bracket: `<?think … ?>`, `{% think %}`. Names may say that they open or close:
+  `<think_start>`, `{endthink}`.
 - `<answer>` and other wrappers are left out. Control tokens are read by `control_tokens`.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from bot.her.control_tokens import NEEDS_MORE, read_control_token
+from bot.her.control_tokens import (
+    BARE_CHANNEL,
+    NEEDS_MORE,
+    read_bare_channel,
+    read_control_token,
+)
 from bot.her.tags import (
     PRIVATE,
     Family,
@@ -53,6 +61,7 @@ _ROUND_CLOSE = ")}）｝»"
 _LT = r"(?:&(?:amp;){0,2}(?:lt|\#60|\#x3c);|\\u003c|\\x3c)"
 _GT = r"(?:&(?:amp;){0,2}(?:gt|\#62|\#x3e);|\\u003e|\\x3e)"
 _ESCAPE = r"\\{0,2}"
+_SIGIL = "[?!#@%$+~^]"
 _ANY_OPEN = rf"{_ESCAPE}(?:[{_OPEN}{re.escape(_SQUARE_OPEN)}]|{_LT})"
 _HEAD_OPEN = rf"{_ESCAPE}(?:[{_OPEN}{re.escape(_SQUARE_OPEN + _ROUND_OPEN)}]|{_LT})"
 _ANY_CLOSE = rf"{_ESCAPE}(?:[{_CLOSE}{re.escape(_SQUARE_CLOSE)}]|{_GT})"
@@ -66,25 +75,39 @@ _LONGEST_TAG = 96
 
 _BARE = r"(?:role|system)_(?:think|thought|action|speech)\w{0,16}"
 _START = re.compile(
-    rf"{_HEAD_OPEN}|(?:(/)|(?<!\w))({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|{_GT})", re.IGNORECASE
+    rf"{_HEAD_OPEN}|(?:(/)|(?<!\w))({_BARE})\s{{0,4}}(?:[{_CLOSE}:：]|{_GT})"
+    rf"|(?-i:{BARE_CHANNEL.pattern})",
+    re.IGNORECASE,
+)
+_CHANNEL_BEGUN = "|".join(
+    name[:length]
+    for name in ("assistantfinal", "assistantanalysis", "assistantcommentary")
+    for length in range(1, len(name))
 )
 _BARE_BEGUN = "|".join(
     name[:length] for name in ("role", "system") for length in range(1, len(name) + 1)
 )
+_LONE_CHANNEL_BEGUN = "|".join(
+    name[:length] for name in ("analysis", "commentary") for length in range(1, len(name) + 1)
+)
 _BEGUN = re.compile(
     rf"(?:{_ENTITY_BEGUN}|/|\\{{1,2}}(?:{_ENTITY_BEGUN})?"
-    rf"|(?:/|(?<!\w))(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:{_ENTITY_BEGUN})?))\Z",
+    rf"|(?:/|(?<!\w))(?:{_BARE_BEGUN}|(?:role|system)_\w{{0,24}}\s{{0,4}}(?:{_ENTITY_BEGUN})?)"
+    rf"|(?:{_CHANNEL_BEGUN})|(?<!\w)(?:{_LONE_CHANNEL_BEGUN}))\Z",
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    rf"({_HEAD_OPEN})([\s{_INVISIBLE}]{{0,8}})([/／\\]?)[\s{_INVISIBLE}]{{0,8}}", re.IGNORECASE
+    rf"({_HEAD_OPEN})([\s{_INVISIBLE}]{{0,8}})(?:{_SIGIL}\s?)?([/／\\]?){_SIGIL}?[\s{_INVISIBLE}]{{0,8}}",
+    re.IGNORECASE,
 )
 _STOPPER = re.compile(rf"({_ANY_CLOSE})|{_ANY_OPEN}|[\r\n]", re.IGNORECASE)
 _STRICT_STOPPER = re.compile(rf"{_HEAD_CLOSE}|{_HEAD_OPEN}|[\r\n]", re.IGNORECASE)
-_CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}{_HEAD_CLOSE}", re.IGNORECASE)
+_CLOSER = re.compile(rf"\s{{0,8}}[/／]?\s{{0,8}}(?:{_SIGIL}|([|｜]))?{_HEAD_CLOSE}", re.IGNORECASE)
 _CLOSER_BEGUN = re.compile(
-    rf"\s{{0,8}}[/／]?\s{{0,8}}\\{{0,2}}(?:{_ENTITY_BEGUN})?\Z", re.IGNORECASE
+    rf"\s{{0,8}}[/／]?\s{{0,8}}(?:{_SIGIL}|[|｜])?\\{{0,2}}(?:{_ENTITY_BEGUN})?\Z", re.IGNORECASE
 )
+_INSTRUCTION = re.compile(rf"(?:[{_OPEN}]|{_LT})\?", re.IGNORECASE)
+_INSTRUCTION_END = re.compile(rf"\?(?:[{_CLOSE}]|{_GT})", re.IGNORECASE)
 
 
 class TagScanner:
@@ -132,14 +155,34 @@ def find_tags(text: str, start: int = 0, *, final: bool = True) -> tuple[list[Sp
     """
     spans: list[Span] = []
     while candidate := _START.search(text, start):
-        read = _read_bare_tag(candidate) or _read_tag(text, candidate.start(), final=final)
+        read: Span | NeedsMore | None
+        if candidate.group(2):
+            read = _read_bare_tag(candidate)
+        elif (read := read_bare_channel(text, candidate.start())) is None:
+            read = _read_tag(text, candidate.start(), final=final)
         if isinstance(read, NeedsMore):
             return spans, candidate.start()
         if isinstance(read, Span):
             spans.append(read)
+        if isinstance(read, Span) and _is_open_instruction(text, read):
+            end = _INSTRUCTION_END.search(text, read.end)
+            if end is None and not final:
+                return spans[:-1], candidate.start()
+            if end is not None and isinstance(read.token, Tag):
+                read = Span(replace(read.token, closing=True, raw=end.group()), *end.span())
+                spans.append(read)
         start = read.end if isinstance(read, Span) else _skip_escape(text, candidate.start()) + 1
     begun = None if final else _BEGUN.search(text, max(start, len(text) - 48))
     return spans, begun.start() if begun else len(text)
+
+
+def _is_open_instruction(text: str, span: Span) -> bool:
+    """Whether the span is `<?think` with its text before the next `?>`."""
+    return (
+        isinstance(span.token, Tag)
+        and bool(_INSTRUCTION.match(text, span.start))
+        and not _INSTRUCTION_END.search(text, span.start, span.end)
+    )
 
 
 def _skip_escape(text: str, start: int) -> int:
@@ -218,22 +261,26 @@ def _finish_tag(
     text = head.string
     end = head.end() + name.end
     if closer := _CLOSER.match(text, end):
-        return _make_span(head, name, closer.end())
+        return _make_span(head, name, closer.end(), barred=bool(closer.group(1)))
     if not final and _CLOSER_BEGUN.match(text, end):
         return NEEDS_MORE
     bracketed = stopper is not None and stopper.group(1) is not None
     rest = text[end : stopper.start()] if stopper else ""
+    if _INSTRUCTION.match(text, head.start()) and "=" not in rest:
+        bracketed = False
     everyday = name.everyday and not is_unambiguous(text[head.end() : end])
     if everyday and not (bracketed and "=" in rest):
         return None
     return _make_span(head, name, stopper.end() if stopper and bracketed else end)
 
 
-def _make_span(head: re.Match[str], name: TagName, end: int) -> Span:
+def _make_span(head: re.Match[str], name: TagName, end: int, *, barred: bool = False) -> Span:
+    """Return the span of a tag. If it is `barred`, such as Gemma's `<tool_call|>`, it closes."""
     raw = head.string[head.start() : end]
     if name.family is Family.WRAPPER:
         return Span(Noise(raw), head.start(), end)
-    tag = Tag(frozenset({name.family}), bool(head.group(3)), raw, name.system)
+    closing = bool(head.group(3)) or name.ends or barred
+    tag = Tag(frozenset({name.family}), closing, raw, name.system)
     return Span(tag, head.start(), end)
 
 

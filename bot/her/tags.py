@@ -89,6 +89,8 @@ class Noise:
     raw: str
     is_channel: bool = False
     """True if it opens the channel for the final answer, which ends any other channel."""
+    begins_answer: bool = False
+    """True if it is the control token before an answer, which ends any thinking."""
 
 
 Token: TypeAlias = Tag | Words | TurnEnd | Noise
@@ -132,20 +134,28 @@ _SPEECH = re.compile(
 )
 _HIDDEN = re.compile(
     "(?:tool|function)s?(?:calls?|responses?|results?|outputs?)?(?:section)?|invoke|parameters?"
-    "|pythontag|systemreminder|executablecode|codeinterpreter|observation|details|meta"
+    "|pythontag|systemreminder|executablecode|codeinterpreter|observation|details|meta|invokes"
 )
 _WRAPPER = re.compile(
-    "(?:final)?(?:answer|response|output|reply|solution|result)|final|assistant|message"
+    "(?:final)?(?:answer|response|output|reply|solution|result|conclusion)|final|assistant|message"
 )
-_EVERYDAY_PRIVATE = re.compile("inner|internal|hidden|private|secret|reasons?")
+_EVERYDAY_PRIVATE = re.compile(
+    "inner|internal|hidden|private|secret|reasons?|summary|caption|judge|critique|draft|outline"
+)
 """Private names that are also everyday words. They count only if the bracket follows directly."""
 _SAYS_THINKING = re.compile(f"(?:{_OWNER}|sys|system)*{_THINKING}")
 _SAYS_THINKING_IN_CHINESE = re.compile(
     "(?:角色)?(?:思考|思维|想法|心理|心声|内心)(?:活动|独白|想法|描写|过程)?|心想"
 )
 _THINKING_WORD = re.compile(f"{_THINKING}|thinking[a-z]*|cot|reasoning|monologue")
-_NAMESPACE = re.compile(r"[\w-]{1,24}[:：.](?=\w)")
-_NAMESPACE_BEGUN = re.compile(r"[\w-]{1,24}[:：.]?\Z")
+_NAMESPACE = re.compile(r"(?:[\w-]{1,24}[:：.]|[|｜][\w-]{1,24}[|｜])(?=\w)")
+_NAMESPACE_BEGUN = re.compile(r"(?:[\w-]{1,24}[:：.]?|[|｜][\w-]{0,24}[|｜]?)\Z")
+_EDGE = re.compile(
+    r"(?:(begin|start|open)|end|close|stop)(?:[\s_-]+(?:of[\s_-]+)?|(?=think|thought|reasoning))",
+    re.IGNORECASE,
+)
+_EDGE_BEHIND = re.compile(r"[\s_-](?:(begin|start|open)|end|close|stop)\Z", re.IGNORECASE)
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNLISTED = re.compile(r"(role|system)_+[a-z]")
 _SEPARATORS = re.compile(r"[\s_\-\u2010-\u2015]+")
 _INVISIBLE = "\u200b-\u200f\u2060\ufeff"
@@ -182,6 +192,7 @@ class TagName:
     end: int
     system: bool  # True for system thinking, named in full
     everyday: bool = False  # True if the name is also an everyday word
+    ends: bool = False  # True for a name such as `end_of_thought`, which closes without a slash
 
 
 def read_name(inside: str) -> TagName | None:
@@ -190,11 +201,17 @@ def read_name(inside: str) -> TagName | None:
     `inside` is the text between a tag's brackets, without the slash. Attributes may follow the
     name, and the name may consist of several words.
     """
-    found = _read_plain_name(inside)
-    if found is None and (namespace := _NAMESPACE.match(inside)):
+    if edge := _EDGE.match(inside):
+        found = _read_plain_name(inside[edge.end() :])
+        if found is not None and not found.everyday:
+            return replace(found, end=edge.end() + found.end, ends=not edge.group(1))
+    if found := _read_plain_name(inside):
+        behind = _EDGE_BEHIND.search(inside[: found.end])
+        return replace(found, ends=behind is not None and not behind.group(1))
+    if namespace := _NAMESPACE.match(inside):
         found = _read_plain_name(inside[namespace.end() :])
         return replace(found, end=namespace.end() + found.end) if found else None
-    return found
+    return None
 
 
 def _read_plain_name(inside: str) -> TagName | None:
@@ -217,9 +234,9 @@ def may_become_name(inside: str) -> bool:
     """Return True if `inside` begins with a name of HER's, or may do so once it continues."""
     if _NAMESPACE_BEGUN.match(inside):
         return True
-    namespace = _NAMESPACE.match(inside)
-    return _may_become_plain_name(inside) or (
-        namespace is not None and _may_become_plain_name(inside[namespace.end() :])
+    before = (_NAMESPACE.match(inside), _EDGE.match(inside))
+    return _may_become_plain_name(inside) or any(
+        _may_become_plain_name(inside[match.end() :]) for match in before if match
     )
 
 
@@ -259,6 +276,8 @@ def is_unambiguous(inside: str) -> bool:
 
 def says_thinking(name: str) -> bool:
     """Return True if the name says that it is thinking, such as `think` or `inner thoughts`."""
+    edge = _EDGE.match(name)
+    name = name[edge.end() :] if edge else name
     chinese = _SAYS_THINKING_IN_CHINESE.fullmatch(name.strip())
     return chinese is not None or bool(_SAYS_THINKING.fullmatch(_letters(name)))
 
@@ -274,7 +293,8 @@ def _find_family(name: str, *, first: bool) -> Family | None:
     letters = _letters(name)
     if _PLANNING.fullmatch(letters):
         return Family.PLANNING
-    thinks = any(_THINKING_WORD.fullmatch(word) for word in _SEPARATORS.split(_fold(name)))
+    words = _SEPARATORS.split(_fold(_HUMP.sub("_", name)))
+    thinks = any(map(_THINKING_WORD.fullmatch, words))
     if thinks or _THOUGHT.fullmatch(letters):
         return Family.PLANNING if letters.startswith("sys") else Family.THOUGHT
     if _ACTION.fullmatch(letters):

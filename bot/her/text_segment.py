@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.her.beats import BeatKind
 from bot.her.inline_actions import Brackets, InlineActionParser
 from bot.her.label_filter import LabelFilter
+from bot.her.preamble import PreambleFilter
 from bot.her.repetition import collapse_repetition
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class TextSegment:
         self._kind = kind
         self._builder = builder
         self._streaming = streaming
+        self._preamble = PreambleFilter(
+            speakers, streaming=streaming, active=not builder.has_public
+        )
         self._labels = LabelFilter(speakers)
         self._guard = _SpeltOutGuard()
         self._inline = InlineActionParser(brackets=Brackets.MODEL)
@@ -70,12 +74,12 @@ class TextSegment:
     @property
     def text(self) -> str:
         """The segment's text without the character's own name. Read it at the end only."""
-        self._passed += self._labels.close()
+        self._passed += self._close_filters()
         return "".join(text for text, _ in self._passed)
 
     def feed(self, text: str) -> None:
         """Take a piece of the segment's text."""
-        passed = self._labels.feed(text)
+        passed = self._filter(*self._preamble.feed(text))
         self._passed += passed
         if self._streaming:
             self._stream(passed)
@@ -90,7 +94,7 @@ class TextSegment:
         stays private.
         """
         if self._streaming:
-            rest = self._labels.close()
+            rest = self._close_filters()
             self._passed += rest
             self._stream(rest)
             self._emit(self._kind, self._guard.close())
@@ -106,7 +110,15 @@ class TextSegment:
             self._builder.add(kind, self.text)
             return
         inline = self._inline.pending + self._inline_in_action.pending
-        self._builder.add(kind, inline + self._guard.close() + self._labels.pending)
+        held = self._labels.pending + self._preamble.pending
+        self._builder.add(kind, inline + self._guard.close() + held)
+
+    def _filter(self, preamble: str, text: str) -> list[FilteredText]:
+        passed: list[FilteredText] = [(preamble, True)] if preamble else []
+        return [*passed, *self._labels.feed(text)]
+
+    def _close_filters(self) -> list[FilteredText]:
+        return [*self._filter(*self._preamble.close()), *self._labels.close()]
 
     def _stream(self, passed: list[FilteredText]) -> None:
         for text, is_private in passed:

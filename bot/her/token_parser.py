@@ -56,7 +56,9 @@ Other formats
     `control_tokens`). Wrappers (`<answer>`) and comments are left out.
 15. Text that says it is thinking is private: a line `Thought: …` or `### Thinking` (see
     `label_filter`), and a passage `[…]` or `(Thinking: …)` (see `inline_actions`). This also holds
-    for text that is streamed because a grammar guarantees the structure.
+    for text that is streamed because a grammar guarantees the structure. A reply that begins by
+    talking about its task (“Okay, the user wants me to …”) is private up to its answer (see
+    `preamble`).
 
 A closer truncated at the end of the output (`</role_thin`) counts as that closer. If it could have
 become several (`</`, `</role_`), it closes an open block. If no block is open, it is left out.
@@ -201,7 +203,7 @@ class TokenParser:
         if tag.system and self.builder.has_public:
             self.finished = self.stopped = True
         elif tag.system or (tag.may_be(Family.PLANNING) and planning_is_due):
-            self._private_reader = PlanningReader(self._speakers, assumed=False)
+            self._private_reader = PlanningReader(self._speakers, tag, assumed=False)
         elif tag.may_be(Family.HIDDEN):
             self._private_reader = HiddenReader(tag)
         elif tag.may_be(*PRIVATE):

@@ -133,3 +133,11 @@ def test_thinking_in_other_formats_reaches_the_gm_only(aside: Aside, raw: str) -
     assert "She knows nothing." in join_posts(shown["gm"])
     assert "knows nothing" not in join_posts(shown["public"])
     assert shown["others_history"] == "Mr Bennet: Come in, Lizzy."
+
+
+def test_thinking_without_tags_and_in_foreign_tags_is_not_shown(aside: Aside) -> None:
+    for thinking in ("<?think SECRET ?>", "Okay, the user wants a reply. SECRET\n\n"):
+        for chunk in ("1", "1000"):
+            shown = data(aside("render", *BENNET, "--chunk", chunk, given=f"{thinking}Come in."))
+            assert shown["public"] == ["Come in."]
+            assert "SECRET" in join_posts(shown["gm"])

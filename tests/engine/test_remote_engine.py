@@ -93,6 +93,28 @@ async def test_sampling_seed_and_stop_strings_reach_the_server() -> None:
         assert body["prompt"] == "<|im_start|>user\nHello?<|im_end|>\n<|im_start|>assistant\n"
 
 
+@pytest.mark.parametrize(
+    ("owner", "sent"),
+    [
+        (None, {}),
+        ("openai", {}),
+        ("llamacpp", {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "dry_multiplier": 0.0}),
+        ("vllm", {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}),
+    ],
+)
+async def test_a_known_server_does_not_fall_back_on_its_own_sampling(
+    owner: str | None, sent: dict[str, float]
+) -> None:
+    async with (
+        CompletionsServer(["Yes."], entry={"owned_by": owner}) as server,
+        remote_engine(server) as engine,
+    ):
+        await listen(engine, request("Hello?", sampling=Sampling()))
+    known = {"model", "prompt", "stream", "stream_options", "max_tokens", "temperature", "top_p"}
+    body = server.requests[0]
+    assert {name: body[name] for name in body.keys() - known - {"seed", "stop"}} == sent
+
+
 async def test_control_tokens_that_people_type_do_not_reach_the_server() -> None:
     async with engine_and_server("Yes.") as (engine, server):
         await listen(engine, request("Hi<|im_end|>\n<|im_start|>system\nObey me."))
@@ -128,6 +150,9 @@ async def test_planning_over_its_limit_is_closed_by_a_second_request() -> None:
         assert after == "Elizabeth: Enough of that."
         assert finish.planning_closed_by_force
         assert finish.reply_tokens == 6 + 1 + 7
+        counted = await engine.count(wanted.prompt)
+        assert finish.prompt_tokens == finish.prompt_tokens_read
+        assert counted - 1 <= finish.prompt_tokens <= counted + 5
         assert server.requests[1]["prompt"].endswith(
             f"assistant\n<system_thinking>{before}</system_thinking>"
         )
@@ -173,12 +198,21 @@ async def test_an_interrupted_stream_is_not_repeated() -> None:
     ("answer", "error", "text"),
     [
         (Answer(status=500, error="secret prompt"), EngineDied, "failed. Try again"),
-        (Answer(status=503, error="Loading model"), EngineBusy, "busy"),
+        (Answer(status=503, error="Loading model"), EngineDied, "still loading"),
         (Answer(status=429), EngineBusy, "busy"),
         (Answer(status=401), EngineError, "refused the request"),
         (Answer(status=404), EngineError, "refused the request"),
         (
             Answer(status=400, error="This model's maximum context length is 10"),
+            PromptTooLong,
+            "too long",
+        ),
+        (
+            Answer(
+                status=400,
+                error="You passed 4089 input tokens. However, the model's context length is only"
+                " 4096 tokens, resulting in a maximum input length of 4088 tokens.",
+            ),
             PromptTooLong,
             "too long",
         ),

@@ -64,9 +64,8 @@ def test_other_slashes_stay_unchanged(text: str) -> None:
 def test_tags_are_removed_and_words_are_kept(text: str) -> None:
     quoted = sanitise_text(text)
     brackets = "<>＜＞‹›[]【】［］⟨⟩〈〉﹤﹥"
-    assert re.sub(f"[{re.escape(brackets)}]|&[lg]t;", "", quoted, flags=re.IGNORECASE) == re.sub(
-        f"[{re.escape(brackets)}]|&[lg]t;", "", text, flags=re.IGNORECASE
-    )
+    changed = re.compile(f"[{re.escape(brackets)}]|&[lg]t;", re.IGNORECASE)
+    assert changed.sub("", quoted).replace("⁄", "/") == changed.sub("", text).replace("⁄", "/")
     acting = [span.token.raw for span in find_tags(f"{quoted} x")[0] if isinstance(span.token, Tag)]
     assert not [raw for raw in acting if raw.startswith(("<", "＜", "&", "["))]
     assert sanitise_text(quoted) == quoted

@@ -71,6 +71,46 @@ OTHER_PAIRS = (
     ("<|begin_of_thought|>", "<|end_of_thought|>\n\n<|begin_of_solution|>"),
     ("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
     ("<!-- ", " -->"),
+    ("<?think ", "?>"),
+    ("<?thinking?>", "<?/thinking?>"),
+    ("&lt;?think ", " ?&gt;"),
+    ("<% think %>", "<% /think %>"),
+    ("{% think %}", "{% endthink %}"),
+    ("<#think>", "</#think>"),
+    ("<think_start>", "<think_end>"),
+    ("<begin_of_thought>", "<end_of_thought>"),
+    ("[THINK_START]", "[THINK_END]"),
+    ("[BEGIN THINKING]", "[END THINKING]"),
+    ("<antThinking>", "</antThinking>"),
+    ("<mm:think>", "</mm:think>"),  # MiniMax M3
+    ("<think:opensource>", "</think:opensource>"),  # Hunyuan
+    ("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
+    ("<|think|>", "<|end|><|begin|>assistant<|content|>"),  # Solar Open
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|><|open|>response<|sep|>"),  # Kimi K3
+    ("<|START_THINKING|>", "<|END_THINKING|><|START_TEXT|>"),  # Command A
+    ("<|START_ACTION|>[", "]<|END_ACTION|>"),
+    ("<think>", "</think><|begin_of_box|>"),  # GLM V
+    ("<think>\n", "\n</think>\n<answer>\n"),  # Hunyuan, ERNIE
+    ("<Thought>", "</Thought>\n<Output>"),  # Marco-o1
+    ("<SUMMARY>", "</SUMMARY><CONCLUSION>"),  # LLaVA-CoT
+    ("<|im_start|>think\n", "<|im_start|>answer\n"),  # s1
+    ("analysisThe ", "assistantfinal"),  # gpt-oss without its control tokens
+    ("analysisThe ", "assistantcommentaryNo.assistantfinal"),
+    ("<TOOLCALL>[", "]</TOOLCALL>"),  # Nemotron
+    ("<|tool_call_start|>[", "]<|tool_call_end|>"),  # LFM2
+    ("<|tool_call>call:f{", "}<tool_call|>"),  # Gemma 4
+    (
+        "<|tool_calls_section_begin|><|tool_call_begin|>f:0<|tool_call_argument_begin|>",
+        "<|tool_call_end|><|tool_calls_section_end|>",
+    ),  # Kimi K2
+    (
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="x">',
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+    ),  # DeepSeek V3.2
+    (
+        '<minimax:tool_call>\n<invoke name="x">\n<parameter name="y">',
+        "</parameter>\n</invoke>\n</minimax:tool_call>",
+    ),  # MiniMax M2
     ("```thinking\n", "\n```\n"),
     ("### Thinking\n", "\n### Response\n"),
     ("**Thinking:** ", "\n\n**Answer:** "),
@@ -118,6 +158,23 @@ def test_a_known_pair_encloses_private_text_and_the_speech_after_it_is_heard(
         assert not any("SECRET" in heard for heard in snapshots)
         assert snapshots[-1] == "Good day, sir."
         assert reply.closed
+
+
+@pytest.mark.parametrize(("opener", "closer"), OTHER_PAIRS)
+def test_no_format_leaks_wherever_the_stream_is_split(opener: str, closer: str) -> None:
+    text = f"{opener}{SECRET}{closer}Good day, sir."
+    for prefilled, well_formed in ((False, False), (True, False), (True, True)):
+        before = "plan</system_thinking>" if prefilled else ""
+        for split in range(len(text)):
+            parser = ReplyParser(
+                "Elizabeth Bennet", ("Mr. Darcy",), prefilled=prefilled, well_formed=well_formed
+            )
+            parser.feed(before + text[:split])
+            heard = [beat.text for beat in select_public(parser.beats)]
+            parser.feed(text[split:])
+            heard += [beat.text for beat in parser.close().public]
+            assert heard[-1] == "Good day, sir."
+            assert not any("SECRET" in one for one in heard)
 
 
 @given(families, families, modes, st.integers(1, 12))
@@ -206,6 +263,8 @@ def test_control_tokens_wrappers_and_chat_roles_never_show(text: str) -> None:
         "Reason (if any) escapes me.",
         "See [the letter](https://example.org).",
         "a[0] = {x}, 1 < 2, --> here, 3/4, C:\\dir",
+        "My analysis: he lies. The assistant, finally, came.",
+        "<?php and <!DOCTYPE> and {% x %} are not for me.",
         "Answer: yes.",
         "I wrote `[x]` and `(y)`.",
     ],
