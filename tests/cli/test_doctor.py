@@ -120,6 +120,14 @@ async def test_a_context_beyond_the_models_training_is_reported(tmp_path: Path) 
     assert "4,096 tokens, but the model was trained with 2,048" in check["found"]
 
 
+async def test_a_recurrent_model_is_reported_as_reading_its_whole_prompt(tmp_path: Path) -> None:
+    tiny_models.make_tiny_model(tmp_path / "mamba.gguf", tiny_models.MAMBA)
+    (tmp_path / "aside.yaml").write_text("engine: {model: mamba.gguf}\n")
+    _, output, _ = await doctor(tmp_path, "--offline", "--quick", "--json")
+    (check,) = found(output, "Context")
+    assert check["found"] == "a mamba model reads its whole prompt again for each reply"
+
+
 async def test_an_invalid_model_file_fails_the_check(tmp_path: Path) -> None:
     (tmp_path / "her.gguf").write_text("<html>404</html>")
     (tmp_path / "aside.yaml").write_text("engine: {model: her.gguf}\n")

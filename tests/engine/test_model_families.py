@@ -17,7 +17,14 @@ from bot.her.prompt import Control, Prompt, Text
 from bot.scenes.rehearsal import Rehearsal
 from bot.scenes.reply_generation import ReplyLimits
 from tests.engine.sample_prompts import listen, request
-from tests.engine.tiny_models import GEMMA_3, LLAMA_3, QWEN_3, ModelFamily, make_tiny_model
+from tests.engine.tiny_models import (
+    GEMMA_3,
+    LLAMA_3,
+    MAMBA,
+    QWEN_3,
+    ModelFamily,
+    make_tiny_model,
+)
 from tests.scenes.scene_harness import STUDY
 
 if TYPE_CHECKING:
@@ -42,7 +49,7 @@ async def running(folder: Path, family: ModelFamily, **options: Any) -> AsyncIte
         await engine.close()
 
 
-@pytest.mark.parametrize("family", [GEMMA_3, LLAMA_3, QWEN_3], ids=lambda f: f.architecture)
+@pytest.mark.parametrize("family", [GEMMA_3, LLAMA_3, QWEN_3, MAMBA], ids=lambda f: f.architecture)
 async def test_a_scene_of_ten_turns_keeps_hers_structure(
     tmp_path: Path, family: ModelFamily
 ) -> None:
@@ -141,6 +148,19 @@ async def test_a_sliding_window_model_continues_a_changed_prompt_correctly(tmp_p
         assert finish.prompt_tokens_read < 40
     async with running(tmp_path, GEMMA_3) as engine:
         fresh, _ = await listen(engine, request("", prompt=changed, mind="a", sampling=GREEDY))
+    assert continued[:12] == fresh[:12]
+
+
+async def test_a_recurrent_model_reads_a_changed_prompt_from_its_start(tmp_path: Path) -> None:
+    story = "It was a long story about the sea. " * 12
+    async with running(tmp_path, MAMBA) as engine:
+        first = request(f"{story}And then?", mind="a", sampling=GREEDY, planning_tokens=None)
+        changed = request(f"{story}And before?", mind="a", sampling=GREEDY, planning_tokens=None)
+        await listen(engine, first)
+        continued, finish = await listen(engine, changed)
+        assert finish.prompt_tokens_read == finish.prompt_tokens
+    async with running(tmp_path, MAMBA) as engine:
+        fresh, _ = await listen(engine, changed)
     assert continued[:12] == fresh[:12]
 
 

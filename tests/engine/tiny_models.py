@@ -23,6 +23,10 @@ _FEED_FORWARD: Final = 128
 _HEADS: Final = 4
 _KV_HEADS: Final = 2
 _HEAD_SIZE: Final = 16
+_STATE_SIZE: Final = 16  # of Mamba
+_INNER_SIZE: Final = 128
+_KERNEL: Final = 4
+_TIME_STEP_RANK: Final = 8
 _WINDOW: Final = 64  # tokens of Gemma's sliding window
 
 
@@ -57,6 +61,14 @@ LLAMA_3: Final = ModelFamily(
     "<|eot_id|>",
     ("<|start_header_id|>", "<|end_header_id|>"),
 )
+MAMBA: Final = ModelFamily(
+    "mamba",
+    chat_templates.CHATML,
+    "<|endoftext|>",
+    "<|im_end|>",
+    ("<|im_start|>",),
+    add_bos=False,
+)
 GEMMA_3: Final = ModelFamily(
     "gemma3", chat_templates.GEMMA_3, "<bos>", "<end_of_turn>", ("<start_of_turn>",)
 )
@@ -79,11 +91,18 @@ def make_tiny_model(path: Path, family: ModelFamily, *, context: int = 8192, see
     writer.add_layer_norm_rms_eps(1e-6)
     if family.architecture == "gemma3":
         writer.add_sliding_window(_WINDOW)
+    if family.architecture == "mamba":
+        writer.add_ssm_conv_kernel(_KERNEL)
+        writer.add_ssm_inner_size(_INNER_SIZE)
+        writer.add_ssm_state_size(_STATE_SIZE)
+        writer.add_ssm_time_step_rank(_TIME_STEP_RANK)
     vocabulary = _add_vocabulary(writer, family)
     rng = np.random.default_rng(seed)
     for name, shape in _tensor_shapes(family.architecture, vocabulary).items():
         is_norm = len(shape) == 1
         values = np.ones(shape) if is_norm else rng.normal(0.0, 0.5 / np.sqrt(shape[-1]), shape)
+        if name.endswith("ssm_a"):
+            values = -np.abs(values)  # the state decays
         writer.add_tensor(name, values.astype(np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -145,6 +164,8 @@ def _byte_letters() -> tuple[str, ...]:
 
 
 def _tensor_shapes(architecture: str, vocabulary: int) -> dict[str, tuple[int, ...]]:
+    if architecture == "mamba":
+        return _mamba_tensor_shapes(vocabulary)
     query = (_HEADS * _HEAD_SIZE, _EMBEDDING)
     key = (_KV_HEADS * _HEAD_SIZE, _EMBEDDING)
     shapes: dict[str, tuple[int, ...]] = {
@@ -172,4 +193,27 @@ def _tensor_shapes(architecture: str, vocabulary: int) -> dict[str, tuple[int, .
         }
         for name, shape in matrices.items():
             shapes[f"blk.{layer}.{name}.weight"] = shape
+    return shapes
+
+
+def _mamba_tensor_shapes(vocabulary: int) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {
+        "token_embd.weight": (vocabulary, _EMBEDDING),
+        "output_norm.weight": (_EMBEDDING,),
+        "output.weight": (vocabulary, _EMBEDDING),
+    }
+    tensors: dict[str, tuple[int, ...]] = {
+        "attn_norm.weight": (_EMBEDDING,),
+        "ssm_in.weight": (2 * _INNER_SIZE, _EMBEDDING),
+        "ssm_conv1d.weight": (_INNER_SIZE, _KERNEL),
+        "ssm_conv1d.bias": (_INNER_SIZE,),
+        "ssm_x.weight": (_TIME_STEP_RANK + 2 * _STATE_SIZE, _INNER_SIZE),
+        "ssm_dt.weight": (_INNER_SIZE, _TIME_STEP_RANK),
+        "ssm_dt.bias": (_INNER_SIZE,),
+        "ssm_a": (_INNER_SIZE, _STATE_SIZE),
+        "ssm_d": (_INNER_SIZE,),
+        "ssm_out.weight": (_EMBEDDING, _INNER_SIZE),
+    }
+    for layer in range(_LAYERS):
+        shapes |= {f"blk.{layer}.{name}": shape for name, shape in tensors.items()}
     return shapes
