@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from datetime import timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from bot.cog_list import create_cogs
 from bot.engine_factory import create_engine, describe_engine, engine_warning
 from bot.posting.discord_clock import DiscordClock
 from bot.services import create_services
+from bot.store.backup_schedule import BackupSchedule
 from bot.store.store import Store
 from cogs.button_handlers import BUTTONS
 from cogs.command_tree import CommandTree
@@ -71,6 +73,7 @@ class Aside(commands.Bot):
         self._clock = DiscordClock()
         self._store: Store | None = None
         self._services: Services | None = None
+        self._backups: BackupSchedule | None = None
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Note the time of an event, then pass it on."""
@@ -95,6 +98,7 @@ class Aside(commands.Bot):
             now=self._clock.now,
         )
         await self._services.theatre.open()
+        self._start_backups()
         info = self.engine.info
         about = About(version("aside"), info.model, is_remote=info.kind == "remote")
         cogs = create_cogs(
@@ -107,6 +111,8 @@ class Aside(commands.Bot):
 
     async def close(self) -> None:
         """Stop the scenes, then close Discord, the engine if it is the bot's own, and the store."""
+        if self._backups is not None:
+            await self._backups.close()
         if self._services is not None:
             await self._services.close()
         await super().close()
@@ -127,6 +133,15 @@ class Aside(commands.Bot):
         _log.info("Engine: %s", describe_engine(self.engine.info))
         if warning := engine_warning(self.engine.info):
             _log.warning("%s", warning)
+
+    def _start_backups(self) -> None:
+        store = self._settings.store
+        if store.backups.folder is not None:
+            interval = timedelta(hours=store.backups.every_hours)
+            self._backups = BackupSchedule(
+                store.path, store.backups.folder, interval, store.backups.keep
+            )
+            self._backups.start()
 
     async def _notify_unreachable(self, scene: Scene, gm_id: int) -> None:
         undelivered = self.get_cog(Undelivered.__name__)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.backup_commands import backup, restore, vacuum
 from bot.cli.bench_command import bench
 from bot.cli.chat.chat_command import chat
 from bot.cli.console import standard_streams
@@ -38,7 +39,10 @@ def aside(
     """Play HER characters on Discord. The game master decides who reads their thoughts."""
 
 
-for command in (setup, run, chat, doctor, render, prompt, transcript, lend, forget, version):
+for command in (
+    *(setup, run, chat, doctor, render, prompt, transcript),
+    *(backup, restore, vacuum, lend, forget, version),
+):
     app.command()(command)
 app.command("try")(try_)
 app.add_typer(scenarios, name="scenarios")

@@ -202,10 +202,21 @@ class LibrarySettings(Group):
     folders: Folders = Field(default=(), description="folders with scenarios of your own")
 
 
+class BackupSettings(Group):
+    """Backups that the bot makes while it runs."""
+
+    folder: UserPath | None = Field(
+        default=None, description="a folder for backups; null: make none"
+    )
+    every_hours: float = Field(default=24, ge=0.1, le=8760, description="hours between backups")
+    keep: int = Field(default=7, ge=1, le=1000, description="number of backups to keep")
+
+
 class StoreSettings(Group):
     """Where scenes are stored."""
 
     path: UserPath = Field(default=Path("aside.db"), description="the database file")
+    backups: BackupSettings = BackupSettings()
 
 
 class LoggingSettings(Group):

@@ -50,6 +50,17 @@ def check_database(path: Path, newest_schema: int) -> int | None:
     return size
 
 
+def check_copy(copy: Path, path: Path, newest_schema: int) -> None:
+    """Check `copy`, which is a file of its own with the content of the database at `path`.
+
+    The errors name `path`. Raise StoreError as `check_database` does.
+    """
+    with copy.open("rb") as stream:
+        if stream.read(len(_MAGIC)) != _MAGIC:
+            raise sqlite_errors.describe_foreign_file(path)
+    _check_file(copy, path, newest_schema, "immutable=1")
+
+
 def _require_writable_folder(path: Path) -> None:
     folder = next(one for one in path.absolute().parents if one.exists())
     if not folder.is_dir():

@@ -39,6 +39,8 @@ library:
 
 store:
   # path: aside.db              # the database file
+  # backups:
+  #   folder: backups           # a folder for regular backups
 
 logging:
   # level: INFO
