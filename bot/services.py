@@ -100,6 +100,7 @@ async def create_services(
         people=store,
         unreachable=await store.unreachable_people(),
         faces=library,
+        own_pictures=store,
         private_answers=ephemeral_answers,
         describe_notice=remedy_texts.describe_notice,
         notify_unreachable=notify_unreachable,
@@ -115,7 +116,9 @@ async def create_services(
     player_lines = PlayerLines(theatre=theatre, store=store, now=now, recent=recent)
     line_changes = LineChanges(theatre=theatre, store=store, posts=store, now=now)
     takes = Takes(theatre=theatre, store=store, delivery=delivery)
-    own_characters = OwnCharacters(theatre=theatre, store=store, characters=store)
+    own_characters = OwnCharacters(
+        theatre=theatre, store=store, characters=store, pictures=delivery
+    )
     return Services(
         store=store,
         library=library,

@@ -140,6 +140,14 @@ def _short_forms(name: str) -> Iterator[str]:
             yield name.removesuffix(title).strip()
 
 
+def strip_titles(name: str) -> str:
+    """Return a name without the titles before it, such as “Mr” and “the”, unless it is a title."""
+    words = name.split()
+    while len(words) > 1 and normalise(words[0]) in _TITLES:
+        del words[0]
+    return " ".join(words)
+
+
 def _claim_short_forms(cast: Sequence[Character]) -> dict[str, list[str]]:
     claims: dict[str, list[str]] = {}
     for character in cast:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from bot.errors import PostingError
 from bot.posting import opening_post
 from bot.posting.channels import Channels
+from bot.posting.character_faces import CharacterFaces
 from bot.posting.direct_messages import DirectMessages
 from bot.posting.discord_errors import REQUEST_ERRORS
 from bot.posting.escaping import format_sentence
 from bot.posting.failure_notices import FailureNotices
 from bot.posting.graphemes import shorten
+from bot.posting.hosted_pictures import HostedPictures
 from bot.posting.narration_poster import NarrationPoster
 from bot.posting.persona_messages import PersonaMessages
 from bot.posting.persona_posts import PersonaPosts
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     import discord
 
     from bot.her.beats import PrivateBeat, PublicBeat
+    from bot.posting.character_faces import Faces, OwnPictures
     from bot.posting.direct_messages import NotifyAbout
-    from bot.posting.reply_poster import Faces
     from bot.posting.whisper_poster import PrivateAnswers
     from bot.scenes.notices import Notice
     from bot.scenes.posts import Post, Posts, UnreachablePeople, UnreachablePerson
@@ -59,6 +61,7 @@ class DiscordDelivery:
         posts: Posts,
         people: UnreachablePeople,
         faces: Faces,
+        own_pictures: OwnPictures,
         private_answers: PrivateAnswers,
         describe_notice: Callable[[Notice], str],
         notify_unreachable: NotifyAbout | None = None,
@@ -70,6 +73,7 @@ class DiscordDelivery:
         self._describe_notice = describe_notice
         self._channels = Channels(client=client)
         self._webhooks = Webhooks(client=client, posts=posts)
+        self._pictures = HostedPictures(client)
         self._direct_messages = DirectMessages(
             client=client,
             posts=posts,
@@ -80,7 +84,7 @@ class DiscordDelivery:
         )
         self._failure_notices = FailureNotices(channels=self._channels, posts=posts)
         self._messages = PersonaMessages(
-            channels=self._channels, webhooks=self._webhooks, posts=posts
+            channels=self._channels, webhooks=self._webhooks, posts=posts, pictures=self._pictures
         )
         self._replies = ReplyPoster(
             channels=self._channels,
@@ -89,7 +93,7 @@ class DiscordDelivery:
                 messages=self._messages, posts=posts, last_earlier_turn=last_earlier_turn
             ),
             failure_notices=self._failure_notices,
-            faces=faces,
+            faces=CharacterFaces(faces, own_pictures, self._pictures),
             streaming=streaming,
         )
         self._narrations = NarrationPoster(channels=self._channels, posts=posts)
@@ -101,8 +105,9 @@ class DiscordDelivery:
         )
 
     async def close(self) -> None:
-        """Cancel the creation of webhooks."""
+        """Cancel the creation of webhooks and the upload of pictures."""
         await self._webhooks.close()
+        await self._pictures.close()
 
     async def open(self, scene: Scene) -> None:
         """Post the opening of a scene and prepare its webhook.
@@ -220,6 +225,10 @@ class DiscordDelivery:
         """Post a sentence of Aside's own in small print. Raises PostingError."""
         text = shorten(f"-# {format_sentence(sentence)}", MESSAGE_LIMIT)
         await self._channels.send(scene.place, text)
+
+    async def withdraw_picture(self, png: bytes) -> None:
+        """Remove the public address of a picture. If Discord refuses, log a warning."""
+        await self._pictures.remove(png)
 
     async def erase(self, place: Place, post: Post) -> None:
         """Delete one of Aside's messages. If Discord refuses, log a warning."""

@@ -19,6 +19,7 @@ from bot.posting.discord_errors import REQUEST_ERRORS, UNCERTAIN, Code
 
 if TYPE_CHECKING:
     from bot.posting.channels import Channels
+    from bot.posting.hosted_pictures import HostedPictures
     from bot.posting.render import Outgoing
     from bot.posting.webhooks import Persona, Webhooks
     from bot.scenes.posts import PersonaWebhook, Post, Posts
@@ -55,6 +56,7 @@ class PersonaMessages:
     channels: Channels
     webhooks: Webhooks
     posts: Posts
+    pictures: HostedPictures
 
     async def find_lost(
         self, turn_id: int, place: Place, persona: Persona
@@ -216,12 +218,13 @@ class PersonaMessages:
         extras: dict[str, Any],
     ) -> discord.WebhookMessage:
         webhook = self.webhooks.connect(hook)
+        avatar_url = await self._find_address(hook, persona)
         return await self.channels.retry_unarchived(
             place,
             lambda: webhook.send(
                 outgoing.text,
                 username=persona.name,
-                avatar_url=persona.avatar_url,
+                avatar_url=avatar_url,
                 files=create_files(outgoing),
                 allowed_mentions=NO_MENTIONS,
                 thread=_thread(place),
@@ -229,6 +232,12 @@ class PersonaMessages:
                 **extras,
             ),
         )
+
+    async def _find_address(self, hook: PersonaWebhook, persona: Persona) -> str | None:
+        """Return the address of the persona's picture, unless the webhook itself shows it."""
+        if isinstance(persona.face, bytes) and hook.character is None:
+            return await self.pictures.get_address(persona.face)
+        return persona.avatar_url
 
     async def _edit_through(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.her.beats import PrivateBeat, PublicBeat
-    from bot.library.library import Face
     from bot.posting.channels import Channels
+    from bot.posting.character_faces import CharacterFaces
     from bot.posting.direct_messages import DirectMessages
     from bot.posting.failure_notices import FailureNotices
     from bot.posting.persona_posts import PersonaPosts
@@ -40,14 +40,6 @@ STREAM_TIMEOUT: Final = 5.0
 """Seconds to wait for the last request of a stream."""
 
 
-class Faces(Protocol):
-    """Finds the pictures of characters. Called in a thread because it may read files."""
-
-    def face(self, scenario_id: str, character: str, /) -> Face | None:
-        """Return a character's picture as an https address or a file's bytes, or None."""
-        ...
-
-
 class ReplyPoster:
     """Posts replies under the characters' names and faces.
 
@@ -61,7 +53,7 @@ class ReplyPoster:
         direct_messages: DirectMessages,
         personas: PersonaPosts,
         failure_notices: FailureNotices,
-        faces: Faces,
+        faces: CharacterFaces,
         streaming: bool = True,
     ) -> None:
         self._channels = channels
@@ -183,7 +175,7 @@ class ReplyPoster:
 
     async def _find_persona(self, scene: Scene, speaker: str) -> Persona:
         names = assign_webhook_names(character.name for character in scene.scenario.characters)
-        face = await asyncio.to_thread(self._faces.face, scene.scenario.id, speaker)
+        face = await self._faces.find(scene, speaker)
         return Persona(names.get(speaker) or format_webhook_name(speaker), face)
 
     def _lock(self, turn: Turn) -> asyncio.Lock:

@@ -73,6 +73,14 @@ class OwnCharacterStore(Protocol):
         ...
 
 
+class PublicPictures(Protocol):
+    """Gives pictures public addresses."""
+
+    async def withdraw_picture(self, png: bytes) -> None:
+        """Remove the public address of a picture. Raises no error."""
+        ...
+
+
 def build_character(sheet: OwnCharacter) -> Character:
     """Return the character as a scene's minds have it.
 
@@ -99,7 +107,14 @@ def _clean(text: str) -> str:
 class OwnCharacters:
     """Keeps people's own characters, and brings them into scenes."""
 
-    def __init__(self, theatre: Theatre, store: SceneStore, characters: OwnCharacterStore) -> None:
+    def __init__(
+        self,
+        theatre: Theatre,
+        store: SceneStore,
+        characters: OwnCharacterStore,
+        pictures: PublicPictures,
+    ) -> None:
+        self._pictures = pictures
         self._theatre = theatre
         self._store = store
         self._characters = characters
@@ -158,7 +173,11 @@ class OwnCharacters:
         sheet = _check_fields(earlier.sheet.model_dump() | dict(fields))
         if normalise(sheet.name) != normalise(earlier.sheet.name):
             await self._require_new_name(owner_id, sheet.name)
-        return await self._characters.change_character(own_id, sheet, picture)
+        former = await self.picture_of(earlier) if picture else None
+        changed = await self._characters.change_character(own_id, sheet, picture)
+        if former and former != picture:
+            await self._pictures.withdraw_picture(former)
+        return changed
 
     async def delete(self, owner_id: int, own_id: int) -> StoredCharacter:
         """Delete a person's character. It leaves every scene."""
@@ -169,7 +188,10 @@ class OwnCharacters:
                 await self._theatre.announce_quietly(
                     scene, Notice(f"{part.character} has left the scene.")
                 )
+        picture = await self.picture_of(one)
         await self._characters.delete_character(own_id)
+        if picture:
+            await self._pictures.withdraw_picture(picture)
         return one
 
     async def delete_all(self, owner_id: int) -> int:

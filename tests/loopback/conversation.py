@@ -51,6 +51,15 @@ class Webhook(Named):
 
 
 @dataclass(frozen=True, slots=True)
+class ApplicationEmoji:
+    """An emoji of the bot's application."""
+
+    id: int
+    name: str
+    image: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class MessageState:
     """The content of a message at one time. Every state is kept."""
 

@@ -21,6 +21,7 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     10008: (404, "Unknown Message", False),
     10011: (404, "Unknown Role", False),
     10013: (404, "Unknown User", False),
+    10014: (404, "Unknown Emoji", False),
     10015: (404, "Unknown Webhook", False),
     10062: (404, "Unknown interaction", True),
     10063: (404, "Unknown application command", False),
@@ -32,6 +33,7 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     20012: (403, "You are not authorized to perform this action on this application", False),
     30005: (400, "Maximum number of server roles reached (250)", True),
     30007: (400, "Maximum number of webhooks reached (15)", True),
+    30008: (400, "Maximum number of emojis reached (2000)", False),
     30046: (
         400,
         "Maximum number of edits to messages older than 1 hour reached. Try again later.",
@@ -47,6 +49,7 @@ REFUSALS: dict[int, tuple[int, str, bool]] = {
     50007: (403, "Cannot send messages to this user", False),
     50008: (400, "Cannot send messages in a non-text channel", True),
     50013: (403, "Missing Permissions", False),
+    50138: (400, "Image file size is too large", True),
     50021: (403, "Cannot execute action on a system message", True),
     50024: (400, "Cannot execute action on this channel type", True),
     50027: (401, "Invalid Webhook Token", False),

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from . import payloads
 from .clock import Clock
 from .computed_permissions import EVERYONE, INVITED, bits, in_channel
-from .conversation import AppCommand, DiscordMessage, Interaction, InteractionKind, Webhook
+from .conversation import (
+    AppCommand,
+    ApplicationEmoji,
+    DiscordMessage,
+    Interaction,
+    InteractionKind,
+    Webhook,
+)
 from .entities import (
     THREADS,
     Channel,
@@ -59,6 +66,8 @@ class World:
     places: list[Channel] = field(default_factory=list)  # those that ever existed
     messages: dict[int, DiscordMessage] = field(default_factory=dict)
     webhooks: dict[int, Webhook] = field(default_factory=dict)
+    emojis: dict[int, ApplicationEmoji] = field(default_factory=dict)  # of the application
+    most_emojis: int = 2000
     commands: dict[int, AppCommand] = field(default_factory=dict)
     interactions: dict[str, Interaction] = field(default_factory=dict)  # by token
     presences: list[Json] = field(default_factory=list)  # the bot's presences

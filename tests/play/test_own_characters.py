@@ -38,6 +38,12 @@ def png() -> bytes:
     return picture.getvalue()
 
 
+def picture_of(content: bytes) -> tuple[bytes, tuple[int, int]]:
+    """Return the first pixel of a picture, and its size."""
+    with Image.open(io.BytesIO(content)) as picture:
+        return picture.convert("RGB").tobytes()[:3], picture.size
+
+
 def file_of(evening: Evening, message: DiscordMessage, name: str) -> bytes:
     """Return the content of a file in a message."""
     (number,) = [int(one["id"]) for one in message.now.attachments if one["filename"] == name]
@@ -88,6 +94,9 @@ async def test_a_player_brings_a_hostile_character_and_leaves_it_to_the_model(
         evening.kitty.say(evening.stage, "@Mary King Hello?")
         post = await evening.answer(count=2)
         assert (post.name, post.content) == (NAME, "*curtsies* Good day, sir.")
+        (emoji,) = evening.discord.world.emojis.values()
+        assert post.avatar_url == f"https://cdn.discordapp.com/emojis/{emoji.id}.png"
+        assert picture_of(emoji.image) == (Image.new("RGB", (1, 1), "navy").tobytes(), (128, 128))
         mary = engine.requests[1].prompt.text
         assert all(word in mary for word in ("PUBLIC", "PRIVATE", "VOICE"))
         evening.kitty.say(evening.stage, "@Mr Bennet Well?")
@@ -104,6 +113,8 @@ async def test_a_player_brings_a_hostile_character_and_leaves_it_to_the_model(
             assert "/no_think" not in text
         shown = await evening.gm.slash(evening.stage, "scene prompt", character=NAME)
         await refused(evening, shown, "player's own character")
+        await evening.lizzy.slash(evening.stage, "mydata delete", sure=True)
+        assert not evening.discord.world.emojis
     for person in (evening.gm, evening.kitty):
         assert "PRIVATE" not in person.ever_saw()
         assert "VOICE" not in person.ever_saw()

@@ -63,9 +63,13 @@ class Portraits:
     """The pictures of characters, by name."""
 
     faces: dict[str, str | bytes] = field(default_factory=dict)
+    own: dict[int, bytes] = field(default_factory=dict)  # of people's own characters, by id
 
     def face(self, _scenario_id: str, character: str) -> str | bytes | None:
         return self.faces.get(character)
+
+    async def picture_of(self, own_id: int) -> bytes | None:
+        return self.own.get(own_id)
 
 
 @dataclass
@@ -156,6 +160,7 @@ class PostingSetup:
             people=self.people,
             unreachable=list(self.people.rows.values()),
             faces=self.portraits,
+            own_pictures=self.portraits,
             private_answers=self.private_answers,
             describe_notice=describe_notice,
             notify_unreachable=notify_unreachable,
@@ -212,6 +217,7 @@ async def setup(loopback: LoopbackDiscord) -> AsyncIterator[PostingSetup]:
         posts=posts,
         people=people,
         faces=portraits,
+        own_pictures=portraits,
         private_answers=private_answers,
         describe_notice=describe_notice,
     )

@@ -82,6 +82,7 @@ class RecordingDelivery:
     withdrawn: list[int] = field(default_factory=list)  # ids of turns
     covered: list[int] = field(default_factory=list)  # ids of turns
     removed: list[int] = field(default_factory=list)  # ids of turns
+    withdrawn_pictures: list[bytes] = field(default_factory=list)
     progressed: list[tuple[PublicBeat, ...]] = field(default_factory=list)
     refusal: PostingError | None = None
     refused: int = 0  # how often `refusal` was raised
@@ -121,6 +122,9 @@ class RecordingDelivery:
 
     async def announce(self, _scene: Scene, notice: Notice) -> None:
         self.notices.append(notice)
+
+    async def withdraw_picture(self, png: bytes) -> None:
+        self.withdrawn_pictures.append(png)
 
 
 @dataclass
@@ -210,7 +214,7 @@ async def open_harness(
         takes = Takes(theatre, store, delivery)
         undo = Undo(theatre, store, delivery, takes, lambda: datetime.now(UTC))
         branching = Branching(theatre, store, lambda: datetime.now(UTC))
-        characters = OwnCharacters(theatre, store, store)
+        characters = OwnCharacters(theatre, store, store, delivery)
         await theatre.open()
         try:
             yield TheatreHarness(

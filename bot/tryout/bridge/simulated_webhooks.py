@@ -18,7 +18,7 @@ from simcord.http.client import _raise_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simcord.backend.models import Message, User, Webhook
+    from simcord.backend.models import GuildEmoji, Message, User, Webhook
 
 Body: TypeAlias = "dict[str, Any] | None"
 
@@ -35,6 +35,15 @@ class AvatarBackend(Backend):
                 self.users[webhook.webhook_user_id], base64.b64decode(picture.partition(",")[2])
             )
         return webhook
+
+    def create_application_emoji(self, name: str, *, animated: bool = False) -> GuildEmoji:
+        """Create an emoji. Its picture is in the request that is being served."""
+        emoji = super().create_application_emoji(name, animated=animated)
+        asked = self.http_requests[-1].json if self.http_requests else None
+        if isinstance(asked, dict) and isinstance(picture := asked.get("image"), str):
+            address = f"{CDN_BASE}/emojis/{emoji.id}.png"
+            self.cdn._blobs[address] = base64.b64decode(picture.partition(",")[2])
+        return emoji
 
     def set_avatar(self, user: User, picture: bytes) -> None:
         """Set the avatar of `user` to the bytes of an image file."""

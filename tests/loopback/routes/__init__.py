@@ -3,6 +3,7 @@
 from . import (
     channel_routes,
     command_routes,
+    emoji_routes,
     guild_routes,
     interaction_routes,
     member_routes,
@@ -16,6 +17,7 @@ from . import (
 __all__ = [
     "channel_routes",
     "command_routes",
+    "emoji_routes",
     "guild_routes",
     "interaction_routes",
     "member_routes",
