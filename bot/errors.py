@@ -11,6 +11,7 @@ AsideError                      `str(error)` is a sentence for a person: the fac
 ├── EngineError                 text generation failed
 │   ├── ModelFileError          the model file is missing, not GGUF, truncated or too large; also a
 │   │                           UserInputError, because the person named the model
+│   │   └── ModelNotDownloaded  … or published on the hub and not downloaded yet
 │   ├── EngineStartError        the engine did not start
 │   ├── EngineDied              the worker or the server went away during a reply; a retry is safe
 │   ├── EngineBusy              the queue is full; retry later
@@ -131,6 +132,10 @@ class EngineError(AsideError):
 
 class ModelFileError(EngineError, UserInputError):
     """The model file is missing, not GGUF, truncated, or too large for the memory."""
+
+
+class ModelNotDownloaded(ModelFileError):
+    """The model is published on the hub and not downloaded yet."""
 
 
 class EngineStartError(EngineError):

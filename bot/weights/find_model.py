@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import process
 
-from bot.errors import ModelFileError, NameNotFound
+from bot.errors import ModelFileError, ModelNotDownloaded, NameNotFound
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, load_catalogue
 from bot.weights.installed import find_added_folder, find_files, weights_folder
 from bot.weights.paths import HubFile, find_stored, read_model_name
@@ -59,6 +59,9 @@ def find_model(
     path = Path(model).expanduser()
     if path.is_file():
         return ModelSource(path.resolve())
+    if path.exists() and (os.sep in model or path.suffix == ".gguf"):
+        kind = "a folder" if path.is_dir() else "not a file"
+        raise ModelFileError(f"{path} is {kind}. Name the GGUF file of the model.")
     if path.suffix == ".gguf" or (os.sep in model and not is_in_catalogue(model, folder)):
         raise ModelFileError(
             f"The model file {path} does not exist. Check the path, or use a name of the catalogue."
@@ -76,6 +79,31 @@ def find_model(
         entry.note,
         entry.requirements,
     )
+
+
+def measure_download(model: str, folder: Path | None = None) -> int:
+    """Return how many bytes `find_model` would download for a model that is not downloaded.
+
+    Asks the hub. Raise WeightsError for every reason that would prevent the download.
+    """
+    from bot.weights import pull
+    from bot.weights.hub import Hub
+
+    folder = folder or weights_folder()
+    hub = Hub()
+    model = read_model_name(model)
+    if model.startswith("hf:") and not is_in_catalogue(model, folder):
+        file = HubFile.parse(model[3:])
+        return pull.measure_download(file, folder, hub.repository(file.repo))
+    entry, quantisation = find_entry(model, folder)
+    _, where = entry.origin
+    if where.endswith(".gguf"):
+        file = HubFile.parse(where)
+        return pull.measure_download(file, folder, hub.repository(file.repo))
+    repository = hub.repository(where)
+    wanted = quantisation or entry.quantisation
+    file = pull.choose_file(repository, wanted, entry.name, hub=hub)
+    return pull.measure_download(file, folder, repository)
 
 
 def find_entry(model: str, folder: Path | None = None) -> tuple[CatalogueEntry, str | None]:
@@ -145,7 +173,7 @@ def _find_hub_file(
     if where.endswith(".gguf"):
         return _download(HubFile.parse(where), folder, fetching=fetching, progress=progress)
     if not fetching:
-        raise ModelFileError(
+        raise ModelNotDownloaded(
             f"{entry.name} is not downloaded. Run `aside models pull {entry.name}`."
         )
     from bot.weights import pull
@@ -159,7 +187,7 @@ def _find_hub_file(
 
 def _download(file: HubFile, folder: Path, *, fetching: bool, progress: Progress | None) -> Path:
     if not fetching:
-        raise ModelFileError(f"{file} is not downloaded. Run `aside models pull {file}`.")
+        raise ModelNotDownloaded(f"{file} is not downloaded. Run `aside models pull {file}`.")
     from bot.weights import pull  # late import: the hub's client is large
 
     return pull.fetch(file, folder, progress)

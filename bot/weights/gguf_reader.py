@@ -43,6 +43,22 @@ _SCALARS: Final = {
 }
 _STRING: Final = 8
 _ARRAY: Final = 9
+_VERSIONS: Final = (2, 3)
+_FORMATS: Final = (
+    (rb"\s*<", "it is a web page, such as an error or a login page"),
+    (
+        rb"version https://git-lfs",
+        "it is a pointer to the real file. Download it with git lfs or from the hub",
+    ),
+    (rb"\Z", "it is empty"),
+    (rb"(?s).{8}\{", "it is a safetensors file. Choose a GGUF file of the model"),
+    (rb"PK|\x80[\x02-\x05]", "it is a PyTorch checkpoint or an archive. Choose a GGUF file"),
+    (rb"lmgg|tjgg|fmgg|GGML", "it has an old format of llama.cpp. Download it as GGUF"),
+)
+"""The beginnings of files that people take for a model, and what to say about them."""
+
+_OTHER_FORMAT: Final = "it starts with other bytes"
+_MOST_LAYERS: Final = 1024
 _SPLIT: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 _LARGEST_STRING: Final = 64 * 2**20
 _LARGEST_COUNT: Final = 2**31
@@ -234,6 +250,8 @@ def _find_fault(headers: tuple[GgufFile, ...]) -> str | None:
         return "has no tokenizer"
     if not any(name.startswith("blk.") for name in names):
         return "has no layers of a text model"
+    if not 0 < first.layers <= _MOST_LAYERS:
+        return f"has a header with {first.layers:,} layers"
     if "token_embd.weight" not in names:
         return "has no token embeddings"
     if not names & _OUTPUTS and MODEL_TENSOR.OUTPUT_NORM in _TENSORS[first.architecture]:
@@ -271,7 +289,11 @@ class _Header:
     def read(self) -> GgufFile:
         self._check_magic()
         version, tensor_count, value_count = self._unpack("<IQQ")
-        if version not in (2, 3):
+        if int.from_bytes(version.to_bytes(4, "little")) in _VERSIONS:
+            raise ModelFileError(
+                f"The model file {self._path} is for big-endian machines. Download the usual file."
+            )
+        if version not in _VERSIONS:
             raise ModelFileError(
                 f"The model file {self._path} has GGUF version {version}, which is not supported."
             )
@@ -298,14 +320,7 @@ class _Header:
         if magic == b"GGUF":
             return
         seen = magic + self._file.read(60)
-        if seen.lstrip()[:1] == b"<":
-            hint = "it is a web page, such as an error or a login page"
-        elif seen.startswith(b"version https://git-lfs"):
-            hint = "it is a pointer to the real file. Download it with git lfs or from the hub"
-        elif not seen:
-            hint = "it is empty"
-        else:
-            hint = "it starts with other bytes"
+        hint = next((hint for begin, hint in _FORMATS if re.match(begin, seen)), _OTHER_FORMAT)
         raise ModelFileError(f"The file {self._path} is not a GGUF model: {hint}.")
 
     def _pair(self, values: dict[str, Value], lengths: dict[str, int]) -> None:

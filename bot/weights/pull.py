@@ -96,9 +96,8 @@ def fetch(
     listed = [repository.file(path.relative_to(place).as_posix()) for path in paths]
     total = sum(one.size for one in listed)
     before = 0
-    there = sum(one.size for one, path in zip(listed, paths, strict=True) if path.is_file())
     _create_folder(folder)
-    require_space(folder, total - there - _count_partial_bytes(paths), str(file))
+    measure_download(file, folder, repository)
     for one, path in zip(listed, paths, strict=True):
         hub.fetch(repository, one, path, _shift_progress(progress, before, total))
         before += one.size
@@ -106,6 +105,18 @@ def fetch(
             hashes.save_sha256(path, one.hash.value)
     _require_gguf(paths)
     return paths[0]
+
+
+def measure_download(file: HubFile, folder: Path, repository: HubRepository) -> int:
+    """Return how many bytes `fetch` would download. Raise WeightsError if they don't fit."""
+    place = repository_folder(file.repo, folder)
+    paths = gguf_reader.list_parts(place / file.name)
+    listed = [repository.file(path.relative_to(place).as_posix()) for path in paths]
+    there = sum(one.size for one, path in zip(listed, paths, strict=True) if path.is_file())
+    missing = sum(one.size for one in listed) - there - _count_partial_bytes(paths)
+    existing = next(one for one in (folder, *folder.absolute().parents) if one.is_dir())
+    require_space(existing, missing, str(file))
+    return missing
 
 
 def _create_folder(folder: Path) -> None:

@@ -23,6 +23,7 @@ from bot.errors import StoreError, UserInputError
 from bot.store.store import Store
 from tests.engine import tiny_models
 from tests.loopback import LoopbackDiscord
+from tests.weights.loopback_hub import LoopbackHub
 from tests.weights.sample_gguf import make_gguf
 
 if TYPE_CHECKING:
@@ -126,6 +127,28 @@ async def test_a_recurrent_model_is_reported_as_reading_its_whole_prompt(tmp_pat
     _, output, _ = await doctor(tmp_path, "--offline", "--quick", "--json")
     (check,) = found(output, "Context")
     assert check["found"] == "a mamba model reads its whole prompt again for each reply"
+
+
+async def test_a_model_that_the_start_downloads_is_a_note(tmp_path: Path) -> None:
+    model = make_gguf(tmp_path / "her.gguf").read_bytes()
+    settings = "engine: {model: hf:someone/HER-GGUF/her.gguf, weights: weights}\n"
+    (tmp_path / "aside.yaml").write_text(settings)
+    with LoopbackHub() as hub:
+        hub.put("someone/HER-GGUF", "her.gguf", model)
+        environ = {"HF_ENDPOINT": hub.url}
+        _, output, _ = await doctor(tmp_path, "--quick", "--json", environ=environ)
+        (check,) = found(output, "Model")
+        assert check["state"] == "note"
+        assert "The bot downloads it when it starts (0.0 GiB)" in check["found"]
+        assert not (tmp_path / "weights").exists()
+        hub.files.clear()
+        _, output, _ = await doctor(tmp_path, "--quick", "--json", environ=environ)
+        (check,) = found(output, "Model")
+        assert check["state"] == "bad"
+        before = len(hub.asked)
+        _, output, _ = await doctor(tmp_path, "--offline", "--quick", "--json", environ=environ)
+        assert found(output, "Model")[0]["state"] == "note"
+        assert len(hub.asked) == before
 
 
 async def test_an_invalid_model_file_fails_the_check(tmp_path: Path) -> None:

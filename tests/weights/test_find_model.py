@@ -60,6 +60,14 @@ def test_an_unknown_name_error_lists_the_nearest_names() -> None:
         find_model("some/where.gguf")
 
 
+def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "HER-32B.gguf"
+    folder.mkdir()
+    for path in (folder, tmp_path):
+        with pytest.raises(ModelFileError, match="is a folder"):
+            find_model(str(path))
+
+
 @pytest.mark.parametrize(
     "text",
     ["owner", "owner/repo", "owner/repo/", "owner/../x.gguf", "owner/repo/model.safetensors"],

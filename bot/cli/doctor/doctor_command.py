@@ -23,7 +23,9 @@ class ProblemsFound(AsideError):
 
 def doctor(
     config: Config = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Don't connect to Discord.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Don't connect to Discord or the hub.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Don't load the model.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -33,7 +35,7 @@ def doctor(
 
     warnings: list[str] = []
     settings = read_settings(config, warn=warnings.append)
-    checks = list(check_machine(settings, config, warnings, load_model=not quick))
+    checks = list(check_machine(settings, config, warnings, load_model=not quick, offline=offline))
     if not offline:
         checks += asyncio.run(check_discord(settings))
     if as_json:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from bot.errors import AsideError
+from bot.errors import AsideError, ModelNotDownloaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,12 +48,14 @@ def check_machine(
     warnings: Sequence[str] = (),
     *,
     load_model: bool = True,
+    offline: bool = False,
 ) -> Iterator[Check]:
     """Yield the checks of this machine, the cheap ones first.
 
     A check that passes has run the same code as the start of the bot. `warnings` are those of the
     settings. `load_model` starts the engine, which takes as long as the bot takes to start. The
-    model is not loaded a second time while another Aside is running.
+    model is not loaded a second time while another Aside is running. With `offline`, the hub is not
+    asked for a model that is not downloaded.
     """
     yield Check(
         "Program", State.GOOD, f"aside {_version('aside')} on Python {sys.version.split()[0]}"
@@ -74,7 +76,7 @@ def check_machine(
     if engine.kind == "local":
         in_use = database.state is State.NOTE
         reason = "another Aside is running" if in_use else "--quick"
-        yield from _local(engine, None if load_model and not in_use else reason)
+        yield from _local(engine, None if load_model and not in_use else reason, offline=offline)
     else:
         yield from _start_engine("Completions server", engine)
 
@@ -130,7 +132,9 @@ def _database(path: Path) -> Check:
         return Check("Database", State.BAD, str(error))
 
 
-def _local(engine: LocalEngineSettings, reason_to_skip: str | None) -> Iterator[Check]:
+def _local(
+    engine: LocalEngineSettings, reason_to_skip: str | None, *, offline: bool
+) -> Iterator[Check]:
     from bot.weights import find_model, gguf_reader
 
     yield Check("llama.cpp", State.GOOD, f"llama-cpp-python {_version('llama-cpp-python')}")
@@ -138,6 +142,9 @@ def _local(engine: LocalEngineSettings, reason_to_skip: str | None) -> Iterator[
     try:
         source = find_model.find_model(engine.model, folder=engine.weights, fetching=False)
         headers = gguf_reader.check_model(source.path)
+    except ModelNotDownloaded:
+        yield _download(engine, offline=offline)
+        return
     except AsideError as error:
         yield Check("Model", State.BAD, str(error))
         return
@@ -159,6 +166,21 @@ def _local(engine: LocalEngineSettings, reason_to_skip: str | None) -> Iterator[
         yield from _start_engine("Engine", engine)
     else:
         yield Check("Engine", State.NOTE, f"the model was not loaded ({reason_to_skip})")
+
+
+def _download(engine: LocalEngineSettings, *, offline: bool) -> Check:
+    """Check that the start can download the model."""
+    from bot.weights import find_model
+
+    found = f"{engine.model} is not downloaded. The bot downloads it when it starts"
+    remedy = f"to download it now, run `aside models pull {engine.model}`"
+    if not offline:
+        try:
+            size = find_model.measure_download(engine.model, engine.weights)
+        except AsideError as error:
+            return Check("Model", State.BAD, str(error))
+        found = f"{found} ({size / 2**30:.1f} GiB)"
+    return Check("Model", State.NOTE, found, remedy)
 
 
 def _model_notes(engine: LocalEngineSettings, header: GgufFile) -> Iterator[Check]:

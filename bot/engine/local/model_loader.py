@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _BUILD_HINT = 'Build llama-cpp-python with CMAKE_ARGS="-DGGML_CUDA=on", or set gpu_layers to 0.'
 _UNKNOWN_ARCHITECTURE = re.compile(r"unknown model architecture: '([^']+)'")
+_LOADING_ERROR = re.compile(r"error loading model: (.+)")
 _OUT_OF_MEMORY = re.compile(
     r"out of memory|failed to allocate|unable to allocate|cudaMalloc failed", re.IGNORECASE
 )
@@ -99,7 +100,17 @@ class ModelLoader:
                 f"Memory ran out even for the smallest plan ({failed.plan}). Choose a smaller "
                 "model, fewer minds or a smaller context, or close other programs."
             ) from error
-        raise error
+        if isinstance(error, ContextError):
+            raise error
+        raise ModelFileError(
+            f"llama.cpp can't load the model file {self._path} ({self._find_reason()}). Download it"
+            " again, or choose another model."
+        ) from error
+
+    def _find_reason(self) -> str:
+        """Return the reason that llama.cpp gave for not loading a file."""
+        reasons = _LOADING_ERROR.findall(self._llama_log.text)
+        return str(reasons[-1]) if reasons else "it gave no reason"
 
     def _load_attempt(self, attempt: LoadAttempt, gpus: Sequence[Device]) -> tuple[Model, Context]:
         plan = attempt.plan
