@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 _QUOTED = 1_500
 
 
-@app_commands.guild_only()
 class PlayCommands(commands.Cog):
-    """`/whisper`, `/roll` and `/cue`."""
+    """`/whisper`, `/roll` and `/cue`.
+
+    Each command is marked as for servers, because discord.py ignores that mark on a cog that is no
+    group.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class PlayCommands(commands.Cog):
         self._ephemeral = ephemeral
         self._posts = posts
 
+    @app_commands.guild_only()
     @app_commands.command(
         description="Say something that only one character and the game master hear"
     )
@@ -70,6 +74,7 @@ class PlayCommands(commands.Cog):
             interaction, f"🤫 You whisper to {escape_name(character)}: {quoted}{unanswered}"
         )
 
+    @app_commands.guild_only()
     @app_commands.command(description="Roll dice: 2d6+3, 4d6kh3, d20adv, d%, 3d6!")
     @app_commands.describe(
         dice="The dice to roll",
@@ -106,6 +111,7 @@ class PlayCommands(commands.Cog):
             )
             await self._posts.add_post(post)
 
+    @app_commands.guild_only()
     @app_commands.command(
         description="Let a character speak now (game masters and players in the cast)"
     )

@@ -1,6 +1,7 @@
-"""Story events that are not messages: narrations, lent words, whispers, settings, rolls and cues.
+"""Events of a story that are not messages: narrations, whispers, settings, rolls and cues.
 
-Game masters direct. Everyone who is heard may whisper and roll. The cast may give a cue.
+Only game masters narrate, speak as a character and change the setting. Everyone who is not muted
+may whisper and roll. Game masters and players in the cast may give a cue.
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ class StoryEvents:
             ]
             beats = parse_player_text(_require_text(text), character)
             if not beats:
-                raise Refused("The text has no words to say.")
+                raise Refused(
+                    "The text has no words in character. Write what the character says or does."
+                )
             line = NewLine(by, character, None, text, beats, TurnKind.REPLY, running.scene.audience)
             turn = await self._add_line(running, line, answering)
         await self._show(running.scene, turn)
@@ -129,7 +132,7 @@ class StoryEvents:
         """
         require_gm(scene, by)
         if not changes:
-            raise Refused("Name at least one change: the scene, the time or the place.")
+            raise Refused("Nothing would change. Give a scene, a time or a place.")
         for name, text in changes:
             await self._add_environment(scene, by, name, text, TurnKind.SETTING)
 
@@ -146,7 +149,7 @@ class StoryEvents:
             speaker = cast.speaker_name(running.scene, by.user_id, by.display_name)
             beats = parse_player_text(_require_text(text), speaker)
             if not beats:
-                raise Refused("The text has no words to hear.")
+                raise Refused("The text has no words in character. Write what you say or do.")
             heard_by = frozenset({part.character})
             line = NewLine(by.user_id, speaker, None, text, beats, TurnKind.WHISPER, heard_by)
             turn = await self._add_line(running, line, [part.character] if part.answers else ())
@@ -186,7 +189,7 @@ class StoryEvents:
             part = find_part(running.scene, name)
             character = _require_lendable(part)
             if part.rests:
-                raise Refused(f"{character} rests.", Remedy.WAKE_CHARACTER)
+                raise Refused(f"{character} rests and does not speak.", Remedy.WAKE_CHARACTER)
             owed = await self._store.find_owed_turns(scene.id)
             if any(turn.speaker == character and turn.public for turn in owed):
                 raise Refused(f"{character} is already about to speak.")
@@ -235,7 +238,7 @@ class StoryEvents:
         """Yield the scene under its lock. Raise Refused if it has ended or is paused."""
         running = self._theatre.find_running(scene.id)
         if running is None:
-            raise Refused("That scene has ended.")
+            raise Refused("The scene has ended.")
         async with running.lock:
             if running.scene.state is not SceneState.PLAYING:
                 raise Refused("The scene is paused.", Remedy.UNPAUSE_SCENE)
@@ -256,7 +259,9 @@ def _require_text(text: str) -> str:
 def _require_lendable(part: Part) -> str:
     """Return the character's name. Raise Refused if a player has the part, or it is off stage."""
     if part.player_id is not None:
-        raise Refused(f"{part.character} is played by a player. Only that player speaks for them.")
+        raise Refused(
+            f"A player has the part of {part.character}. Only that player can speak for them."
+        )
     if part.absent:
         raise Refused(f"{part.character} is off stage.", Remedy.ENTER_STAGE)
     return part.character
@@ -265,9 +270,11 @@ def _require_lendable(part: Part) -> str:
 def _require_whisper_partner(scene: Scene, name: str, by: int) -> Part:
     part = find_part(scene, name)
     if part.player_id == by:
-        raise Refused(f"You play {part.character}. Whisper to somebody else.")
+        raise Refused(f"You play {part.character}. Choose another character to whisper to.")
     if part.player_id is not None:
-        raise Refused(f"{part.character} is played by a player. Write to them in private instead.")
+        raise Refused(
+            f"A player has the part of {part.character}. Send that player a direct message instead."
+        )
     if part.absent:
-        raise Refused(f"{part.character} is off stage and can't hear you.")
+        raise Refused(f"{part.character} is off stage and can't hear you.", Remedy.ENTER_STAGE)
     return part

@@ -76,3 +76,12 @@ async def test_the_name_of_a_channel_that_the_bot_cannot_see_is_not_shown(
             "I lack a permission in this channel. Allow me View Channel there.",
         )
         assert "hidden" not in outcome.text
+
+
+async def test_direct_messages_offer_no_command_that_needs_a_server(
+    evening: Evening,
+) -> None:
+    async with evening.online(await ready(FIRST)):
+        registered = [command.data for command in evening.discord.world.commands.values()]
+        offered = {each["name"] for each in registered if each["dm_permission"]}
+        assert offered == {"about", "character", "help", "mydata"}

@@ -102,7 +102,7 @@ async def test_only_the_player_speaks_for_their_character(tmp_path: Path) -> Non
             await gm.story_events.say(scene, "Mrs Bennet", "No!", GM)
         with pytest.raises(Refused, match="Only that player"):
             await gm.story_events.cue(scene, "Mrs Bennet", GM)
-        with pytest.raises(Refused, match="played by a player"):
+        with pytest.raises(Refused, match="Send that player a direct message"):
             await gm.story_events.whisper(scene, "Mrs Bennet", "No!", ALICE_HERSELF)
 
 
