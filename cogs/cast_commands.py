@@ -202,7 +202,7 @@ class CastCommands(
 
     @app_commands.command(description="Stop playing your character")
     @app_commands.describe(
-        rest="Let the character rest: nobody plays it",
+        rest="Let the character rest, so that no one plays it",
         model="Leave your own character to the model (default: it leaves the scene)",
     )
     async def leave(

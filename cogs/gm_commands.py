@@ -75,7 +75,7 @@ class GmCommands(
 
     @app_commands.command(description="Speak and act as a character")
     @app_commands.describe(
-        character="The character that speaks", text="The line; put *actions* between asterisks"
+        character="The character that speaks", text="The line. Write *actions* between asterisks"
     )
     async def say(
         self,

@@ -70,10 +70,12 @@ class GmPeople(commands.Cog):
             interaction, f"{player.mention} is heard in this scene again."
         )
 
-    @app_commands.command(description="Hear a bot's posts as events, such as rolls, or stop that")
+    @app_commands.command(
+        description="Let characters hear a bot's posts, such as dice rolls, as events"
+    )
     @app_commands.describe(
         bot="The bot, for example a dice or initiative bot",
-        heard="Whether the characters hear it (default: they do)",
+        heard="Choose False to stop hearing the bot (default: True)",
     )
     async def listen(
         self, interaction: discord.Interaction, bot: discord.Member, heard: bool = True

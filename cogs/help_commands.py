@@ -58,7 +58,9 @@ class HelpCommands(commands.Cog):
         for message in write_help(topic or self._guess_topic(interaction), self._bot.tree):
             await interaction_replies.reply_privately(interaction, message)
 
-    @app_commands.command(description="Show the version, the model, the licence and your privacy")
+    @app_commands.command(
+        description="Show the version, the model, the licence and what is stored about you"
+    )
     async def about(self, interaction: discord.Interaction) -> None:
         """Describe the program, its model and how it treats people's data."""
         await interaction_replies.reply_privately(interaction, _format_about(self._about))

@@ -26,7 +26,11 @@ from bot.cli.try_command import try_
 from bot.cli.version_command import version
 
 app = typer.Typer(
-    cls=SentencesGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    cls=SentencesGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 

@@ -62,7 +62,9 @@ def engine(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the local engine: generation, prompt processing, and returning characters.
+    """Measure the speed of the local engine.
+
+    The figures cover generation, prompt processing, and returning characters.
 
     For comparison it also measures llama-cpp-python with sequential requests and, if you name them,
     llama.cpp's own programs.
@@ -96,7 +98,9 @@ def bot(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the bot without a model: turns per second, event loop stalls, and memory.
+    """Measure the speed of the bot without a model.
+
+    The figures are turns per second, stalls of the event loop, and memory.
 
     An engine with a fixed reply replaces the model.
     """
@@ -129,7 +133,9 @@ def memory(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure replies in long scenes without a model: turns read, time, stalls, and tokens read.
+    """Measure replies in long scenes without a model.
+
+    The figures are turns read, time, stalls of the event loop, and tokens read.
 
     An engine with a fixed reply replaces the model. It counts the prompt tokens that a prefix cache
     would not contain.

@@ -104,8 +104,8 @@ def coser(
         str | None, typer.Option("--judge-model", help="The judge's model name on that server.")
     ] = None,
     model: Annotated[str | None, typer.Option(help="Name or path of the model to test.")] = None,
-    scenes: Annotated[int | None, typer.Option(min=1, help="Use only the first scenes.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, max=20, help="Longest conversation.")] = 20,
+    scenes: Annotated[int | None, typer.Option(min=1, help="Use only the first N scenes.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, max=20, help="Most turns in a conversation.")] = 20,
     seed: Seed = 0,
     jobs: Jobs = None,
     journal: JournalFile = None,

@@ -21,7 +21,7 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     config: Config = None,
 ) -> None:
-    """Delete every scene of a server, for example after Aside was removed. Stop the bot first."""
+    """Delete every scene of a server. Stop the bot first."""
     path = read_settings(config).store.path
     if not path.is_file():
         raise UserInputError(

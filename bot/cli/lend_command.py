@@ -26,7 +26,9 @@ def lend(
         ),
     ] = False,
 ) -> None:
-    """Lend this machine's GPUs, else its CPU, to an engine on another machine.
+    """Lend this machine's devices to an engine on another machine.
+
+    These are the GPUs, or the CPU if the machine has no GPU.
 
     Add the address to `engine.rpc` of the other machine's settings. Passwords and encryption
     are not supported. Use it on this machine, or on a network that you trust.

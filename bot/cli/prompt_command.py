@@ -27,7 +27,7 @@ def prompt(
     ] = None,
     config: Config = None,
 ) -> None:
-    """Print the exact text that the engine receives for a character's next turn."""
+    """Print the exact prompt for a character's next turn."""
     from bot.cli.lookup import (
         choose_dialect,
         choose_prompt_format,

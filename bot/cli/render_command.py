@@ -36,7 +36,7 @@ def render(
         ),
     ] = None,
 ) -> None:
-    """Read a raw reply from standard input and print its parts as JSON.
+    """Print the parts of a raw reply as JSON. Read the reply from standard input.
 
     The parts are the posts in the channel, the messages to the game master, and the reply in the
     character's own history and in the others' histories.

@@ -293,7 +293,7 @@ async def other_bots(transaction: Transaction) -> None:
         await transaction.execute(statement)
 
 
-async def explained_people(transaction: Transaction) -> None:
+async def explanations_of_pictures(transaction: Transaction) -> None:
     """10: the people who were told that characters can't see pictures."""
     await transaction.execute(f"CREATE TABLE explained (user_id INTEGER PRIMARY KEY) {STRICT}")
 
@@ -308,7 +308,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     windows_of_stories,
     own_characters,
     other_bots,
-    explained_people,
+    explanations_of_pictures,
 )
 
 

@@ -58,7 +58,10 @@ def chat(
     ] = None,
     config: Config = None,
 ) -> None:
-    """Play a scene at the terminal, with the same characters, minds and rules as on Discord."""
+    """Play a scene at the terminal.
+
+    The characters, their minds and the rules are the same as on Discord.
+    """
     from bot.cli.chat.chat_session import ChatOptions, play
     from bot.her.beats import BeatKind
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
+from bot.cli.console.help_texts import simplify_help
 from bot.errors import AsideError, UserInputError
 from bot.terminal.typed_remedies import describe_error
 
@@ -28,6 +29,10 @@ _OWN_PACKAGES = ("bot", "cogs")
 
 class SentencesGroup(TyperGroup):
     """The commands. A failure prints one sentence, and with `--debug` also the traceback."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        simplify_help(self)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override] # typer's own Context is what it passes
         """Run the command. Raises typer.Exit if it failed."""

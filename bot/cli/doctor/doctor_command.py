@@ -29,7 +29,10 @@ def doctor(
     quick: Annotated[bool, typer.Option("--quick", help="Don't load the model.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check the installation, the model, the devices and Discord, and suggest fixes."""
+    """Check the installation and suggest fixes.
+
+    The checks cover the settings, the database, the model, the devices and Discord.
+    """
     from bot.cli.doctor.discord_checks import check_discord
     from bot.cli.doctor.machine_checks import State, check_machine
 

@@ -144,7 +144,7 @@ def verify(
     ] = None,
     config: Config = None,
 ) -> None:
-    """Check that the models here are complete GGUF files with their original hash.
+    """Check that the models here are complete and unchanged.
 
     The exit status is 1 if a model is damaged.
     """

@@ -38,7 +38,7 @@ _ANY_OTHER = (
 
 @models.command("list")
 def list_(vram: VRam = None, config: Config = None, as_json: AsJson = False) -> None:
-    """List the models of the catalogue, with those on this machine and those that fit it."""
+    """List the models of the catalogue. Shows which are on this machine and which fit it."""
     from bot.weights.catalogue import load_catalogue
     from bot.weights.installed import find_added_folder, list_installed
 
@@ -64,7 +64,7 @@ def show(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a model of the catalogue: source, licence, dialect, sampling and sizes."""
+    """Show a model's source, licence, dialect, sampling and sizes."""
     from bot.weights.find_model import find_entry
     from bot.weights.installed import list_installed
 

@@ -29,7 +29,7 @@ def setup(
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Name, file or hf:… address of a model (none: the demo).")
+        str | None, typer.Option(help="Name, file or hf:… address of a model, or `demo`.")
     ] = None,
     get: Annotated[
         bool | None, typer.Option("--get/--no-get", help="Download or build the model now.")
@@ -54,7 +54,10 @@ def setup(
         bool, typer.Option("--offline", help="Don't check the token with Discord.")
     ] = False,
 ) -> None:
-    """Set up Aside in this folder: the token, a commented aside.yaml, and a model that fits."""
+    """Set up Aside in this folder.
+
+    It asks for the token, writes a commented aside.yaml, and suggests a model that fits.
+    """
     from bot.cli.setup.initial_files import write_settings
 
     _set_token(token, proxy, asking=not yes, offline=offline)
