@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RecordedReply:
-    """One reply: the prompt's prefill and the generated text, and how long it took."""
+    """One reply: the prompt's prefill and the generated text, and how long it took.
+
+    `prompt` is the prompt's text without the prefill, with control tokens spelt out.
+    """
 
     raw: str
     seconds: float
     tokens: int
     forced_planning_end: bool = False
+    prompt: str = ""
 
 
 class RecordingEngine:
@@ -64,4 +68,5 @@ class RecordingEngine:
             tokens = finish.reply_tokens if finish else pieces  # a stopped stream has no counts
             forced = finish is not None and finish.planning_closed_by_force
             seconds = time.monotonic() - began
-            self.replies.append(RecordedReply("".join(text), seconds, tokens, forced))
+            prompt = request.prompt.text.removesuffix(request.prompt.prefill)
+            self.replies.append(RecordedReply("".join(text), seconds, tokens, forced, prompt))

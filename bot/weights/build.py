@@ -26,7 +26,13 @@ from bot.weights.checkpoint import (
 from bot.weights.convert import Conversion, read_float_type, read_started_type
 from bot.weights.dimensions import Dimensions
 from bot.weights.hub import Hub, require_space
-from bot.weights.quantisation import UNQUANTISED, estimate_layouts, quantise
+from bot.weights.quantisation import (
+    UNQUANTISED,
+    estimate_layouts,
+    has_importance,
+    quantise,
+    require_importance,
+)
 from bot.weights.vocabulary import FILES, read_vocabulary
 
 if TYPE_CHECKING:
@@ -87,6 +93,17 @@ class Source(Protocol):
 
     def release_all(self) -> None:
         """Release everything."""
+        ...
+
+
+class ImportanceSource(Protocol):
+    """Where the importance matrix of a build comes from."""
+
+    def find(self, unquantised: Path, told: BuildProgress) -> Path:
+        """Return the file of the matrix, computed with the unquantised model if necessary.
+
+        Raise AsideError.
+        """
         ...
 
 
@@ -167,16 +184,20 @@ class Build:
         *,
         title: str = "",
         keep: bool = False,
+        importance: ImportanceSource | None = None,
     ) -> None:
         """Read the checkpoint's small files.
 
-        `keep` keeps the unquantised file. Raise WeightsError.
+        `keep` keeps the unquantised file. `importance` is required by the smallest quantisations.
+        Raise WeightsError.
         """
+        require_importance(quantisation, given=importance is not None)
         self._source = source
         self._target = target
         self._quantisation = quantisation
         self._title = title or source.name
         self._keep = keep
+        self._importance = importance
         self._files = source.files()
         if "config.json" not in self._files:
             raise NoSuchModel(
@@ -219,7 +240,7 @@ class Build:
             ) from error
 
     def _run(self, told: BuildProgress) -> Path:
-        if not _is_whole(self._target):
+        if not _is_whole(self._target) or (self._importance and not has_importance(self._target)):
             self._make(told)
         if hashes.load_sha256(self._target) is None:
             told.step("Computing the checksum")
@@ -232,11 +253,12 @@ class Build:
         if not _is_whole(self._plain):
             self._convert(told)
         if self._plain != self._target:
+            matrix = self._importance.find(self._plain, told) if self._importance else None
             require_space(
                 self._target.parent, self.needs.result, f"Quantising to {self._target.name}"
             )
             told.step(f"Quantising to {self._quantisation}", "tensors")
-            quantise(self._plain, self._target, self._quantisation, told.progress)
+            quantise(self._plain, self._target, self._quantisation, told.progress, matrix)
             if not self._keep:
                 self._plain.unlink()
 

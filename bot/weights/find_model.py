@@ -13,7 +13,7 @@ from bot.errors import ModelFileError, ModelNotDownloaded, NameNotFound
 from bot.weights.catalogue import CatalogueEntry, SamplingAdvice, load_catalogue
 from bot.weights.installed import find_added_folder, find_files, weights_folder
 from bot.weights.paths import HubFile, find_stored, read_model_name
-from bot.weights.quantisation import require_quantisation
+from bot.weights.quantisation import NEEDS_IMPORTANCE, require_quantisation
 
 if TYPE_CHECKING:
     from bot.weights.hub import Progress
@@ -166,9 +166,10 @@ def _find_hub_file(
             f"`aside models remove {entry.name}`."
         )
     if kind != "hub":
+        option = " --imatrix auto" if wanted in NEEDS_IMPORTANCE else ""
         raise ModelFileError(
             f"{entry.name} is not published as GGUF. Run `aside models build {entry.name} "
-            f"--quant {wanted}`, which takes a while and much disk space."
+            f"--quant {wanted}{option}`, which takes a while and much disk space."
         )
     if where.endswith(".gguf"):
         return _download(HubFile.parse(where), folder, fetching=fetching, progress=progress)

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import WeightsError
 from bot.weights.memory_plan import MARGIN, make_plans, make_smallest_plan
-from bot.weights.quantisation import QUANTISATIONS, estimate_layouts
+from bot.weights.quantisation import (
+    COARSE,
+    NEEDS_IMPORTANCE,
+    QUANTISATIONS,
+    estimate_layouts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 _GOOD_ENOUGH: Final = "Q8_0"
 _USUAL_ON_CPU: Final = "Q4_K_M"
 _BEARABLE_ON_CPU: Final = 3 * 10**9  # bytes of weights that a few cores read often enough a second
-_LAST_RESORT: Final = "Q2_K"
+_LAST_RESORTS: Final = frozenset({"Q2_K", "IQ2_XS", "IQ2_XXS"})
 _ENOUGH_CONTEXT: Final = 8192  # tokens per mind that must remain with a finer quantisation
 
 
@@ -96,15 +101,22 @@ def _fit(
 
 
 def _best(found: Sequence[Fit]) -> Fit | None:
-    """Prefer all layers on the GPU with four minds, then with two, then any number, then a size
-    that suits a CPU.
+    """Prefer all layers on the GPU with four minds, then with two, then any number, then with two
+    bits per weight, then a size that suits a CPU.
+
+    A CPU needs longer for the quantisations with an importance matrix than for others of their
+    size.
     """
     running = [one for one in found if one.plan is not None]
-    whole = [one for one in running if one.whole and one.quantisation != _LAST_RESORT]
+    whole = [one for one in running if one.whole and one.quantisation not in _LAST_RESORTS]
+    fine = [one for one in whole if one.quantisation not in COARSE]
     for minds in (4, 2, 0):
-        if roomy := [one for one in whole if one.plan and _roomy(one.plan, minds)]:
+        if roomy := [one for one in fine if one.plan and _roomy(one.plan, minds)]:
             return _largest(roomy, _GOOD_ENOUGH)
-    return _largest(running, _USUAL_ON_CPU)
+    if coarse := [one for one in whole if one.plan and one.plan.minds > 1] or whole:
+        return _largest(coarse, _GOOD_ENOUGH)
+    quick = [one for one in running if one.quantisation not in NEEDS_IMPORTANCE]
+    return _largest(quick or running, _USUAL_ON_CPU)
 
 
 def _roomy(plan: Plan, minds: int) -> bool:
@@ -135,8 +147,8 @@ def propose_model(
     """Return the best model for a new user of this machine, with its plan, or None if no download
     is worthwhile.
 
-    That is HER if it fits on the GPU, else the largest stand-in that fits there. On a CPU it is the
-    largest stand-in that answers fast enough.
+    That is HER if it fits on the GPU with three bits per weight or more, else the largest stand-in
+    that fits there. On a CPU it is the largest stand-in that answers fast enough.
     """
     acting = [
         (entries[name], _choose(fitted))
@@ -146,7 +158,7 @@ def propose_model(
     there = [
         (entry, fit) for entry, fit in acting if fit is not None and entry.origin[0] != "package"
     ]
-    whole = [(entry, fit) for entry, fit in there if fit.whole]
+    whole = [(entry, fit) for entry, fit in there if fit.whole and fit.quantisation not in COARSE]
     for candidates in ([one for one in whole if not one[0].stand_in], whole):
         if candidates:
             return max(candidates, key=lambda one: one[1].size)

@@ -52,6 +52,11 @@ def find_added_folder(folder: Path) -> Path:
     return folder / "added"
 
 
+def importance_path(name: str, folder: Path) -> Path:
+    """Return the place of a model's importance matrix in the weights folder."""
+    return folder / "imatrix" / f"{name.replace(' ', '-')}.gguf"
+
+
 def find_files(entry: CatalogueEntry, folder: Path) -> dict[str, Path]:
     """Return the installed files of an entry by quantisation."""
     kind, where = entry.origin

@@ -1,6 +1,6 @@
 """Quantise with llama.cpp. Its standard output is llama.cpp's log:
 
-   python -m bot.weights.llama_quantise QUANTISATION IN OUT
+   python -m bot.weights.llama_quantise QUANTISATION IN OUT [IMPORTANCE MATRIX]
 
 The process ends at once on Ctrl-C and when its output is closed.
 """
@@ -11,26 +11,33 @@ import ctypes
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import llama_cpp
 
+from bot.weights.importance_file import read_importance
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from bot.weights.importance_matrix import ImportanceMatrix
 
 _BUFFER: Final = 2**30  # maximum bytes of tensors in memory
+_INTEGER: Final = 0  # LLAMA_KV_OVERRIDE_TYPE_INT
+_TEXT: Final = 3  # LLAMA_KV_OVERRIDE_TYPE_STR
+_LONGEST_TEXT: Final = 127  # bytes
 
 
-def report_sizes(source: Path, quantisation: str) -> str:
+def report_sizes(source: Path, quantisation: str, *, importance: bool = False) -> str:
     """Return llama.cpp's log of the size of each tensor after quantisation.
 
-    Doesn't read the tensors' data.
+    Doesn't read the tensors' data. `importance` says whether an importance matrix will be used,
+    which changes the types of some tensors.
     """
     said: list[bytes] = []
     hear = llama_cpp.llama_log_callback(lambda _level, text, _data: said.append(text))
     llama_cpp.llama_log_set(hear, ctypes.c_void_p(0))
     try:
-        _quantise(quantisation, str(source), "")
+        _quantise(quantisation, str(source), "", _weigh_columns({}) if importance else None)
     finally:
         llama_cpp.llama_log_set(_IGNORE_LOG, ctypes.c_void_p(0))
     return b"".join(said).decode("utf-8", "replace")
@@ -43,11 +50,51 @@ def main(arguments: list[str]) -> int:
     hear = llama_cpp.llama_log_callback(lambda _level, text, _data: os.write(1, text))
     llama_cpp.llama_log_set(hear, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
-    return _quantise(*arguments)
+    quantisation, source, target, *importance = arguments
+    if not importance:
+        return _quantise(quantisation, source, target)
+    matrix = read_importance(Path(importance[0]))
+    weights = _weigh_columns({name: one.mean_squares() for name, one in matrix.tensors.items()})
+    return _quantise(quantisation, source, target, weights, _describe(Path(importance[0]), matrix))
 
 
-def _quantise(quantisation: str, source: str, target: str) -> int:
-    """Quantise, or only report sizes if `target` is empty."""
+def _weigh_columns(weights: dict[str, Any]) -> Any:
+    """Return llama.cpp's array of an importance matrix. An entry without a name ends it."""
+    pointer = ctypes.POINTER(ctypes.c_float)
+    entries = [
+        llama_cpp.llama_model_imatrix_data(name.encode(), row.ctypes.data_as(pointer), row.size)
+        for name, row in weights.items()
+    ]
+    array = (llama_cpp.llama_model_imatrix_data * (len(entries) + 1))(*entries)
+    vars(array)["rows"] = weights  # keeps the numbers alive
+    return array
+
+
+def _describe(path: Path, matrix: ImportanceMatrix) -> Any:
+    """Return the keys of the result's header that say which matrix was used, as llama.cpp's own."""
+    values: dict[str, int | str] = {
+        "quantize.imatrix.file": path.name,
+        "quantize.imatrix.dataset": " ".join(matrix.datasets),
+        "quantize.imatrix.entries_count": len(matrix.tensors),
+        "quantize.imatrix.chunks_count": matrix.chunks,
+    }
+    array = (llama_cpp.llama_model_kv_override * (len(values) + 1))()
+    for entry, (key, value) in zip(array, values.items(), strict=False):
+        entry.key = key.encode()
+        if isinstance(value, int):
+            entry.tag, entry.value.val_i64 = _INTEGER, value
+        else:
+            entry.tag, entry.value.val_str = _TEXT, value.encode()[:_LONGEST_TEXT]
+    return array
+
+
+def _quantise(
+    quantisation: str, source: str, target: str, weights: Any = None, keys: Any = None
+) -> int:
+    """Quantise, or only report sizes if `target` is empty.
+
+    `weights` is llama.cpp's array of an importance matrix, and `keys` its array of header keys.
+    """
     params = llama_cpp.llama_model_quantize_default_params()
     params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{quantisation}")
     params.dry_run = not target
@@ -55,6 +102,10 @@ def _quantise(quantisation: str, source: str, target: str) -> int:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     params.max_buf_size = _BUFFER
+    if weights is not None:
+        params.imatrix = weights
+    if keys is not None:
+        params.kv_overrides = keys
     return int(
         llama_cpp.llama_model_quantize(
             os.fsencode(source), os.fsencode(target), ctypes.byref(params)

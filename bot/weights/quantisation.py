@@ -22,6 +22,7 @@ from bot.errors import UserInputError, WeightsError
 from bot.weights import gguf_reader
 from bot.weights.gguf_reader import GgufFile, Tensor
 from bot.weights.gguf_writer import write_header
+from bot.weights.importance_file import read_importance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from bot.weights.dimensions import Dimensions
     from bot.weights.hub import Progress
 
-# Those that need no importance matrix, largest first.
+# Largest first.
 QUANTISATIONS: Final = (
     "BF16",
     "F16",
@@ -43,9 +44,21 @@ QUANTISATIONS: Final = (
     "IQ4_XS",
     "Q3_K_L",
     "Q3_K_M",
+    "IQ3_M",
+    "IQ3_S",
     "Q3_K_S",
+    "IQ3_XS",
+    "IQ3_XXS",
     "Q2_K",
+    "IQ2_M",
+    "IQ2_S",
+    "IQ2_XS",
+    "IQ2_XXS",
 )
+# llama.cpp refuses to make these without an importance matrix.
+NEEDS_IMPORTANCE: Final = frozenset({"IQ3_XS", "IQ3_XXS", "IQ2_M", "IQ2_S", "IQ2_XS", "IQ2_XXS"})
+# About 2.5 bits per weight: a clear loss.
+COARSE: Final = frozenset({"Q2_K", "IQ2_M", "IQ2_S", "IQ2_XS", "IQ2_XXS"})
 UNQUANTISED: Final = ("F32", "BF16", "F16")
 
 _IN_NAME = re.compile(
@@ -57,7 +70,11 @@ _TENSOR = re.compile(
     r"- \[(?P<shape>[ \d,]+)\], type = +(?P<kind>\w+), "
     r"(?:.*\((?P<becomes>\w+)\)|.*)"
 )
-_LAST_WORDS = 5
+_OTHER_SIZE = re.compile(
+    r"imatrix size (?P<matrix>\d+) is different from tensor size (?P<model>\d+) for (?P<name>\S+)"
+)
+_MISSING = re.compile(r"Missing importance matrix for tensor (?P<name>\S+)")
+_LAST_WORDS = 8
 
 
 def require_quantisation(text: str) -> str:
@@ -78,6 +95,27 @@ def parse_quantisation(name: str) -> str:
     return found[1].upper() if found else ""
 
 
+def require_importance(quantisation: str, *, given: bool) -> None:
+    """Raise UserInputError if the quantisation needs an importance matrix and none is given, or if
+    one is given and can't be used.
+    """
+    if quantisation in NEEDS_IMPORTANCE and not given:
+        raise UserInputError(
+            f"{quantisation} needs an importance matrix. Add `--imatrix auto`, or name a file with "
+            "`--imatrix FILE`."
+        )
+    if quantisation in UNQUANTISED and given:
+        raise UserInputError(
+            f"{quantisation} is not quantised, so it takes no importance matrix. Choose another "
+            "--quant."
+        )
+
+
+def has_importance(path: Path) -> bool:
+    """Return whether a file was quantised with an importance matrix. Raise ModelFileError."""
+    return "quantize.imatrix.entries_count" in gguf_reader.read_header(path).values
+
+
 def estimate_layouts(
     name: str, dimensions: Dimensions, quantisations: Sequence[str]
 ) -> dict[str, GgufFile]:
@@ -92,9 +130,28 @@ def estimate_layouts(
         write_header(hollow, dimensions, "BF16", name)
         plain = gguf_reader.read_header(hollow)
         return {
-            one: _header(plain, one, llama_quantise.report_sizes(hollow, one))
+            one: _header(
+                plain,
+                one,
+                llama_quantise.report_sizes(hollow, one, importance=one in NEEDS_IMPORTANCE),
+            )
             for one in quantisations
         }
+
+
+def estimate_layouts_of_file(
+    path: Path, quantisations: Sequence[str]
+) -> dict[str, tuple[GgufFile]]:
+    """Return the header that an unquantised file would have under each quantisation.
+
+    Raise WeightsError or ModelFileError.
+    """
+    from bot.weights import llama_quantise
+
+    plain = gguf_reader.read_header(path)
+    return {
+        one: (_header(plain, one, llama_quantise.report_sizes(path, one)),) for one in quantisations
+    }
 
 
 def _header(plain: GgufFile, quantisation: str, said: str) -> GgufFile:
@@ -105,16 +162,26 @@ def _header(plain: GgufFile, quantisation: str, said: str) -> GgufFile:
 
 
 def quantise(
-    source: Path, target: Path, quantisation: str, progress: Progress | None = None
+    source: Path,
+    target: Path,
+    quantisation: str,
+    progress: Progress | None = None,
+    importance: Path | None = None,
 ) -> None:
     """Quantise the GGUF file `source` into `target`. `progress` receives the number of tensors.
 
-    `target` appears once it is complete. A partial file is deleted in any case, including Ctrl-C.
-    Raise WeightsError.
+    `importance` is the file of an importance matrix. `target` appears once it is complete. A
+    partial file is deleted in any case, including Ctrl-C. Raise UserInputError if the matrix is
+    missing, or WeightsError.
     """
     part = target.with_name(f"{target.name}.part")
+    order = [quantisation, str(source), str(part)]
+    if importance is not None:
+        require_matching_importance(importance, source)
+        order.append(str(importance))
+    require_importance(quantisation, given=importance is not None)
     try:
-        for line in _quantiser(quantisation, str(source), str(part)):
+        for line in _quantiser(*order):
             if progress and (found := _TENSOR.match(line)):
                 progress(int(found["number"]), int(found["all"]))
         gguf_reader.check_model(part)
@@ -145,17 +212,43 @@ def _quantiser(*order: str) -> Iterator[str]:
             words = [*words[1 - _LAST_WORDS :], raw.decode("utf-8", "replace").strip()]
             yield words[-1]
         if process.wait():
-            said = next((word for word in reversed(words) if "rror" in word or "fail" in word), "")
-            raise WeightsError(
-                f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Check whether "
-                "the disk is full."
-            )
+            raise _explain_failure(words)
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         process.wait()
         if process.stdout:
             process.stdout.close()
+
+
+def require_matching_importance(importance: Path, model: Path) -> None:
+    """Raise WeightsError if an importance matrix is of another model."""
+    names = {tensor.name for tensor in gguf_reader.read_header(model).tensors}
+    if names.isdisjoint(read_importance(importance).tensors):
+        raise WeightsError(
+            f"The importance matrix {importance} has no tensor of {model.name}. Use the matrix of "
+            "this model."
+        )
+
+
+def _explain_failure(words: Sequence[str]) -> WeightsError:
+    """Return an error with the cause, given the last lines of the quantiser's log."""
+    log = "\n".join(words)
+    if found := _OTHER_SIZE.search(log):
+        return WeightsError(
+            f"The importance matrix is of another model: for {found['name']} it has "
+            f"{found['matrix']} columns instead of {found['model']}. Use the matrix of this model."
+        )
+    if found := _MISSING.search(log):
+        return WeightsError(
+            f"The importance matrix has no data for {found['name']}, which this quantisation "
+            "needs. Compute it with a longer text, or choose a larger quantisation."
+        )
+    said = next((word for word in reversed(words) if "rror" in word or "fail" in word), "")
+    return WeightsError(
+        f"llama.cpp's quantiser failed{f': {said}' if said else ''}. Check whether the disk is "
+        "full."
+    )
 
 
 def _tensor(found: re.Match[str]) -> Tensor:

@@ -27,6 +27,8 @@ _STATE_SIZE: Final = 16  # of Mamba
 _INNER_SIZE: Final = 128
 _KERNEL: Final = 4
 _TIME_STEP_RANK: Final = 8
+EXPERTS: Final = 4
+EXPERTS_USED: Final = 2
 _WINDOW: Final = 64  # tokens of Gemma's sliding window
 
 
@@ -48,6 +50,14 @@ LLAMA_2: Final = ModelFamily(
 )
 QWEN_3: Final = ModelFamily(
     "qwen3",
+    chat_templates.CHATML,
+    "<|endoftext|>",
+    "<|im_end|>",
+    ("<|im_start|>",),
+    add_bos=False,
+)
+QWEN_3_MOE: Final = ModelFamily(
+    "qwen3moe",
     chat_templates.CHATML,
     "<|endoftext|>",
     "<|im_end|>",
@@ -96,6 +106,10 @@ def make_tiny_model(path: Path, family: ModelFamily, *, context: int = 8192, see
         writer.add_ssm_inner_size(_INNER_SIZE)
         writer.add_ssm_state_size(_STATE_SIZE)
         writer.add_ssm_time_step_rank(_TIME_STEP_RANK)
+    if family.architecture == "qwen3moe":
+        writer.add_expert_count(EXPERTS)
+        writer.add_expert_used_count(EXPERTS_USED)
+        writer.add_expert_feed_forward_length(_FEED_FORWARD)
     vocabulary = _add_vocabulary(writer, family)
     rng = np.random.default_rng(seed)
     for name, shape in _tensor_shapes(family.architecture, vocabulary).items():
@@ -173,7 +187,7 @@ def _tensor_shapes(architecture: str, vocabulary: int) -> dict[str, tuple[int, .
         "output_norm.weight": (_EMBEDDING,),
     }
     norms = {"attn_norm": _EMBEDDING, "ffn_norm": _EMBEDDING}
-    if architecture in ("qwen3", "gemma3"):
+    if architecture in ("qwen3", "qwen3moe", "gemma3"):
         norms |= {"attn_q_norm": _HEAD_SIZE, "attn_k_norm": _HEAD_SIZE}
     if architecture == "gemma3":
         norms |= {"post_attention_norm": _EMBEDDING, "post_ffw_norm": _EMBEDDING}
@@ -182,15 +196,25 @@ def _tensor_shapes(architecture: str, vocabulary: int) -> dict[str, tuple[int, .
     for layer in range(_LAYERS):
         for name, size in norms.items():
             shapes[f"blk.{layer}.{name}.weight"] = (size,)
-        matrices = {
+        matrices: dict[str, tuple[int, ...]] = {
             "attn_q": query,
             "attn_k": key,
             "attn_v": key,
             "attn_output": query[::-1],
-            "ffn_gate": (_FEED_FORWARD, _EMBEDDING),
-            "ffn_up": (_FEED_FORWARD, _EMBEDDING),
-            "ffn_down": (_EMBEDDING, _FEED_FORWARD),
         }
+        if architecture == "qwen3moe":
+            matrices |= {
+                "ffn_gate_inp": (EXPERTS, _EMBEDDING),
+                "ffn_gate_exps": (EXPERTS, _FEED_FORWARD, _EMBEDDING),
+                "ffn_up_exps": (EXPERTS, _FEED_FORWARD, _EMBEDDING),
+                "ffn_down_exps": (EXPERTS, _EMBEDDING, _FEED_FORWARD),
+            }
+        else:
+            matrices |= {
+                "ffn_gate": (_FEED_FORWARD, _EMBEDDING),
+                "ffn_up": (_FEED_FORWARD, _EMBEDDING),
+                "ffn_down": (_EMBEDDING, _FEED_FORWARD),
+            }
         for name, shape in matrices.items():
             shapes[f"blk.{layer}.{name}.weight"] = shape
     return shapes

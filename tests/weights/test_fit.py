@@ -13,10 +13,11 @@ from bot.engine.local.llama import Context, ContextPlan, Model
 from bot.errors import WeightsError
 from bot.weights import gguf_reader
 from bot.weights.catalogue import load_catalogue
-from bot.weights.fit import Memory, estimate_headers, plan_quantisations
+from bot.weights.fit import Memory, estimate_headers, plan_quantisations, propose_model
 from bot.weights.installed import weights_folder
 from bot.weights.memory_plan import CacheType, PlanRequest, make_plans
 from bot.weights.model_headers import measure
+from bot.weights.quantisation import NEEDS_IMPORTANCE
 from tests.weights.loopback_hub import LoopbackHub
 from tests.weights.random_qwen3 import make_checkpoint
 from tests.weights.test_build import built
@@ -117,7 +118,8 @@ def test_estimated_sizes_match_published_files(
         ((80,), 64, "Q8_0"),
         ((48,), 64, "Q8_0"),
         ((24,), 64, "Q4_K_M"),
-        ((16,), 64, "Q3_K_S"),
+        ((16,), 64, "IQ3_XS"),
+        ((12,), 64, "IQ2_S"),
         ((8,), 64, "Q4_K_M"),
         ((), 32, "Q4_K_M"),
         ((), 14, "Q2_K"),
@@ -135,6 +137,29 @@ def test_the_best_quantisation_for_each_machine(
     marked = [one.quantisation for one in found if one.best]
     assert marked == ([best] if best else [])
     assert all((one.plan is None) == (one.lacking > 0) for one in found)
+
+
+def test_an_importance_matrix_gives_16_gib_two_minds_of_8192_tokens(
+    her: dict[str, tuple[gguf_reader.GgufFile, ...]],
+) -> None:
+    found = plan_quantisations(her, Memory((16 * GIB,), 64 * GIB), NOTHING)
+    (best,) = [one for one in found if one.best]
+    assert best.whole
+    assert best.plan is not None
+    assert (best.plan.minds, best.plan.context) == (2, 8192)
+    assert best.quantisation in NEEDS_IMPORTANCE
+
+
+def test_setup_proposes_no_model_with_two_bits_per_weight() -> None:
+    entries = load_catalogue()
+    memory = Memory((12 * GIB,), 64 * GIB)
+    found = {
+        name: plan_quantisations(one, memory, NOTHING)
+        for name, one in estimate_headers(list(entries.values())).items()
+    }
+    proposed = propose_model(found, entries)
+    assert proposed is not None
+    assert proposed[0].stand_in
 
 
 def test_dimensions_come_from_the_hub_or_else_from_the_catalogue(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+import time
+from typing import TYPE_CHECKING, Final, Self
 
 import typer
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.progress import Progress, TaskID
+
+_SECONDS_BETWEEN_LINES: Final = 10
 
 
 class ProgressBars:
@@ -26,6 +29,8 @@ class ProgressBars:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._what = ""
+        self._unit = "bytes"
+        self._began = self._printed = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -42,6 +47,8 @@ class ProgressBars:
         """Start the next bar. `unit` names the things that it counts."""
         self._end()
         self._what = what
+        self._unit = unit
+        self._began = self._printed = time.monotonic()
         if not self._console.is_terminal:
             typer.echo(f"{what} …", err=True)
             return
@@ -53,6 +60,16 @@ class ProgressBars:
         """Update the bar. May be called from any thread."""
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, total=total)
+        elif self._bar is None and self._unit != "bytes" and 0 < done < total:
+            self._print_line(done, total)
+
+    def _print_line(self, done: int, total: int) -> None:
+        """Print the progress and the time left, at most every few seconds."""
+        now = time.monotonic()
+        if now - self._printed >= _SECONDS_BETWEEN_LINES:
+            self._printed = now
+            left = (now - self._began) / done * (total - done)
+            typer.echo(f"{done} of {total} {self._unit}, {left:.0f} s left", err=True)
 
     def _create_bar(self, unit: str) -> Progress:
         from rich import progress

@@ -10,15 +10,25 @@ import typer
 
 from bot.cli.console.progress import ProgressBars
 from bot.cli.console.shared_options import Config, read_settings
+from bot.cli.models.importance_source import BuildTarget, choose_importance
 from bot.cli.models.machine import format_size, get_weights_folder
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
-    from bot.weights.build import Build
+    from bot.settings import Settings
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.hub import Hub, HubRepository
     from bot.weights.paths import HubFile
 
+Importance = Annotated[
+    str | None,
+    typer.Option(
+        "--imatrix",
+        metavar="auto|FILE",
+        help="Importance matrix for the quantisation. auto: the model's own, computed first if it "
+        "is missing, from scenes that the model plays.",
+    ),
+]
 Quant = Annotated[
     str | None, typer.Option("--quant", help="Quantisation (default: the model's usual one).")
 ]
@@ -84,22 +94,40 @@ def build(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the unquantised file for other quantisations.")
     ] = False,
+    imatrix: Importance = None,
     config: Config = None,
 ) -> None:
     """Build a GGUF file from safetensors: download, convert, quantise. Resumes if interrupted."""
-    path, name = build_model(model, quant, get_weights_folder(read_settings(config)), keep=keep)
+    path, name = build_model(model, quant, read_settings(config), keep=keep, imatrix=imatrix)
     typer.echo(str(path))
     typer.echo(f"To play with it, set `engine: {{model: {name}}}` in aside.yaml.", err=True)
 
 
 def build_model(
-    model: str, quant: str | None, folder: Path, *, keep: bool = False
+    model: str,
+    quant: str | None,
+    settings: Settings,
+    *,
+    keep: bool = False,
+    imatrix: str | None = None,
 ) -> tuple[Path, str]:
     """Build `model` and show bars. Return its path and its name in the settings.
 
-    Raises AsideError.
+    `imatrix` is `auto` or the path of an importance matrix. Raises AsideError.
     """
-    made, name = _prepare_build(model, quant, folder, keep=keep)
+    from bot.weights.build import Build
+
+    folder = get_weights_folder(settings)
+    target = _choose_target(model, quant, folder)
+    importance = choose_importance(imatrix, target, settings) if imatrix else None
+    made = Build(
+        target.source,
+        target.path,
+        target.quantisation,
+        title=target.title,
+        keep=keep,
+        importance=importance,
+    )
     needs = made.needs
     free = shutil.disk_usage(
         next(one for one in (folder, *folder.absolute().parents) if one.exists())
@@ -111,11 +139,11 @@ def build_model(
         err=True,
     )
     with ProgressBars() as bars:
-        return made.run(bars), name
+        return made.run(bars), target.name
 
 
-def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -> tuple[Build, str]:
-    from bot.weights.build import Build, HubSource, LocalSource
+def _choose_target(model: str, quant: str | None, folder: Path) -> BuildTarget:
+    from bot.weights.build import HubSource, LocalSource
     from bot.weights.find_model import find_entry, is_in_catalogue
     from bot.weights.hub import Hub
     from bot.weights.paths import read_model_name, repository_folder
@@ -126,8 +154,9 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
         source = LocalSource(local)
         wanted = wanted or "Q4_K_M"
         target = folder / source.name / f"{source.name}-{wanted}.gguf"
-        return Build(source, target, wanted, keep=keep), str(target)
+        return BuildTarget(source, target, wanted, source.name, str(target))
     model = read_model_name(model)
+    dialect = None
     if model.startswith("hf:") and not is_in_catalogue(model, folder):
         repo = model[3:].strip("/")
         repos: tuple[str, ...] = (repo,)
@@ -141,6 +170,7 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
                 f"{entry.name} has no safetensors. Run `aside models pull {entry.name}`, or add "
                 "its file with `aside models add`."
             )
+        dialect = entry.dialect
         repos = entry.checkpoints
         repo, title, wanted = (
             entry.checkpoint,
@@ -151,7 +181,8 @@ def _prepare_build(model: str, quant: str | None, folder: Path, *, keep: bool) -
     hub = Hub(notice=lambda said: typer.echo(said, err=True))
     place = repository_folder(repo, folder)
     remote = HubSource(hub.first_repository(repos), place / "checkpoint", hub)
-    return Build(remote, place / f"{title}-{wanted}.gguf", wanted, title=title, keep=keep), name
+    path = place / f"{title}-{wanted}.gguf"
+    return BuildTarget(remote, path, wanted, title, name, dialect)
 
 
 def _find_on_hub(model: str, wanted: str | None, hub: Hub) -> tuple[HubFile, HubRepository]:

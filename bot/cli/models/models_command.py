@@ -17,6 +17,7 @@ from bot.cli.models.machine import (
     measure_memory,
 )
 from bot.cli.models.manage import add, remove, verify
+from bot.cli.models.measure import imatrix, perplexity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bot.weights.installed import InstalledModel
 
 models = typer.Typer(help="List, measure, download, build and remove models.", no_args_is_help=True)
-for command in (pull, build, add, remove, verify):
+for command in (pull, build, add, remove, verify, imatrix, perplexity):
     models.command()(command)
 
 _ANY_OTHER = (
@@ -216,9 +217,7 @@ def _describe_run(one: Fit) -> str:
 def _describe_device(one: Fit) -> str:
     if one.plan is None or not one.plan.gpu_layers:
         return "on the CPU"
-    return (
-        "all on the GPU" if one.whole else f"{one.plan.gpu_layers} of {one.plan.layers} on the GPU"
-    )
+    return "all on the GPU" if one.whole else f"{one.plan.gpu_layers} of {one.plan.layers} on GPU"
 
 
 def _print_fits(found: Sequence[Fit]) -> None:
@@ -226,10 +225,17 @@ def _print_fits(found: Sequence[Fit]) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
+    from bot.weights.quantisation import NEEDS_IMPORTANCE
+
     names = ("Weights", "Cache", "Work", "Left", "Minds", "Tokens")
     numbers = [Column(name, justify="right", no_wrap=True) for name in names]
     table = Table(
-        "", Column("GiB", no_wrap=True), *numbers, Column("How it runs", no_wrap=True), box=None
+        Column("", min_width=1, no_wrap=True),  # a narrow terminal must not hide the arrow
+        Column("GiB", no_wrap=True),
+        *numbers,
+        Column("How it runs", no_wrap=True),
+        box=None,
+        pad_edge=False,
     )
     for one in found:
         plan = one.plan
@@ -244,8 +250,11 @@ def _print_fits(found: Sequence[Fit]) -> None:
             if plan
             else ["-", "-", _describe_run(one)]
         )
-        table.add_row(*map(Text, ("→" if one.best else "", one.quantisation, *cells)))
+        name = f"{one.quantisation}{'*' if one.quantisation in NEEDS_IMPORTANCE else ''}"
+        table.add_row(*map(Text, ("→" if one.best else "", name, *cells)))
     Console(highlight=False).print(table)
+    if any(one.quantisation in NEEDS_IMPORTANCE for one in found):
+        typer.echo("* needs an importance matrix: `aside models build … --imatrix auto`")
 
 
 def _describe(entry: CatalogueEntry, here: Sequence[InstalledModel]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from bot.cli.models.machine import VRam, format_size, get_weights_folder, measur
 from bot.errors import UserInputError
 
 if TYPE_CHECKING:
+    from bot.settings import Settings
     from bot.weights.catalogue import CatalogueEntry
     from bot.weights.fit import Fit
 
@@ -159,10 +160,22 @@ def _choose_model(given: str | None, vram: list[str] | None, *, asking: bool) ->
     )
 
 
+def _needs_importance(model: str) -> bool:
+    from bot.weights.find_model import find_entry
+    from bot.weights.quantisation import NEEDS_IMPORTANCE
+
+    entry, quantisation = find_entry(model, _find_weights_folder())
+    return (quantisation or entry.quantisation) in NEEDS_IMPORTANCE
+
+
 def _find_weights_folder() -> Path:
+    return get_weights_folder(_load_settings())
+
+
+def _load_settings() -> Settings:
     from bot.settings import load_settings
 
-    return get_weights_folder(load_settings(warn=lambda _: None))  # `aside doctor` shows warnings
+    return load_settings(warn=lambda _: None)  # `aside doctor` shows warnings
 
 
 def _propose_model(vram: list[str] | None) -> tuple[CatalogueEntry, Fit] | None:
@@ -212,9 +225,11 @@ def _get_model(model: str, get: bool | None, *, asking: bool) -> None:
         get = typer.confirm(
             f"{'Build' if building else 'Download'} it now?", default=True, err=True
         )
+    imatrix = "auto" if building and _needs_importance(model) else None
     if not get:
-        typer.echo(f"Run `aside models {does} {model}` to get the model.")
+        option = f" --imatrix {imatrix}" if imatrix else ""
+        typer.echo(f"Run `aside models {does} {model}{option}` to get the model.")
     elif building:
-        build_model(model, None, folder)
+        build_model(model, None, _load_settings(), imatrix=imatrix)
     else:
         download_model(model, None, folder)

@@ -1,0 +1,1 @@
+"""Run a text through a model: compute an importance matrix, or measure perplexity."""
