@@ -149,7 +149,8 @@ class CharacterCommands(
         name = file.filename
         if picture is not None:
             _require_size(picture.filename, picture.size, MAX_BYTES)
-            found, name = await picture.read(), picture.filename
+            found = await picture.read()
+            name = picture.filename
         square = await self._square_upload(found, name) if found else None
         one = await self._characters.create(interaction.user.id, sheet.model_dump(), square)
         told = (

@@ -125,7 +125,9 @@ def _describe_departure(scene: Scene, user_id: int) -> list[Notice]:
         )
     if scene.is_gm(user_id):
         notices.append(
-            Notice("A game master can't read this channel any more and does not direct it now.")
+            Notice(
+                "A game master can't read this channel any more and no longer directs the scene."
+            )
             if len(scene.gm_ids) > 1
             else Notice(
                 "The game master can't read this channel any more. The scene has no game master"

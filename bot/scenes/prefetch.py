@@ -89,7 +89,8 @@ def find_common_prefix(one: Prompt, other: Prompt) -> Prompt:
 
 def find_shared_text(one: str, other: str) -> str:
     """Return the longest prefix of both texts."""
-    same, most = 0, min(len(one), len(other))
+    same = 0
+    most = min(len(one), len(other))
     while same < most:
         middle = (same + most + 1) // 2
         if one[same:middle] == other[same:middle]:

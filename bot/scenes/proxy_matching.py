@@ -131,7 +131,8 @@ def _is_posted(line: RecentLine, post: Content, deleted: AbstractSet[int]) -> bo
     """Return whether the post is the line without a proxy bot's tags."""
     if line.content.files is not None and post.files != line.content.files:
         return False
-    whole, part = normalise_space(line.content.text), normalise_space(post.text)
+    whole = normalise_space(line.content.text)
+    part = normalise_space(post.text)
     if not whole and line.content.files is None:  # its text was not stored
         return line.message_id in deleted
     if not part and not post.files:

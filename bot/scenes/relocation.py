@@ -51,7 +51,9 @@ async def open_at_terminal(
         await store.move_scene(alone, 0, now)
         return alone
     if not scene.place.at_terminal and await _owes_the_channel(store, scene):
-        raise Refused(f"Scene {scene_id} still owes its channel a reply.", Remedy.RUN_BOT)
+        raise Refused(
+            f"Scene {scene_id} still has an unfinished reply in its channel.", Remedy.RUN_BOT
+        )
     playing = replace(scene, state=SceneState.PLAYING)
     await store.save_scene(playing, now)
     return playing

@@ -132,7 +132,7 @@ class StoryEvents:
         """
         require_gm(scene, by)
         if not changes:
-            raise Refused("Nothing would change. Give a scene, a time or a place.")
+            raise Refused("Enter a new situation, time or place.")
         for name, text in changes:
             await self._add_environment(scene, by, name, text, TurnKind.SETTING)
 

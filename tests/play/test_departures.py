@@ -54,7 +54,7 @@ async def test_one_of_two_game_masters_leaves_and_the_other_goes_on(evening: Eve
         await evening.discord.quiet()
         await asked(evening)
         await evening.discord.until(lambda: "SECRET one." in evening.kitty.ever_saw())
-        await evening.discord.until(lambda: "does not direct it now" in notices(evening))
+        await evening.discord.until(lambda: "no longer directs the scene" in notices(evening))
         assert "SECRET" not in evening.gm.ever_saw()
 
 

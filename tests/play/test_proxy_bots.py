@@ -39,7 +39,8 @@ async def test_a_proxied_line_is_heard_and_answered_once_in_any_order_of_events(
 ) -> None:
     engine = await ready()
     stage = evening.stage
-    proxy, tupperbox = a_proxy(evening), a_proxy(evening, TUPPERBOX)
+    proxy = a_proxy(evening)
+    tupperbox = a_proxy(evening, TUPPERBOX)
     async with evening.online(engine):
         await evening.begin()
         engine.gate.clear()

@@ -139,7 +139,7 @@ async def test_a_scene_that_owes_its_channel_a_reply_does_not_open_at_a_terminal
         await harness.say(scene, "Papa?", "Mr Bennet")
     async with open_harness(tmp_path, BENNET) as harness:
         await harness.theatre.close()
-        with pytest.raises(Refused, match="owes its channel") as refusal:
+        with pytest.raises(Refused, match="has an unfinished reply in its channel") as refusal:
             await harness.theatre.open_at_terminal(scene.id, DESK)
         assert refusal.value.remedy is Remedy.RUN_BOT
 
