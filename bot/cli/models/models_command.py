@@ -17,7 +17,7 @@ from bot.cli.models.machine import (
     measure_memory,
 )
 from bot.cli.models.manage import add, remove, verify
-from bot.cli.models.measure import imatrix, perplexity
+from bot.cli.models.text_measurements import imatrix, perplexity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -52,9 +52,9 @@ def imatrix(
     chunk: Chunk = 512,
     config: Config = None,
 ) -> None:
-    """Compute a model's importance matrix, for better small quantisations.
+    """Compute the importance matrix of a model.
 
-    The algorithm and the file format are llama.cpp's.
+    Small quantisations made with it are better. The algorithm and the file format are llama.cpp's.
     """
     from bot.weights.installed import importance_path
 
