@@ -22,6 +22,7 @@ class SourcePosition:
     column: int | None = None
     written: str | None = None  # the value as the person spelled it, if it is on one line
     json: bool = False  # whether the file is JSON
+    folded: bool = False  # whether it is text without quotes on several lines
 
     def __str__(self) -> str:
         line = f", line {self.line}" if self.line else ""

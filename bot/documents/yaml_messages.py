@@ -65,7 +65,13 @@ _MEANINGS: Final = (
     ),
     ("node content", "a `[` or `{{` above is not closed. Close it"),
     ("nesting depth", TOO_DEEP),
-    ("find expected ':'", "the key in line {begun} has no `: ` after it. Write `key: value`"),
+    (
+        "find expected ':'",
+        (
+            "the text in line {begun} has no `: ` after it. Write `key: value`, or `- text` for an "
+            "entry of a list"
+        ),
+    ),
     ("invalid Unicode character escape", HALF_CHARACTER),
     ("escape", _ESCAPE),
     ("hexdecimal", _ESCAPE),

@@ -210,6 +210,9 @@ class _Composer:
         _refuse_half_characters(position, event.value)
         value = _construct_scalar(event, position, self._constructor)
         plain = not event.style
+        if plain and event.start_mark and event.end_mark:
+            folded = event.end_mark.line > event.start_mark.line
+            position = replace(position, folded=folded)
         if plain and event.end_mark and event.end_mark.line < len(self._lines):
             rest = self._lines[event.end_mark.line][event.end_mark.column :]
             if _CUT.match(rest) and (isinstance(value, str) or value is None):

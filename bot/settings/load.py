@@ -62,6 +62,7 @@ def load_settings(
         if isinstance(checked, list):
             faults += checked
         faults += _find_empty_values(tree, faults)
+        faults += _find_folded_texts(tree, faults)
         if not faults and not isinstance(checked, list):
             return _with_secrets(checked, variables)
     except Fault as fault:
@@ -128,6 +129,26 @@ def _find_empty_values(tree: Tree, known: Sequence[Fault]) -> list[Fault]:
         and position.written == ""
         and tree.value(path) is None
         and path != ("engine", "sampling")
+        and position not in reported
+    ]
+
+
+def _find_folded_texts(tree: Tree, known: Sequence[Fault]) -> list[Fault]:
+    """Return a fault for each text that goes on in the next line, such as a list without dashes.
+
+    YAML joins the lines with spaces, which no setting but `requirements` wants.
+    """
+    reported = {fault.position for fault in known}
+    return [
+        Fault(
+            position,
+            f"`{path[-1]}` is one text on several lines. Write it on one line, or start each entry"
+            " of a list with `- `",
+        )
+        for path, position in tree.positions.items()
+        if position.folded
+        and path != ("engine", "requirements")
+        and isinstance(tree.value(path), str)
         and position not in reported
     ]
 

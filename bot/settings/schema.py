@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
+from bot.documents import NestedFault
 from bot.settings.value_types import (
     API_KEY,
     TOKEN,
@@ -20,6 +21,7 @@ from bot.settings.value_types import (
     Switch,
     UserPath,
     WebAddress,
+    accepts_numbers_only,
 )
 
 
@@ -29,6 +31,16 @@ class Group(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_switches_as_numbers(cls, values: object) -> object:
+        """Refuse `yes` for a number. pydantic would take it for 1."""
+        for name, value in values.items() if isinstance(values, dict) else ():
+            field = cls.model_fields.get(name)
+            if isinstance(value, bool) and field and accepts_numbers_only(field.annotation):
+                raise NestedFault((name,), f"`{name}` must be a number, not true or false")
+        return values
 
 
 class DiscordSettings(Group):

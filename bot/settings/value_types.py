@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints
+from pydantic_core import PydanticKnownError
 
 from bot.documents import show_control_characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TOKEN = "DISCORD_TOKEN"  # noqa: S105 - the variable's name
 API_KEY = "ASIDE_API_KEY"
@@ -112,6 +116,8 @@ def _require_api_root(address: str) -> str:
 
 
 def _explain_guild_address(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticKnownError("int_type")
     if isinstance(value, str) and (found := _CHANNEL_ADDRESS.search(value)):
         raise ValueError(f"this is an address, not an id. Write `{found[1]}`")
     return value
@@ -127,6 +133,20 @@ def _require_guilds(ids: tuple[int, ...]) -> tuple[int, ...]:
 
 def _spell_switch(value: object) -> object:
     return {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+
+
+def accepts_numbers_only(annotation: object) -> bool:
+    """Return whether a field of this type takes numbers and no true or false."""
+    kinds = {annotation, *_list_types(annotation)}
+    return bool(kinds & {int, float}) and bool not in kinds
+
+
+def _list_types(annotation: object) -> Iterator[object]:
+    """Yield the types inside a type. The values of a `Literal` are none."""
+    if get_origin(annotation) is not Literal:
+        for inner in get_args(annotation):
+            yield inner
+            yield from _list_types(inner)
 
 
 def _upper(value: object) -> object:

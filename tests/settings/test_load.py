@@ -109,6 +109,12 @@ def test_the_environment_overrides_the_env_file(tmp_path: Path) -> None:
     assert local(settings).threads == 2
 
 
+def test_only_requirements_may_have_several_lines(tmp_path: Path) -> None:
+    settings = load(tmp_path, "engine:\n  requirements: Be\n    brief.\n  flash_attention: on\n")
+    assert local(settings).requirements == "Be brief."
+    assert local(settings).flash_attention == "on"
+
+
 def test_settings_are_immutable() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         Settings().store.path = Path("x")
@@ -163,6 +169,13 @@ def test_settings_are_immutable() -> None:
         ("- engine", "the file contains a list, not keys"),
         ("engine: {rpc: ['http://10.0.0.2:50052/']}", "Write `10.0.0.2:50052`"),
         ("engine: {rpc: 10.0.0.2}", "an RPC address needs a port. Write `10.0.0.2:50052`"),
+        ("engine: {gpu_layers: yes}", "`gpu_layers` must be a number, not true or false"),
+        ("engine: {minds: on}", "`minds` must be a number, not true or false"),
+        ("engine: {sampling: {top_k: true}}", "`top_k` must be a number, not true or false"),
+        ("discord: {guilds: [yes]}", "entry 1 of `guilds` must be a whole number, not `yes`"),
+        ("library:\n  folders:\n    a\n    b\n", "`folders` is one text on several lines"),
+        ("store:\n  path: my\n    file.db\n", "`path` is one text on several lines"),
+        ("library:\n  folders:\n  -a\n  -b\n", "or `- text` for an entry of a list"),
         ("discord:\n  guilds:\n", "`guilds` has no value. Write one, or delete the line"),
         ("discord:\n  proxy:\n", "`proxy` has no value"),
         ("engine:\n  context:\n", "`context` has no value"),
