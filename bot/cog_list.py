@@ -14,6 +14,7 @@ from cogs.help_commands import HelpCommands
 from cogs.incoming_messages import IncomingMessages
 from cogs.listener import Listener
 from cogs.mydata_commands import MyDataCommands
+from cogs.persona_line_actions import PersonaLineActions
 from cogs.play_commands import PlayCommands
 from cogs.proxy_bots import ProxyBots
 from cogs.reply_actions import ReplyActions
@@ -80,7 +81,9 @@ def create_cogs(
             actions=services.gm_actions,
             departures=services.departures,
             characters=services.own_characters,
+            personas=services.persona_lines,
         ),
+        PersonaLineActions(theatre=theatre, personas=services.persona_lines, poster=delivery.lines),
         CharacterCommands(characters=services.own_characters, square_upload=_square_upload),
         GmCommands(
             theatre=theatre,
@@ -119,6 +122,7 @@ def create_cogs(
             proxied=services.proxied_lines,
             incoming=incoming,
             missed=missed,
+            personas=services.persona_lines,
             departures=services.departures,
         ),
     )

@@ -18,6 +18,7 @@ from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
 from bot.scenes.line_changes import LineChanges
 from bot.scenes.own_characters import OwnCharacters
+from bot.scenes.persona_lines import PersonaLines
 from bot.scenes.player_lines import PlayerLines
 from bot.scenes.proxied_lines import ProxiedLines
 from bot.scenes.proxy_matching import RecentLines
@@ -60,6 +61,7 @@ class Services:
     player_lines: PlayerLines
     line_changes: LineChanges
     proxied_lines: ProxiedLines
+    persona_lines: PersonaLines
     takes: Takes
     undo: Undo
     branching: Branching
@@ -139,6 +141,13 @@ async def create_services(
             changes=line_changes,
             recent=recent,
             now=now,
+        ),
+        persona_lines=PersonaLines(
+            theatre=theatre,
+            store=store,
+            reposts=store,
+            changes=line_changes,
+            voice=delivery.lines,
         ),
         takes=takes,
         undo=Undo(theatre=theatre, store=store, delivery=delivery, takes=takes, now=now),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bot.scenes.departures import Departures
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.own_characters import OwnCharacters, StoredCharacter
+    from bot.scenes.persona_lines import PersonaLines
     from bot.scenes.scene import Scene
     from bot.scenes.theatre import Theatre
 
@@ -57,8 +58,10 @@ class CastCommands(
         actions: GmActions,
         departures: Departures,
         characters: OwnCharacters,
+        personas: PersonaLines,
     ) -> None:
         super().__init__()
+        self._personas = personas
         self._characters = characters
         self._departures = departures
         self._theatre = theatre
@@ -167,6 +170,25 @@ class CastCommands(
         await interaction.response.edit_message(content=text, view=None)
 
     @for_game_masters
+    @app_commands.command(description="Show your lines as your character's, or as you type them")
+    @app_commands.describe(lines="persona: under its name and picture. plain: under your own name")
+    async def voice(
+        self, interaction: discord.Interaction, lines: Literal["persona", "plain"]
+    ) -> None:
+        """Choose how the user's lines appear."""
+        scene = self._theatre.require_scene(interaction.channel_id or 0)
+        await interaction.response.defer(ephemeral=True)
+        as_persona = lines == "persona"
+        name = escape_name(
+            await self._personas.choose(scene, interaction.user.id, as_persona=as_persona)
+        )
+        await interaction_replies.reply_privately(
+            interaction,
+            f"Your lines appear as **{name}** now. *Apps* → *Edit* on a line changes or deletes it."
+            if as_persona
+            else "Your lines stay as you type them.",
+        )
+
     @app_commands.command(description="Choose if players may bring characters of their own")
     @app_commands.describe(
         own_characters="Ask a game master about each, let all in, or let none in"

@@ -13,11 +13,13 @@ from bot.errors import AsideError, PostingError, StoreError
 from bot.posting.discord_errors import REQUEST_ERRORS, Code
 from bot.scenes.notices import Notice
 from cogs.catch_up import CatchUp
+from cogs.message_reading import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bot.scenes.departures import Departures
+    from bot.scenes.persona_lines import PersonaLines
     from bot.scenes.player_lines import PlayerLines
     from bot.scenes.proxied_lines import ProxiedLines
     from bot.scenes.scene import Place, Scene
@@ -43,8 +45,10 @@ class Listener(commands.Cog):
         proxied: ProxiedLines,
         incoming: IncomingMessages,
         missed: MissedMessages,
+        personas: PersonaLines,
         departures: Departures,
     ) -> None:
+        self._personas = personas
         self._bot = bot
         self._departures = departures
         self._theatre = theatre
@@ -77,6 +81,7 @@ class Listener(commands.Cog):
             for scene in behind:
                 await self._catch_up_or_end(scene)
                 if self._is_there(scene):
+                    await self._personas.resume(scene)
                     await self._theatre.report_missed_failures(scene)
                 self._theatre.play_owed(scene.id)
                 self._release(scene)
@@ -204,8 +209,10 @@ class Listener(commands.Cog):
         if heard.by_proxy:
             await self._proxied.hear(scene, heard.line, address)
         else:
-            await self._lines.hear(scene, heard.line, address)
+            stored = await self._lines.hear(scene, heard.line, address)
             await self._proxied.match_waiting(scene)
+            if stored and not heard.by_bot and is_plain(heard.message):
+                await self._personas.show(scene, heard.line, address, heard.message.content)
 
     async def _announce_unheard(self, scene: Scene, error: Exception) -> None:
         """Announce that a line could not be stored, once until storing works again."""

@@ -10,6 +10,7 @@ import discord
 
 from bot.library.name_matching import addressable_names, find_addressed, remove_quotes
 from bot.library.scenario import NARRATOR
+from bot.posting.split import MESSAGE_LIMIT
 from bot.scenes.director import Addressee
 from bot.scenes.player_lines import IncomingLine
 from cogs.message_text import find_mentioned_users, replace_markup, replace_mentions
@@ -69,6 +70,12 @@ def read_address(scene: Scene, message: discord.Message) -> Addressee:
         bot=_mentions_bot(message, own_words),
         reply_to=message.reference.message_id if message.reference and is_reply else None,
     )
+
+
+def is_plain(message: discord.Message) -> bool:
+    """Return whether a message has nothing but text that a webhook can post."""
+    extras = message.attachments or message.stickers or message.poll or message.flags.forwarded
+    return not extras and 0 < len(message.content) <= MESSAGE_LIMIT
 
 
 def is_personal(message: discord.Message) -> bool:

@@ -19,6 +19,7 @@ from bot.scenes.reveal import Audience, Destination
 from bot.scenes.turn import TurnState
 from cogs import interaction_replies
 from cogs.message_reading import read_option
+from cogs.persona_line_actions import PersonaLineActions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -97,7 +98,10 @@ class ReplyActions(commands.Cog):
     async def edit_message(
         self, interaction: discord.Interaction, message: discord.Message
     ) -> None:
-        """Open the form that edits a reply."""
+        """Open the form that edits a reply, or a player's own line."""
+        lines = self._bot.get_cog(PersonaLineActions.__name__)
+        if isinstance(lines, PersonaLineActions) and await lines.open_form(interaction, message):
+            return
         turn = await _look_up(
             self._takes.require_turn_of_message(
                 message.id, interaction.channel_id or 0, interaction.user.id

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import discord
 
+from bot.posting.split import MESSAGE_LIMIT
 from bot.scenes.turn import TurnKind
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ UNHIDE_ID: Final = r"aside:restore:(?P<scene>[0-9]{1,18}):(?P<moment>[0-9]{1,18}
 
 EDIT_FORM_ID: Final = r"aside:edited:(?P<turn>[0-9]{1,18}):(?P<take>[0-9]{1,18})"
 """The pattern of the custom id of the form that edits a take."""
+
+LINE_FORM_ID: Final = r"aside:line:(?P<message>[0-9]{1,20}):(?P<webhook>[0-9]{1,20})"
+"""The pattern of the custom id of the form that edits a player's line."""
 
 EDIT_FIELD_ID: Final = "text"
 """The custom id of the text field in that form."""
@@ -120,6 +124,23 @@ def edit_form(turn_id: int, take_id: int, text: str) -> discord.ui.Modal:
         max_length=MAX_FIELD_LENGTH,
     )
     form.add_item(discord.ui.Label(text="Speech, with actions in *asterisks*", component=field))
+    form.stop()  # discord.py would keep it in memory; submissions are matched by custom id
+    return form
+
+
+def line_form(message_id: int, webhook_id: int, text: str) -> discord.ui.Modal:
+    """Return the form that edits a player's line. Its custom id matches `LINE_FORM_ID`."""
+    form = discord.ui.Modal(
+        title="Edit your line", custom_id=f"aside:line:{message_id}:{webhook_id}"
+    )
+    field = discord.ui.TextInput[discord.ui.Modal](
+        style=discord.TextStyle.paragraph,
+        custom_id=EDIT_FIELD_ID,
+        default=text,
+        required=False,
+        max_length=MESSAGE_LIMIT,
+    )
+    form.add_item(discord.ui.Label(text="Leave this empty to delete the line", component=field))
     form.stop()  # discord.py would keep it in memory; submissions are matched by custom id
     return form
 

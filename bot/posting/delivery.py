@@ -15,6 +15,7 @@ from bot.posting.escaping import format_sentence
 from bot.posting.failure_notices import FailureNotices
 from bot.posting.graphemes import shorten
 from bot.posting.hosted_pictures import HostedPictures
+from bot.posting.line_poster import LinePoster
 from bot.posting.narration_poster import NarrationPoster
 from bot.posting.persona_messages import PersonaMessages
 from bot.posting.persona_posts import PersonaPosts
@@ -96,6 +97,8 @@ class DiscordDelivery:
             faces=CharacterFaces(faces, own_pictures, self._pictures),
             streaming=streaming,
         )
+        self.lines = LinePoster(self._messages, self._replies.find_persona)
+        """Posts the lines of players under their characters' names and faces."""
         self._narrations = NarrationPoster(channels=self._channels, posts=posts)
         self._whispers = WhisperPoster(
             channels=self._channels,

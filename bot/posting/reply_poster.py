@@ -99,7 +99,7 @@ class ReplyPoster:
         Parts that were sent before are not sent again. If a game master can't be reached, the reply
         is posted all the same. Raises PostingError if the channel can't be posted to.
         """
-        persona = await self._find_persona(scene, turn.speaker)
+        persona = await self.find_persona(scene, turn.speaker)
         async with self._lock(turn):
             message_id = await self._personas.show(scene, turn, take, persona)
             await self._failure_notices.clear(scene.place, turn)
@@ -119,7 +119,7 @@ class ReplyPoster:
         If the turn has a take, show it again, or cover it if the turn left the story. Raises
         PostingError.
         """
-        persona = await self._find_persona(scene, turn.speaker)
+        persona = await self.find_persona(scene, turn.speaker)
         async with self._lock(turn):
             if turn.take is None:
                 await self._personas.withdraw(scene, turn, persona)
@@ -148,7 +148,7 @@ class ReplyPoster:
             None,
             render_gm_messages(turn.speaker, scene.reveal.release(beats, Audience.GM)),
             link=self._channels.messageable(scene.place).jump_url,
-            icon_url=(await self._find_persona(scene, turn.speaker)).avatar_url,
+            icon_url=(await self.find_persona(scene, turn.speaker)).avatar_url,
         )
 
     async def restore_buttons(self, scene: Scene, turn: Turn) -> None:
@@ -173,7 +173,8 @@ class ReplyPoster:
         """Create the webhook that a scene's characters share. Raises PostingError."""
         await self._personas.get_hook(scene.place, Persona(""))
 
-    async def _find_persona(self, scene: Scene, speaker: str) -> Persona:
+    async def find_persona(self, scene: Scene, speaker: str) -> Persona:
+        """Return the name and picture under which a speaker posts in a scene."""
         names = assign_webhook_names(character.name for character in scene.scenario.characters)
         face = await self._faces.find(scene, speaker)
         return Persona(names.get(speaker) or format_webhook_name(speaker), face)
@@ -183,7 +184,7 @@ class ReplyPoster:
         return self._locks.setdefault(turn.id, asyncio.Lock())
 
     async def _start_draft(self, scene: Scene, turn: Turn) -> ReplyDraft:
-        persona = await self._find_persona(scene, turn.speaker)
+        persona = await self.find_persona(scene, turn.speaker)
         return await self._personas.start_draft(scene, turn, persona)
 
     async def _send_to_gms(

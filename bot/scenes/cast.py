@@ -255,6 +255,16 @@ def take_out(scene: Scene, name: str) -> Scene:
     )
 
 
+def choose_voice(scene: Scene, user_id: int, *, as_persona: bool) -> Scene:
+    """Return the scene in which this player's lines appear as their character's, or as typed.
+
+    Raises Refused if the user plays no character or is muted.
+    """
+    require_not_muted(scene, user_id)
+    part = _require_own_part(scene, user_id, "so your lines appear under your own name")
+    return _replace_part(scene, replace(part, persona_of=user_id if as_persona else None))
+
+
 def find_own(scene: Scene, own_id: int) -> Part | None:
     """Return the part of the stored own character with this id, if it is in the scene."""
     return next((one for one in scene.parts if one.own and one.own.own_id == own_id), None)

@@ -76,6 +76,12 @@ class Part:
     rests: bool = False
     absent: bool = False  # off stage: it neither hears nor speaks
     own: OwnCopy | None = None  # of a person's own character; the scenario's have none
+    persona_of: int | None = None  # the user whose lines appear under the character's name
+
+    @property
+    def speaks_as_persona(self) -> bool:
+        """True if the player's lines appear under the character's name and face."""
+        return self.player_id is not None and self.persona_of == self.player_id
 
     @property
     def by_model(self) -> bool:

@@ -298,6 +298,22 @@ async def explanations_of_pictures(transaction: Transaction) -> None:
     await transaction.execute(f"CREATE TABLE explained (user_id INTEGER PRIMARY KEY) {STRICT}")
 
 
+async def lines_of_personas(transaction: Transaction) -> None:
+    """11: players whose lines appear as their characters', and the messages that are replaced."""
+    await transaction.execute("ALTER TABLE parts ADD COLUMN persona_of INTEGER")
+    await transaction.execute(
+        f"""CREATE TABLE reposts (
+            message_id INTEGER PRIMARY KEY,
+            scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+            posted_id INTEGER
+        ) {STRICT}"""
+    )
+    await transaction.execute("CREATE INDEX reposts_scene ON reposts (scene_id)")
+    await transaction.execute(
+        "CREATE INDEX reposts_posted ON reposts (posted_id) WHERE posted_id IS NOT NULL"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
@@ -309,6 +325,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     own_characters,
     other_bots,
     explanations_of_pictures,
+    lines_of_personas,
 )
 
 

@@ -80,7 +80,7 @@ class PersonalDataRepository(Repository):
             for table in ("unreachable", "explained"):
                 await transaction.execute(f"DELETE FROM {table} WHERE user_id = ?", user_id)  # noqa: S608 - our own names
             await transaction.execute(
-                "UPDATE parts SET player_id = NULL WHERE player_id = ?"
+                "UPDATE parts SET player_id = NULL, persona_of = NULL WHERE player_id = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
                 user_id,
             )

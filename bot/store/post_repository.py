@@ -61,12 +61,22 @@ class PostRepository(Repository):
                 user_id,
                 user_id,
             )
-        return [(_place(row), _post(row)) for row in rows]
+            lines = await reading.rows(
+                "SELECT turns.message_id, turns.channel_id, turns.id AS turn_id, NULL AS take_id,"
+                " 0 AS part, 'persona' AS purpose, NULL AS webhook_id, 0 AS controls,"
+                " scenes.guild_id, scenes.parent_id, scenes.channel_id AS stage FROM reposts"
+                " JOIN turns ON turns.message_id = posted_id"
+                " JOIN scenes ON scenes.id = turns.scene_id WHERE turns.author_id = ?",
+                user_id,
+            )
+        return [(_place(row), _post(row)) for row in (*rows, *lines)]
 
     async def find_stored_message_ids(self, message_ids: Sequence[int]) -> set[int]:
         async with self._database.read() as reading:
             rows = await reading.rows(
-                "SELECT message_id FROM posts WHERE message_id IN (SELECT value FROM json_each(?))",
+                "SELECT value AS message_id FROM json_each(?)"
+                " WHERE EXISTS (SELECT 1 FROM posts WHERE message_id = value)"
+                " OR EXISTS (SELECT 1 FROM turns WHERE message_id = value)",
                 json.dumps(list(message_ids)),
             )
         return {row["message_id"] for row in rows}

@@ -45,7 +45,7 @@ async def write_people(
     )
     await transaction.insert_all(
         "INSERT INTO parts (scene_id, position, character, player_id, role_id, rests, absent,"
-        " own_id, owner_id, own_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " own_id, owner_id, own_json, persona_of) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 scene_id,
@@ -58,6 +58,7 @@ async def write_people(
                 part.own.own_id if part.own else None,
                 part.own.owner_id if part.own else None,
                 part.own.character.model_dump_json(exclude_defaults=True) if part.own else None,
+                part.persona_of,
             )
             for position, part in enumerate(parts)
         ],
@@ -124,4 +125,5 @@ def _part(row: Row) -> Part:
         bool(row["rests"]),
         bool(row["absent"]),
         own,
+        row["persona_of"],
     )

@@ -12,6 +12,7 @@ from bot.store.note_repository import NoteRepository
 from bot.store.own_character_repository import OwnCharacterRepository
 from bot.store.personal_data_repository import PersonalDataRepository
 from bot.store.post_repository import PostRepository
+from bot.store.repost_repository import RepostRepository
 from bot.store.server_proxy_repository import ServerProxyRepository
 from bot.store.silence_repository import SilenceRepository
 from bot.store.story_repository import StoryRepository
@@ -32,6 +33,7 @@ class Store(
     TakeRepository,
     NoteRepository,
     OwnCharacterRepository,
+    RepostRepository,
     SilenceRepository,
     PostRepository,
     UnreachablePeopleRepository,

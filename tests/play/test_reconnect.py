@@ -62,8 +62,11 @@ class Reconnection:
         self.on_fetch(channel_id)
         raise not_found(10003)
 
+    async def resume(self, _scene: object) -> None:
+        pass
+
     async def online(self) -> None:
-        await Listener(self, self, self, self, self, self, self).on_ready()  # type: ignore[arg-type]
+        await Listener(self, self, self, self, self, self, self, self).on_ready()  # type: ignore[arg-type]
 
 
 async def test_a_scene_that_moves_during_the_catch_up_is_not_ended() -> None:
