@@ -106,7 +106,8 @@ class Undo:
             turns = await self._store.restore(scene_id, moment) if moment else []
         if not turns:
             raise Refused(
-                "No turns are left to bring back. They are already part of the story again."
+                "No turns are left to bring back. They are part of the story already, or the story"
+                " was cleared."
             )
         return Undone(running.scene, moment, tuple(turns))
 

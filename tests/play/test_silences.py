@@ -100,3 +100,34 @@ async def test_silences_follow_discords_clock(tmp_path: Path) -> None:
                 await evening.answer()
                 assert "HONEY" in engine.requests[0].prompt.text
                 assert "MARMALADE" not in engine.requests[0].prompt.text
+
+
+async def test_nothing_of_a_cleared_story_comes_back_by_buttons_menus_and_forms(
+    evening: Evening,
+) -> None:
+    engine = await ready()
+    gm, stage = evening.gm, evening.stage
+    async with evening.online(engine):
+        await evening.begin()
+        line = evening.lizzy.say(stage, "@Mr Bennet MARMALADE?")
+        post = await evening.answer()
+        menu = await gm.context_menu(post, "More…")
+        form = await gm.context_menu(post, "Edit")
+        other = await gm.context_menu(line, "More…")
+        hidden = await gm.press(other.message, "Hide")
+        await evening.discord.until(lambda: "Unhide" in hidden.text)
+        await gm.slash(stage, "scene clear")
+        for button in ("Retry", "Write more", "Edit", "Rewind to here", "Branch", "Hide"):
+            await gm.press(menu.message, button)
+        for name in ("Retry", "Edit", "Rewind to here"):
+            await gm.context_menu(post, name)
+        await gm.submit_modal(form, {"text": "MARMALADE!"})
+        outcome = await gm.press(hidden.message, "Unhide")
+        await evening.discord.until(lambda: "the story was cleared" in outcome.text)
+        await evening.discord.quiet()
+        assert len(engine.requests) == 1
+    async with evening.online(engine):
+        evening.lizzy.edit(line, "@Mr Bennet MARMALADE!")
+        evening.lizzy.say(stage, "Papa?", reply_to=post)
+        await evening.discord.until(lambda: len(engine.requests) == 2)
+        assert "MARMALADE" not in engine.requests[1].prompt.text
