@@ -12,6 +12,7 @@ from cogs.character_commands import CharacterCommands
 from cogs.gm_commands import GmCommands
 from cogs.help_commands import HelpCommands
 from cogs.incoming_messages import IncomingMessages
+from cogs.insight_commands import InsightCommands
 from cogs.listener import Listener
 from cogs.mydata_commands import MyDataCommands
 from cogs.persona_line_actions import PersonaLineActions
@@ -92,7 +93,9 @@ def create_cogs(
             notes=services.gm_notes,
             delivery=delivery,
             departures=services.departures,
+            insight=services.insight,
         ),
+        InsightCommands(theatre=theatre, insight=services.insight, delivery=delivery, posts=store),
         PlayCommands(
             theatre=theatre,
             events=services.story_events,

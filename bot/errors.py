@@ -98,6 +98,7 @@ class Remedy(Enum):
     ADD_GM = auto()
     LIST_NOTES = auto()
     READ_HISTORY = auto()
+    SET_INSIGHT = auto()
     MAKE_TAKE = auto()
     TRY_AGAIN = auto()
     HIDE_REPLY = auto()

@@ -16,6 +16,7 @@ from bot.scenes.data_deletion import DataDeletion
 from bot.scenes.departures import Departures
 from bot.scenes.gm_actions import GmActions
 from bot.scenes.gm_notes import GmNotes
+from bot.scenes.insight import Insight
 from bot.scenes.line_changes import LineChanges
 from bot.scenes.own_characters import OwnCharacters
 from bot.scenes.persona_lines import PersonaLines
@@ -57,6 +58,7 @@ class Services:
     theatre: Theatre
     gm_actions: GmActions
     gm_notes: GmNotes
+    insight: Insight
     story_events: StoryEvents
     player_lines: PlayerLines
     line_changes: LineChanges
@@ -129,6 +131,9 @@ async def create_services(
         theatre=theatre,
         gm_actions=GmActions(theatre=theatre, store=store),
         gm_notes=GmNotes(theatre=theatre, store=store, generator=generator, now=now),
+        insight=Insight(
+            theatre=theatre, store=store, access=ChannelAccess(client), now=now, chance=_roll
+        ),
         story_events=StoryEvents(
             theatre=theatre, store=store, delivery=delivery, now=now, chance=_roll
         ),

@@ -9,10 +9,12 @@ import discord
 from bot.errors import Refused, Remedy
 from bot.posting.buttons import TRY_AGAIN_ID, TURN_ACTION_ID, UNHIDE_ID, TurnAction
 from bot.posting.character_forms import JOIN_BUTTON_ID, MORE_BUTTON_ID
+from bot.posting.opening_views import OPEN_BUTTON_ID, READER_MENU_ID
 from cogs import interaction_replies
 from cogs.cast_commands import CastCommands, JoinRequest
 from cogs.character_commands import CharacterCommands
 from cogs.command_tree import explain_invitation, is_member
+from cogs.insight_commands import InsightCommands
 from cogs.reply_actions import ReplyActions
 from cogs.story_actions import STORY_ACTIONS, StoryActions
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from discord.ext import commands
 
 _Button = discord.ui.Button[discord.ui.View]
+_Select = discord.ui.Select[discord.ui.View]
 _Cog = TypeVar("_Cog")
 
 
@@ -116,7 +119,39 @@ class JoinButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=JOIN_
         )
 
 
-BUTTONS = (TryAgainButton, TurnActionButton, UnhideButton, CharacterFormButton, JoinButton)
+class OpenThoughtButton(_MatchedButton, discord.ui.DynamicItem[_Button], template=OPEN_BUTTON_ID):
+    """*Show to a player…*, under a thought in a game master's direct messages."""
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Ask for the player."""
+        turn_id, take_id = int(self.match["turn"]), int(self.match["take"])
+        cog = _get_cog(interaction, InsightCommands)
+        await interaction_replies.run_reporting_errors(
+            interaction, cog.choose_reader(interaction, turn_id, take_id)
+        )
+
+
+class ReaderMenu(_MatchedButton, discord.ui.DynamicItem[_Select], template=READER_MENU_ID):
+    """The menu of players to whom a thought can be opened."""
+
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Open the thought to the chosen player."""
+        turn_id, take_id = int(self.match["turn"]), int(self.match["take"])
+        cog = _get_cog(interaction, InsightCommands)
+        await interaction_replies.run_reporting_errors(
+            interaction, cog.open_to(interaction, turn_id, take_id, int(self.item.values[0]))
+        )
+
+
+BUTTONS = (
+    TryAgainButton,
+    TurnActionButton,
+    UnhideButton,
+    CharacterFormButton,
+    JoinButton,
+    OpenThoughtButton,
+    ReaderMenu,
+)
 
 
 def _get_cog(interaction: discord.Interaction, kind: type[_Cog]) -> _Cog:

@@ -17,6 +17,7 @@ from bot.scenes.story_events import MAX_TEXT_LENGTH  # noqa: TC001 - discord.py 
 from cogs import autocomplete, interaction_replies
 from cogs.gm_people_commands import GmPeople
 from cogs.help_topics import TOPIC, HelpTopic
+from cogs.insight_commands import GmInsight
 from cogs.message_reading import read_option
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from bot.scenes.departures import Departures
     from bot.scenes.gm_actions import GmActions
     from bot.scenes.gm_notes import GmNotes
+    from bot.scenes.insight import Insight
     from bot.scenes.story_events import StoryEvents
     from bot.scenes.theatre import Theatre
 
@@ -33,6 +35,7 @@ _SHORT = 200
 @app_commands.guild_only()
 class GmCommands(
     GmPeople,
+    GmInsight,
     commands.GroupCog,
     group_name="gm",
     group_description="Direct the scene (game masters)",
@@ -48,8 +51,10 @@ class GmCommands(
         notes: GmNotes,
         delivery: DiscordDelivery,
         departures: Departures,
+        insight: Insight,
     ) -> None:
         super().__init__()
+        self._insight = insight
         self._departures = departures
         self._theatre = theatre
         self._actions = actions

@@ -29,6 +29,7 @@ TEXTS: Final = {
     Remedy.REMOVE_GM: "Use `/gm remove` first.",
     Remedy.ADD_GM: "A moderator of the channel can add one with `/gm add`.",
     Remedy.LIST_NOTES: "`/gm notes` lists and removes notes.",
+    Remedy.SET_INSIGHT: "A game master can set one with `/gm insight`.",
     Remedy.READ_HISTORY: "`/scene history` still shows them.",
     Remedy.MAKE_TAKE: "Press *Retry* to make another one.",
     Remedy.TRY_AGAIN: "Press *Try again* under it first.",

@@ -14,7 +14,11 @@ from bot.errors import Refused
 from bot.her.beats import BeatKind
 from bot.posting import buttons
 from bot.posting.buttons import TurnAction
-from bot.posting.render import render_gm_messages, render_public_messages
+from bot.posting.render import (
+    render_gm_messages,
+    render_player_messages,
+    render_public_messages,
+)
 from bot.scenes.reveal import Audience, Destination
 from bot.scenes.turn import TurnState
 from cogs import interaction_replies
@@ -187,6 +191,11 @@ class ReplyActions(commands.Cog):
             await interaction_replies.reply_with_messages(
                 interaction, render_gm_messages(thoughts.speaker, thoughts.released)
             )
+        elif thoughts.audience is Audience.PLAYER:
+            messages = render_player_messages(
+                thoughts.speaker, thoughts.released, interaction.user.id
+            )
+            await interaction_replies.reply_with_messages(interaction, messages)
         else:
             await interaction_replies.reply_with_messages(
                 interaction, render_public_messages(thoughts.released)

@@ -10,7 +10,7 @@ from bot.posting import opening_post
 from bot.posting.channels import Channels
 from bot.posting.character_faces import CharacterFaces
 from bot.posting.direct_messages import DirectMessages
-from bot.posting.discord_errors import REQUEST_ERRORS
+from bot.posting.discord_errors import REQUEST_ERRORS, explain_discord_error
 from bot.posting.escaping import format_sentence
 from bot.posting.failure_notices import FailureNotices
 from bot.posting.graphemes import shorten
@@ -19,6 +19,7 @@ from bot.posting.line_poster import LinePoster
 from bot.posting.narration_poster import NarrationPoster
 from bot.posting.persona_messages import PersonaMessages
 from bot.posting.persona_posts import PersonaPosts
+from bot.posting.render import render_player_messages
 from bot.posting.reply_poster import ReplyPoster
 from bot.posting.split import MESSAGE_LIMIT
 from bot.posting.webhooks import Webhooks
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from bot.posting.whisper_poster import PrivateAnswers
     from bot.scenes.notices import Notice
     from bot.scenes.posts import Post, Posts, UnreachablePeople, UnreachablePerson
+    from bot.scenes.reveal import Revealed
     from bot.scenes.scene import Place, Scene
     from bot.scenes.turn import Take, Turn
 
@@ -223,6 +225,16 @@ class DiscordDelivery:
     async def tell(self, _scene: Scene, user_id: int, notice: Notice) -> None:
         """Send a notice to one person, in a direct message or with their next command."""
         await self._direct_messages.tell(user_id, self._describe_notice(notice))
+
+    async def send_opened(
+        self, reader_id: int, speaker: str, thoughts: tuple[Revealed, ...]
+    ) -> None:
+        """Send opened thoughts to their player in a direct message. Raises PostingError."""
+        messages = render_player_messages(speaker, thoughts, reader_id)
+        try:
+            await self._direct_messages.send(reader_id, messages)
+        except REQUEST_ERRORS as error:
+            raise explain_discord_error(error, "a direct message") from error
 
     async def post_sentence(self, scene: Scene, sentence: str) -> None:
         """Post a sentence of Aside's own in small print. Raises PostingError."""

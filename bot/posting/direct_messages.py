@@ -161,13 +161,15 @@ class DirectMessages:
         *,
         link: str,
         icon_url: str | None = None,
+        view: discord.ui.View | None = None,
         exclude: Sequence[int | None] = (),
     ) -> None:
         """Send these messages of a take to every game master who does not have them yet.
 
         Without a take, they are the thoughts of a reply that failed. `link` leads to the reply and
-        `icon_url` to the character's picture. Users in `exclude` are skipped. If a game master
-        can't be reached, the others still get the messages.
+        `icon_url` to the character's picture. The last message gets the buttons of `view`. Users
+        in `exclude` are skipped. If a game master can't be reached, the others still get the
+        messages.
         """
         embeds = [_build_embed(scene, one, link, icon_url) for one in messages]
         for gm_id in scene.gm_ids:
@@ -178,7 +180,7 @@ class DirectMessages:
                 continue
             try:
                 if await self._access.can_read(scene.place, gm_id):
-                    await self._send_to_gm(gm_id, scene, turn, take, embeds)
+                    await self._send_to_gm(gm_id, scene, turn, take, embeds, view)
                 else:
                     await self.report_departed(scene, gm_id)
             except (*REQUEST_ERRORS, PostingError) as error:
@@ -205,6 +207,7 @@ class DirectMessages:
         turn: Turn,
         take: Take | None,
         embeds: Sequence[discord.Embed],
+        view: discord.ui.View | None,
     ) -> None:
         channel = await self._client.create_dm(discord.Object(gm_id))
         rows = await self._posts.posts(turn.id) if take else ()
@@ -214,7 +217,10 @@ class DirectMessages:
             if part not in sent:
                 source = str(take_id) if take else f"turn {turn.id} {embed.description}"
                 nonce = _make_nonce(scene, source, gm_id, part)
-                message = await channel.send(embed=embed, nonce=nonce, allowed_mentions=NO_MENTIONS)
+                extras: dict[str, Any] = {"view": view} if view and part == len(embeds) - 1 else {}
+                message = await channel.send(
+                    embed=embed, nonce=nonce, allowed_mentions=NO_MENTIONS, **extras
+                )
                 await self._posts.add_post(
                     Post(
                         message_id=message.id,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.her.beats import BeatKind, PublicBeat
 from bot.library.normalise import is_blank
-from bot.posting.escaping import escape_text
+from bot.posting.escaping import escape_name, escape_text
 from bot.posting.graphemes import utf16_length
 from bot.posting.speech_markdown import parse_speech
 from bot.posting.split import MESSAGE_LIMIT, FormattedRun, Markup, split_into_messages
@@ -106,6 +106,25 @@ def render_gm_messages(character: str, freed: Sequence[Revealed]) -> list[Outgoi
         for one in beats
     ]
     return [Outgoing(text, author=character) for text in split_into_messages(runs, EMBED_LIMIT)]
+
+
+def render_player_messages(
+    character: str, freed: Sequence[Revealed], reader_id: int
+) -> list[Outgoing]:
+    """Return the thoughts that were opened to this player as messages.
+
+    Raises TypeError if a beat is not revealed, and ValueError if it was revealed to another
+    audience or to another player.
+    """
+    thoughts = _select(freed, Audience.PLAYER, BeatKind.THOUGHT)
+    if any(one.reader_id != reader_id for one in freed):
+        raise ValueError("revealed to another player")
+    runs = [FormattedRun(f"**{escape_name(character)}**\n")]
+    runs += [
+        FormattedRun(f"{_LABELS[BeatKind.THOUGHT]} {escape_text(one.beat.text.strip())}\n\n")
+        for one in thoughts
+    ]
+    return [Outgoing(text) for text in split_into_messages(runs, MESSAGE_LIMIT)]
 
 
 def render_covered_messages(

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 from bot.errors import PostingError
+from bot.her.beats import BeatKind
 from bot.posting.discord_errors import REQUEST_ERRORS
 from bot.posting.escaping import escape_name
+from bot.posting.opening_views import open_view
 from bot.posting.render import render_gm_messages, render_public_messages
 from bot.posting.streaming import RenderQueue, ReplyStream
 from bot.posting.webhook_names import assign_webhook_names, format_webhook_name
@@ -195,6 +197,7 @@ class ReplyPoster:
         messages = render_gm_messages(turn.speaker, released)
         if messages:
             channel = self._channels.messageable(scene.place)
+            has_thought = any(one.beat.kind is BeatKind.THOUGHT for one in released)
             await self._direct_messages.send_to_gms(
                 scene,
                 turn,
@@ -202,6 +205,7 @@ class ReplyPoster:
                 messages,
                 link=f"{channel.jump_url}/{message_id}",
                 icon_url=persona.avatar_url,
+                view=open_view(turn.id, take.id) if has_thought else None,
             )
 
     async def _type(self, place: Place) -> None:

@@ -28,17 +28,25 @@ class Audience(StrEnum):
 
     CHANNEL = "channel"
     GM = "gm"
+    PLAYER = "player"  # one player, whose id the beat carries
 
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
     """A private beat together with the decision that releases it to one audience.
 
-    Only RevealPolicy and `release_to_gm` make one.
+    Only RevealPolicy, `release_to_gm` and `release_to_player` make one. The audience of one player
+    is that player only.
     """
 
     beat: PrivateBeat
     audience: Audience
+    reader_id: int | None = None  # the player, if the audience is one player
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if the audience is one player and no player is named."""
+        if (self.audience is Audience.PLAYER) is (self.reader_id is None):
+            raise ValueError("A beat for one player needs that player, and no other beat has one.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +83,10 @@ class RevealPolicy:
         """Return the private beats that go to that audience, in order.
 
         `decided` are the destinations that were stored with the beats' take. The policy decides
-        for the other beats.
+        for the other beats. Raises ValueError for the audience of one player.
         """
+        if audience is Audience.PLAYER:
+            raise ValueError("Only `release_to_player` opens beats to one player.")
         wanted = Destination.SPOILER if audience is Audience.CHANNEL else Destination.GM
         return tuple(
             Revealed(beat, audience)
@@ -101,6 +111,15 @@ class RevealPolicy:
 def release_to_gm(beats: tuple[Beat, ...]) -> tuple[Revealed, ...]:
     """Return all private beats, released to a game master who asked for them in private."""
     return tuple(Revealed(beat, Audience.GM) for beat in beats if isinstance(beat, PrivateBeat))
+
+
+def release_to_player(beats: tuple[Beat, ...], reader_id: int) -> tuple[Revealed, ...]:
+    """Return the thoughts that a game master or a roll opened to one player. Planning stays."""
+    return tuple(
+        Revealed(beat, Audience.PLAYER, reader_id)
+        for beat in beats
+        if isinstance(beat, PrivateBeat) and beat.kind is BeatKind.THOUGHT
+    )
 
 
 def pair_destinations(

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from bot.errors import Refused
 from bot.scenes.cast import find_part, require_gm, require_not_muted
-from bot.scenes.reveal import Audience, Destination, RevealPolicy, release_to_gm
+from bot.scenes.reveal import (
+    Audience,
+    Destination,
+    RevealPolicy,
+    release_to_gm,
+    release_to_player,
+)
 from bot.scenes.turn import TurnKind
 from bot.scenes.turn_rights import require_place
 from bot.scenes.turn_selection import TurnSelection
@@ -72,8 +78,8 @@ class SceneQueries:
     async def read_thoughts(self, message_id: int, channel_id: int, by: int) -> HiddenThoughts:
         """Return the private beats of the reply that a post in this channel shows.
 
-        A game master gets all of them, other people those that were revealed to everyone when the
-        reply was posted.
+        A game master gets all of them. A player to whom thoughts of the reply were opened gets
+        those, and other people those that were revealed to everyone when the reply was posted.
         Raises Refused if no beat is left.
         """
         turn = await self._store.turn_by_message(message_id)
@@ -87,6 +93,9 @@ class SceneQueries:
         beats = turn.take.beats
         if scene.is_gm(by):
             thoughts = HiddenThoughts(turn.speaker, Audience.GM, release_to_gm(beats))
+        elif opened := await self._store.read_opened_thoughts(turn.id, by):
+            released = release_to_player(opened, by)
+            thoughts = HiddenThoughts(turn.speaker, Audience.PLAYER, released)
         else:
             released = _PRIVATE.release(beats, Audience.CHANNEL, turn.take.destinations)
             thoughts = HiddenThoughts(turn.speaker, Audience.CHANNEL, released)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from bot.her.beats import Beat
     from bot.library.scenario import Scenario
     from bot.scenes.note import NewNote, Note
+    from bot.scenes.opening import Opening
     from bot.scenes.scene import Part, Place, Scene
     from bot.scenes.silences import Silences
 
@@ -106,4 +108,25 @@ class SceneStore(TurnRecords, TakeRecords, Protocol):
 
         Return False if they were told before.
         """
+        ...
+
+    async def set_insight(self, scene_id: int, character: str, difficulty: int | None) -> None:
+        """Store how difficult it is to read this character's thoughts, or that no one may try."""
+        ...
+
+    async def insight_difficulty(self, scene_id: int, character: str) -> int | None:
+        """Return how difficult it is to read this character's thoughts, if players may try."""
+        ...
+
+    async def save_insight(
+        self, opening: Opening, now: datetime, *, opened: bool, once: bool = False
+    ) -> bool:
+        """Store that a take's thoughts were opened to a player, or that their attempt failed.
+
+        With `once`, do nothing and return False if the player has tried this turn, or knows it.
+        """
+        ...
+
+    async def read_opened_thoughts(self, turn_id: int, reader_id: int) -> tuple[Beat, ...]:
+        """Return the thoughts of a turn, in any of its takes, that were opened to this player."""
         ...

@@ -41,7 +41,14 @@ class BranchRepository(SceneRepository):
                 started_at=to_microseconds(now),
                 last_message_id=None,
             )
-            for table in ("scene_gms", "parts", "kicked", "scene_bots", "notes"):
+            for table in (
+                "scene_gms",
+                "parts",
+                "kicked",
+                "scene_bots",
+                "notes",
+                "insight_difficulties",
+            ):
                 query = f"SELECT * FROM {table} WHERE scene_id = ?"  # noqa: S608 - our own names
                 for one in await transaction.rows(query, scene.id):
                     await _copy(transaction, table, one, scene_id=scene_id, **_new_id(one))
@@ -91,6 +98,8 @@ async def _copy_take(transaction: Transaction, take_id: int, turn_id: int) -> No
         copy_id = await _copy(transaction, "takes", row, id=None, turn_id=turn_id, number=1)
         for beat in await transaction.rows("SELECT * FROM beats WHERE take_id = ?", take_id):
             await _copy(transaction, "beats", beat, take_id=copy_id)
+        for opened in await transaction.rows("SELECT * FROM insights WHERE take_id = ?", take_id):
+            await _copy(transaction, "insights", opened, take_id=copy_id, turn_id=turn_id)
         await transaction.execute("UPDATE turns SET take_id = ? WHERE id = ?", copy_id, turn_id)
 
 

@@ -314,6 +314,29 @@ async def lines_of_personas(transaction: Transaction) -> None:
     )
 
 
+async def insights(transaction: Transaction) -> None:
+    """12: thoughts that were opened to single players, and how difficult it is to read them."""
+    for statement in (
+        f"""CREATE TABLE insight_difficulties (
+            scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+            character TEXT NOT NULL,
+            difficulty INTEGER NOT NULL,
+            PRIMARY KEY (scene_id, character)
+        ) {STRICT}""",
+        f"""CREATE TABLE insights (
+            take_id INTEGER NOT NULL REFERENCES takes (id) ON DELETE CASCADE,
+            reader_id INTEGER NOT NULL,
+            turn_id INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+            opened INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            PRIMARY KEY (take_id, reader_id)
+        ) {STRICT}""",
+        "CREATE INDEX insights_turn ON insights (turn_id, reader_id)",
+        "CREATE INDEX insights_reader ON insights (reader_id)",
+    ):
+        await transaction.execute(statement)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
@@ -326,6 +349,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     other_bots,
     explanations_of_pictures,
     lines_of_personas,
+    insights,
 )
 
 

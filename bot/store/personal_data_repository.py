@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.store.column_values import from_microseconds
 from bot.store.pending_replies import give_up_answers_to
@@ -29,6 +29,16 @@ class ExportedLine:
     text: str
 
 
+_ALWAYS_DELETED: Final = (
+    ("insights", "reader_id"),
+    ("unreachable", "user_id"),
+    ("explained", "user_id"),
+    ("own_characters", "owner_id"),
+    ("parts", "owner_id"),
+)
+"""Tables with rows that belong to one person, whether their scene has ended or not."""
+
+
 class PersonalDataRepository(Repository):
     """Exports and deletes the data of people and servers."""
 
@@ -41,8 +51,13 @@ class PersonalDataRepository(Repository):
                 "turns.take_id UNION ALL SELECT scene_id, NULL, speaker, created_at, raw, "
                 "takes.author_id, turns.id FROM takes JOIN turns ON turns.id = takes.turn_id "
                 "UNION ALL SELECT scene_id, NULL, '(standing note)', created_at, text, "
-                "author_id, NULL FROM notes) JOIN scenes ON scenes.id = scene_id WHERE "
-                "author_id = ? AND raw <> '' ORDER BY place IS NULL, place, created_at",
+                "author_id, NULL FROM notes UNION ALL SELECT turns.scene_id, NULL,"
+                " '(opened thought of ' || turns.speaker || ')', insights.created_at, beats.text,"
+                " reader_id, NULL FROM insights JOIN turns ON turns.id = insights.turn_id"
+                " JOIN beats ON beats.take_id = insights.take_id"
+                " WHERE opened AND beats.kind = 'thought')"
+                " JOIN scenes ON scenes.id = scene_id WHERE author_id = ? AND raw <> ''"
+                " ORDER BY place IS NULL, place, created_at",
                 user_id,
             )
         return [
@@ -77,15 +92,13 @@ class PersonalDataRepository(Repository):
             await transaction.execute(
                 "UPDATE turns SET listener_id = NULL WHERE listener_id = ?", user_id
             )
-            for table in ("unreachable", "explained"):
-                await transaction.execute(f"DELETE FROM {table} WHERE user_id = ?", user_id)  # noqa: S608 - our own names
             await transaction.execute(
                 "UPDATE parts SET player_id = NULL, persona_of = NULL WHERE player_id = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",
                 user_id,
             )
-            await transaction.execute("DELETE FROM own_characters WHERE owner_id = ?", user_id)
-            await transaction.execute("DELETE FROM parts WHERE owner_id = ?", user_id)
+            for table, column in _ALWAYS_DELETED:
+                await transaction.execute(f"DELETE FROM {table} WHERE {column} = ?", user_id)  # noqa: S608 - our own names
             await transaction.execute(
                 "DELETE FROM silences WHERE kind = 'user' AND subject = ?"
                 " AND scene_id IN (SELECT id FROM scenes WHERE state = 'ended')",

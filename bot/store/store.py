@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.branch_repository import BranchRepository
 from bot.store.database import Database
+from bot.store.insight_repository import InsightRepository
 from bot.store.key_value_repository import KeyValueRepository
 from bot.store.migrations import MIGRATIONS, migrate
 from bot.store.note_repository import NoteRepository
@@ -40,6 +41,7 @@ class Store(
     PersonalDataRepository,
     KeyValueRepository,
     ServerProxyRepository,
+    InsightRepository,
 ):
     """Everything Aside remembers, in one SQLite file.
 

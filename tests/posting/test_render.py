@@ -15,11 +15,19 @@ from bot.posting.render import (
     EMBED_LIMIT,
     plain_text,
     render_gm_messages,
+    render_player_messages,
     render_public_messages,
     render_runs,
 )
 from bot.posting.split import MESSAGE_LIMIT
-from bot.scenes.reveal import Audience, Destination, Revealed, RevealPolicy, release_to_gm
+from bot.scenes.reveal import (
+    Audience,
+    Destination,
+    Revealed,
+    RevealPolicy,
+    release_to_gm,
+    release_to_player,
+)
 from tests.posting.hostile_texts import bare, marked, some
 from tests.posting.markdown_reader import everything, kinds, of, shown
 
@@ -220,3 +228,28 @@ def test_private_text_is_in_no_message_unless_the_game_master_reveals_it(take: l
         "Qsecret" in bare(plain_text(message))
         for message in render_public_messages(PRIVATE.select_for_channel(tuple(take)))
     )
+
+
+def test_read_opened_thoughts_are_rendered_for_their_player_only() -> None:
+    beats = (planning("Dry."), thought("Poor *girl*."), speech("Sit."))
+    opened = release_to_player(beats, 7)
+    (message,) = render_player_messages("Mr Bennet", opened, 7)
+    assert message.text.startswith("**Mr Bennet**\n💭 Poor")
+    assert "Dry" not in message.text
+    with pytest.raises(ValueError, match="another player"):
+        render_player_messages("Mr Bennet", opened, 8)
+    with pytest.raises(ValueError, match="revealed to gm, not to player"):
+        render_player_messages("Mr Bennet", release_to_gm(beats), 7)
+    with pytest.raises(ValueError, match="revealed to player, not to channel"):
+        render_public_messages(opened)
+    with pytest.raises(ValueError, match="revealed to player, not to gm"):
+        render_gm_messages("Mr Bennet", opened)
+
+
+def test_a_beat_for_one_player_names_the_player() -> None:
+    beat = thought("Poor girl.")
+    for audience, reader_id in ((Audience.PLAYER, None), (Audience.CHANNEL, 7), (Audience.GM, 7)):
+        with pytest.raises(ValueError, match="that player"):
+            Revealed(beat, audience, reader_id)
+    with pytest.raises(ValueError, match="release_to_player"):
+        RevealPolicy().release((beat,), Audience.PLAYER)

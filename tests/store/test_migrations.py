@@ -239,6 +239,13 @@ async def test_an_older_database_learns_about_other_bots(path: Path) -> None:
         await migrate(database)
     finally:
         await database.close()
-    for table in ("replaced_messages", "server_proxies", "scene_bots", "explained"):
+    for table in (
+        "replaced_messages",
+        "server_proxies",
+        "scene_bots",
+        "explained",
+        "insights",
+        "insight_difficulties",
+    ):
         assert from_outside(path, f"SELECT count(*) FROM {table}") == [(0,)]
     assert from_outside(path, "SELECT message_id FROM turns") == [(400,)]
