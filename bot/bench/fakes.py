@@ -41,6 +41,7 @@ def _repeat(phrase: str, times: int) -> str:
 REPLY: Final = f"{_repeat(_PLANNING, 8)}</system_thinking>{_repeat(_BEATS, 6)}"
 """A reply of 600 tokens, which is about the length of HER's replies."""
 
+MEMORY: Final = "She came in out of the rain and asked for him, and he let her wait for an answer."
 SHORT_REPLY: Final = f"{_PLANNING.format(1)}</system_thinking>{_BEATS.format(1)}"
 
 
@@ -108,7 +109,10 @@ class CachingEngine:
         return len(prompt.text) // _CHARACTERS_PER_TOKEN
 
     async def generate(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Stream the reply."""
+        """Stream the reply. A memory is short, and its prompt does not count."""
+        if request.background:
+            yield Chunk(MEMORY, Finish(FinishReason.STOP, 1, 1, 1))
+            return
         text = request.prompt.text
         cached = len(find_shared_text(self._texts.get(request.mind, ""), text))
         self._texts[request.mind] = text

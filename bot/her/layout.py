@@ -68,10 +68,11 @@ class CharacterSheet:
     """The contents of a character's system message. The prompt leaves out empty parts.
 
     `description` and `experience` are single lines around the profile. `others` holds the names of
-    the other characters and the facts that this one knows about them. `motivation` is the
-    character's aim in the scene. `requirements` is the text of the Requirements section, in which
-    `{character}` is replaced by the character's name. It comes from the operator, so that it keeps
-    its tags.
+    the other characters and the facts that this one knows about them. `memory` is what the
+    character remembers of turns that are not in the conversation. It ends the Background section.
+    `motivation` is the character's aim in the scene. `requirements` is the text of the Requirements
+    section, in which `{character}` is replaced by the character's name. It comes from the operator,
+    so that it keeps its tags.
     """
 
     character: str
@@ -80,6 +81,7 @@ class CharacterSheet:
     profile: str = ""
     experience: str = ""
     background: str = ""
+    memory: str = ""
     scenario: str = ""
     others: tuple[tuple[str, str], ...] = ()
     motivation: str = ""
@@ -132,7 +134,7 @@ def build_system_message(sheet: CharacterSheet) -> str:
     others = "\n\n".join(_format_other(*other) for other in sheet.others)
     sections = (
         (f"{name}'s Profile", _format_profile(sheet)),
-        ("Background", _clean_section(sheet.background)),
+        ("Background", _clean_section(f"{sheet.background}\n\n{sheet.memory}")),
         ("Current Scenario", _clean_section(sheet.scenario)),
         (OTHERS_HEADING, others),
         ("Your Inner Thoughts", _clean_section(sheet.motivation)),

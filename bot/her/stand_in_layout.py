@@ -34,6 +34,7 @@ def _system(sheet: CharacterSheet) -> str:
     parts = (
         f"You are {sanitise_name(sheet.character)}{book}.",
         sheet.profile,
+        sheet.memory,
         sheet.scenario,
         sheet.motivation,
         _MANNER,

@@ -39,6 +39,7 @@ def build_sheet(
     turns: Iterable[Turn] = (),
     *,
     requirements: str = "",
+    memory: str = "",
 ) -> CharacterSheet:
     """Return the knowledge of this mind before the first turn, without the others' motivations.
 
@@ -52,6 +53,7 @@ def build_sheet(
         profile=character.profile,
         experience=character.experience,
         background=scenario.background,
+        memory=memory,
         scenario=describe_setting(scenario, turns),
         others=tuple(
             (other.name, other.known_as or other.profile)

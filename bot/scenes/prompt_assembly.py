@@ -1,9 +1,12 @@
 """Assembles the prompt of one mind within the model's context.
 
 The parts are counted with the model's own tokenizer, all together. Profile and requirements are
-always whole, and the latest turn and the notes always stay. If the rest does not fit, the oldest
-turns leave in one large block, so that the following prompts begin with the same text and the
-engine reads only their end.
+always whole, and the latest turn and the notes always stay. Memory has a share of the rest. If the
+turns do not fit, the oldest leave in one large block, so that the following prompts begin with the
+same text and the engine reads only their end. A block whose memory was prepared leaves as such.
+
+Whatever else a mind may remember (recalled turns, lore, pinned facts) belongs in `Recollection`,
+with its share of the context here.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bot.errors import PromptTooLong
+from bot.her.prompt import Prompt, Text
 from bot.scenes import prompt_builder
 from bot.scenes.turn import TurnKind
 
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.engine.protocol import Engine
-    from bot.her.prompt import Prompt
     from bot.library.scenario import Scenario
     from bot.scenes.recollection import Recollection
     from bot.scenes.turn import Turn
@@ -30,6 +33,9 @@ KEPT_SHARE: Final = 0.5
 
 Each token is then read about twice: once when it is new, and once when older turns leave.
 """
+
+MEMORY_SHARE: Final = 0.2
+"""The largest share of the context that memory has."""
 
 MOST_CHARACTERS_PER_TOKEN: Final = 8
 """Above every language's average. It limits the turns that are read and counted."""
@@ -68,6 +74,7 @@ class PromptSource:
             requirements=info.requirements,
             empty_think=self.empty_think,
             notes=recollection.notes,
+            memory=recollection.memory,
             left_out=(*recollection.settings, *recollection.turns[:first]),
             opening=self.opening,
             prompt_format=info.prompt_format,
@@ -95,7 +102,9 @@ async def assemble_prompt(
         _, least = await attempt(last)
         if least > budget:
             raise _too_long(source.character, engine.info.context)
-        first = max(first + 1, choose_first(turns[first:], tokens, least, budget) + first)
+        first = _find_prepared(recollection, first) or max(
+            first + 1, choose_first(turns[first:], tokens, least, budget) + first
+        )
         prompt, tokens = await attempt(first)
         while tokens > budget:
             first = min(last, first + _STEP)
@@ -109,6 +118,30 @@ async def assemble_prompt(
     )
     turn_tokens = sum(map(measure_turn, kept.turns)) * tokens // len(prompt.text)
     return AssembledPrompt(prompt, kept, tokens, turn_tokens, budget - tokens + turn_tokens)
+
+
+def _find_prepared(recollection: Recollection, first: int) -> int:
+    """Return the index of the first turn after a prepared block, or 0 if there is no such block."""
+    for index, turn in enumerate(recollection.turns):
+        if index > first and turn.id > recollection.prepared_to:
+            return index if recollection.prepared_to >= recollection.turns[first].id else 0
+    return 0
+
+
+async def fit_memory(parts: Sequence[str], engine: Engine) -> str:
+    """Return these parts of a memory, the oldest first, within memory's share of the context.
+
+    The first part, which tells the most, and the latest ones stay. Raises EngineError.
+    """
+    most = int(engine.info.context * MEMORY_SHARE)
+    text = "\n".join(parts)
+    if len(text) <= most or (tokens := await engine.count(Prompt((Text(text),)))) <= most:
+        return text
+    allowed = len(text) * most / tokens
+    kept = list(parts)
+    while len(kept) > 1 and len("\n".join(kept)) > allowed:
+        del kept[min(1, len(kept) - 2)]
+    return "\n".join(kept)[: int(allowed)]
 
 
 def choose_first(turns: Sequence[Turn], tokens: int, least: int, budget: int) -> int:

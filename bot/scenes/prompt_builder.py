@@ -35,18 +35,21 @@ def build_prompt(
     empty_think: bool = False,
     notes: Sequence[str] = (),
     left_out: Sequence[Turn] = (),
+    memory: str = "",
     opening: str = "",
     prompt_format: PromptFormat | None = None,
 ) -> Prompt:
     """Return the prompt for this character's next turn after `turns`.
 
     `notes` are the game master's notes for it. `left_out` are the turns before `turns`: only their
-    changes of setting count. `opening` is the text of a turn that has already begun. `requirements`
-    is the model's own Requirements section, if it has one. Raises KeyError if the scenario has no
-    such character.
+    changes of setting count. `memory` is what it remembers of them. `opening` is the text of a turn
+    that has already begun. `requirements` is the model's own Requirements section, if it has one.
+    Raises KeyError if the scenario has no such character.
     """
     person = scenario.character(character)
-    sheet = mind.build_sheet(scenario, person, (*left_out, *turns), requirements=requirements)
+    sheet = mind.build_sheet(
+        scenario, person, (*left_out, *turns), requirements=requirements, memory=memory
+    )
     heard = mind.build_history(character, turns, notes)
     prefill = opening or PREFILL
     match dialect:

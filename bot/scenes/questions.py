@@ -38,6 +38,7 @@ class Question:
     seed: int
     grammar: str
     sampling: Sampling | None = None
+    background: bool = False  # whether the answer can wait until no reply is under way
 
 
 async def ask_engine(engine: Engine, scene: Scene, question: Question) -> str:
@@ -56,6 +57,7 @@ async def ask_engine(engine: Engine, scene: Scene, question: Question) -> str:
         planning_tokens=None,
         stop=STOPS,
         grammar=question.grammar if engine.info.supports_grammar else None,
+        background=question.background,
     )
     async with aclosing(engine.generate(request)) as chunks:
         return "".join([chunk.text async for chunk in chunks])

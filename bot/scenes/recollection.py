@@ -20,5 +20,7 @@ class Recollection:
     turns: tuple[Turn, ...] = ()
     settings: tuple[Turn, ...] = ()  # changes of the setting, the later one of a part counts
     notes: tuple[str, ...] = ()  # the game masters' notes for it, the oldest first
+    memory: str = ""  # what it remembers of earlier turns, within its share of the context
     people: tuple[str, ...] = ()  # names of those who have spoken in the scene
     cut: bool = False  # whether earlier turns are missing
+    prepared_to: int = 0  # id of the last of `turns` for which a memory was prepared

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bot.errors import AsideError, ContentRejected
 from bot.scenes.auto_mode import AutoMode
 from bot.scenes.failure_reports import FailureReports
+from bot.scenes.memory_writer import MemoryWriter
 from bot.scenes.outage_retry import retry_until_done
 from bot.scenes.prefetch import prefetch_minds
 from bot.scenes.reply_generation import LostInThought
@@ -65,6 +66,8 @@ class Runner:
         self._wanted = False
         self._task: asyncio.Task[None] | None = None
         self._choosing: asyncio.Task[str | None] | None = None
+        self._memory = MemoryWriter(dependencies, scene)
+        self._writing: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
         """Process everything that is owed. Has no effect if the runner is already busy."""
@@ -90,10 +93,18 @@ class Runner:
     async def stop(self) -> None:
         """Stop at once. Owed turns stay owed in the store."""
         self._wanted = False
-        if self._task is not None:
-            self._task.cancel()
+        tasks = [task for task in (self._task, self._writing) if task is not None]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
             with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+                await task
+
+    async def wait_until_remembered(self) -> None:
+        """Wait until every memory is written, as far as the engine can do it now."""
+        await self.wait_until_idle()
+        while self._writing is not None and not self._writing.done():
+            await asyncio.wait((self._writing,))
 
     async def wait_for_delivery(self, turn_id: int) -> None:
         """Wait if a take of this turn is being delivered: people see it before it is stored."""
@@ -145,11 +156,13 @@ class Runner:
     async def drop_if_not_owed(self) -> None:
         """Cancel the generation if its turn left the story, or if the model may not speak for it.
 
-        Call this after every change that may remove an owed turn or give a part to a player.
+        Memories that rested on changed turns are written again. Call this after every change that
+        may remove an owed turn or give a part to a player.
         """
         generation = self._generator.current
         if generation is not None and not await self._generator.claim(generation.turn):
             generation.drop()
+        self._write_memories()  # those that rested on turns that have changed
 
     async def _prefetch(self) -> None:
         await prefetch_minds(self._dependencies, self._scene())
@@ -192,7 +205,19 @@ class Runner:
         name = await self._auto_mode.choose_speaker(self._scene())
         if name is None:
             await prefetch_minds(self._dependencies, self._scene())
+            self._write_memories()
         return name
+
+    def _write_memories(self) -> None:
+        """Write missing memories while the scene is idle. A reply need not wait for it."""
+        is_playing = self._scene().state is SceneState.PLAYING
+        if is_playing and (self._writing is None or self._writing.done()):
+            name = f"memory of scene {self._scene().id}"
+            self._writing = asyncio.create_task(self._remember(), name=name)
+
+    async def _remember(self) -> None:
+        if await self._memory.write_all():
+            self.prefetch_minds()  # the prompts now begin with other memories
 
     async def _owe_reply(self, name: str) -> None:
         scene = self._scene()

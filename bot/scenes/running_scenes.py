@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bot.scenes.scene import Scene
 
 _HISTORY_CUT: Final = Notice(
-    "The story no longer fits the model's context. From now on, the characters forget the oldest "
-    "turns. Those stay stored.",
+    "The story no longer fits the model's context. From now on, the characters remember the oldest "
+    "turns only in outline. Those stay stored.",
     Remedy.READ_HISTORY,
 )
 

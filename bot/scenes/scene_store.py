@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from bot.scenes.memory_records import MemoryRecords
 from bot.scenes.take_records import TakeRecords
 from bot.scenes.turn_records import TurnRecords
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from bot.scenes.silences import Silences
 
 
-class SceneStore(TurnRecords, TakeRecords, Protocol):
-    """Stores scenes, casts, turns, takes and notes.
+class SceneStore(TurnRecords, TakeRecords, MemoryRecords, Protocol):
+    """Stores scenes, casts, turns, takes, memories and notes.
 
     Every method is one transaction. Every method raises StoreError.
     """

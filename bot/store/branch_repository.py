@@ -87,10 +87,38 @@ async def _copy_story(
             also_answers=json.dumps(answered) if answered else None,
         )
         await _copy_take(transaction, row["take_id"], turn_id)
+    await _copy_memories(transaction, scene_id, last_id, branch_id, copies)
     for row in await transaction.rows("SELECT * FROM windows WHERE scene_id = ?", scene_id):
         starts = (copy for turn_id, copy in copies.items() if turn_id >= row["first_turn_id"])
         if start := next(starts, None):
             await _copy(transaction, "windows", row, scene_id=branch_id, first_turn_id=start)
+
+
+async def _copy_memories(
+    transaction: Transaction, scene_id: int, last_id: int, branch_id: int, turns: dict[int, int]
+) -> None:
+    """Copy the memories that rest only on copied turns, the upper layers first."""
+    memories: dict[int, int] = {}
+    for row in await transaction.rows(
+        "SELECT * FROM memories WHERE scene_id = ? AND last_id <= ? ORDER BY layer DESC, id",
+        scene_id,
+        last_id,
+    ):
+        within = [copy for turn, copy in turns.items() if row["first_id"] <= turn <= row["last_id"]]
+        rests_on = [turns[turn] for turn in json.loads(row["turn_ids"]) if turn in turns]
+        if not within:
+            continue
+        memories[row["id"]] = await _copy(
+            transaction,
+            "memories",
+            row,
+            id=None,
+            scene_id=branch_id,
+            first_id=within[0],
+            last_id=within[-1],
+            turn_ids=json.dumps(rests_on),
+            parent_id=memories.get(row["parent_id"]),
+        )
 
 
 async def _copy_take(transaction: Transaction, take_id: int, turn_id: int) -> None:

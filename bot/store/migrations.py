@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bot.errors import StoreError
 from bot.store import sqlite_errors
+from bot.store.memory_triggers import MEMORY_TRIGGERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -337,6 +338,34 @@ async def insights(transaction: Transaction) -> None:
         await transaction.execute(statement)
 
 
+async def memories(transaction: Transaction) -> None:
+    """13: what each mind remembers of turns that left its prompt.
+
+    Triggers erase those whose turns change, and delete the memories that rest on them.
+    """
+    await transaction.execute(
+        f"""CREATE TABLE memories (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            scene_id INTEGER NOT NULL REFERENCES scenes (id) ON DELETE CASCADE,
+            character TEXT NOT NULL,
+            layer INTEGER NOT NULL,
+            first_id INTEGER NOT NULL,
+            last_id INTEGER NOT NULL,
+            turn_ids TEXT NOT NULL DEFAULT '[]',
+            parent_id INTEGER REFERENCES memories (id) ON DELETE SET NULL,
+            text TEXT NOT NULL DEFAULT '',
+            revision INTEGER NOT NULL DEFAULT 0
+        ) {STRICT}"""
+    )
+    for statement in (
+        "CREATE INDEX memories_mind ON memories (scene_id, character, parent_id, first_id)",
+        "CREATE INDEX memories_parent ON memories (parent_id)",
+        "CREATE INDEX memories_turns ON memories (scene_id, first_id) WHERE layer = 0",
+        *MEMORY_TRIGGERS,
+    ):
+        await transaction.execute(statement)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     scenes_turns_posts,
     destinations_of_beats,
@@ -350,6 +379,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     explanations_of_pictures,
     lines_of_personas,
     insights,
+    memories,
 )
 
 

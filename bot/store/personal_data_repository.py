@@ -116,6 +116,10 @@ class PersonalDataRepository(Repository):
     async def forget_server(self, guild_id: int) -> int:
         """Delete every scene of a server with all its lines, and return the number of scenes."""
         async with self._database.transaction() as transaction:
+            await transaction.execute(
+                "DELETE FROM memories WHERE scene_id IN (SELECT id FROM scenes WHERE guild_id = ?)",
+                guild_id,
+            )
             scenes = await transaction.execute("DELETE FROM scenes WHERE guild_id = ?", guild_id)
             await transaction.execute("DELETE FROM server_proxies WHERE guild_id = ?", guild_id)
             await transaction.execute(

@@ -71,6 +71,7 @@ class SceneRepository(Repository):
 
     async def delete_scene(self, scene_id: int) -> None:
         async with self._database.transaction() as transaction:
+            await transaction.execute("DELETE FROM memories WHERE scene_id = ?", scene_id)
             await transaction.execute("DELETE FROM scenes WHERE id = ?", scene_id)
             await transaction.execute(
                 "DELETE FROM scenarios WHERE hash NOT IN (SELECT scenario FROM scenes)"

@@ -8,6 +8,7 @@ from bot.store.branch_repository import BranchRepository
 from bot.store.database import Database
 from bot.store.insight_repository import InsightRepository
 from bot.store.key_value_repository import KeyValueRepository
+from bot.store.memory_repository import MemoryRepository
 from bot.store.migrations import MIGRATIONS, migrate
 from bot.store.note_repository import NoteRepository
 from bot.store.own_character_repository import OwnCharacterRepository
@@ -31,6 +32,7 @@ class Store(
     BranchRepository,
     TurnRepository,
     StoryRepository,
+    MemoryRepository,
     TakeRepository,
     NoteRepository,
     OwnCharacterRepository,

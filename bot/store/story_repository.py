@@ -97,6 +97,21 @@ class StoryRepository(Repository):
             )
         return [row["name"] for row in rows]
 
+    async def measure_turns(
+        self, scene_id: int, character: str, selection: TurnSelection = WHOLE_STORY
+    ) -> list[tuple[int, int]]:
+        where, values = _condition(scene_id, selection)
+        async with self._database.read() as reading:
+            rows = await reading.rows(
+                "SELECT id, (SELECT ifnull(sum(length(text)), 0) FROM beats"  # noqa: S608 - our own names
+                " WHERE beats.take_id = turns.take_id AND (kind IN ('speech', 'action')"
+                " OR kind = 'thought' AND turns.speaker = ?)) AS size"
+                f" FROM turns WHERE {where} ORDER BY id",
+                character,
+                *values,
+            )
+        return [(row["id"], row["size"]) for row in rows]
+
     async def window_start(self, scene_id: int, character: str) -> int:
         async with self._database.read() as reading:
             found: int | None = await reading.value(

@@ -162,6 +162,7 @@ class TurnRepository(Repository):
                 "UPDATE turns SET undone_at = NULL WHERE scene_id = ? AND undone_at IS NOT NULL",
                 scene_id,
             )
+            await transaction.execute("DELETE FROM memories WHERE scene_id = ?", scene_id)
             await silence_the_past(transaction, scene_id, now)
             return await transaction.execute(
                 "UPDATE turns SET state = 'hidden' WHERE scene_id = ? AND state <> 'hidden'",
