@@ -86,7 +86,10 @@ async def run_form(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(play(scenario)) for scenario in scenarios]
     results = [task.result() for task in tasks]
-    samples = [[ReplySample(**sample) for sample in one["samples"]] for one in results]
+    samples = [
+        [ReplySample(**sample | {"others": tuple(sample["others"])}) for sample in one["samples"]]
+        for one in results
+    ]
     by_scenario = {
         scenario.id: report
         for scenario, one in zip(scenarios, samples, strict=True)

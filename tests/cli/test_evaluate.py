@@ -52,6 +52,7 @@ async def test_form_prints_a_table_and_a_second_run_reads_the_journal(elsewhere:
         assert status == 0, err
         asked = len(server.requests)
         again = await run("form", "morning-call", "--rounds", "3", "--journal", journal, "--json")
+        assert again[0] == 0, again[2]
         assert len(server.requests) == asked
     assert "HER-32B" in out
     assert "with speech" in out

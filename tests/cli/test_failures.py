@@ -144,7 +144,9 @@ async def test_an_interrupted_program_is_silent_and_exits_with_130() -> None:
     )
     assert program.stdout is not None
     assert await program.stdout.readline() == b"ready\n"
-    await asyncio.sleep(0.3)  # it waits for a reply on its standard input
+    assert program.stdin is not None
+    program.stdin.write(b"a" * 1_000_000)  # more than a pipe holds: it is reading after this
+    await program.stdin.drain()
     os.kill(program.pid, signal.SIGINT)
     out, err = await asyncio.wait_for(program.communicate(), 20)
     assert (program.returncode, out, err) == (130, b"", b"")
