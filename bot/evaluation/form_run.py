@@ -86,10 +86,7 @@ async def run_form(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(play(scenario)) for scenario in scenarios]
     results = [task.result() for task in tasks]
-    samples = [
-        [ReplySample(**sample | {"others": tuple(sample["others"])}) for sample in one["samples"]]
-        for one in results
-    ]
+    samples = [_read_samples(one) for one in results]
     by_scenario = {
         scenario.id: report
         for scenario, one in zip(scenarios, samples, strict=True)
@@ -101,6 +98,13 @@ async def run_form(
         empty_replies=sum(one["empty_replies"] for one in results),
         by_scenario=by_scenario,
     )
+
+
+def _read_samples(result: dict[str, Any]) -> list[ReplySample]:
+    """Return the samples of a result, which JSON may have turned into lists."""
+    return [
+        ReplySample(**sample | {"others": tuple(sample["others"])}) for sample in result["samples"]
+    ]
 
 
 async def _play(engine: Engine, scenario: Scenario, options: FormOptions) -> dict[str, Any]:
