@@ -122,7 +122,7 @@ def test_a_command_may_choose_its_exit_status() -> None:
 
 
 def test_the_command_line_starts_without_heavy_imports() -> None:
-    heavy = ("discord", "llama_cpp", "numpy", "PIL", "pydantic", "aiosqlite")
+    heavy = ("discord", "llama_cpp", "numpy", "PIL", "pydantic", "aiosqlite", "gguf", "jinja2")
     seen = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
     assert (
         subprocess.run(
