@@ -82,7 +82,7 @@ async def test_a_part_returns_to_the_model_or_rests_when_its_player_leaves(
         assert len(personas(evening.stage)) == 1
         evening.kitty.say(evening.stage, "I am in my library.")
         left = await evening.kitty.slash(evening.stage, "cast leave")
-        assert "by the model again" in left.text
+        assert "by the model now" in left.text
         evening.lizzy.say(evening.stage, "@Mr Bennet Where?")
         await evening.answer(count=2)
         assert "assistant\nMr Bennet: I am in my library." in engine.requests[-1].prompt.text

@@ -156,7 +156,7 @@ async def test_gm_set_changes_the_setting_in_the_channel_and_in_every_mind(
             ">>> **Place** *The \\*terrace\\**",
         ]
         nothing = await evening.gm.slash(evening.stage, "gm set")
-        assert "at least one change" in nothing.text
+        assert "Enter a new situation" in nothing.text
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         await evening.answer()
         prompt = engine.requests[0].prompt.text

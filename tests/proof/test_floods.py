@@ -71,7 +71,9 @@ async def test_a_crowd_that_joins_and_leaves_a_part_leaves_no_rows_or_tasks(
         await evening.answer()
 
 
-async def test_people_and_servers_that_come_and_go_cost_no_requests(evening: Evening) -> None:
+async def test_people_who_come_and_go_cost_no_requests_and_servers_one_welcome_each(
+    evening: Evening,
+) -> None:
     discord = evening.discord
     engine = await ready()
     async with evening.online(engine):
@@ -87,7 +89,9 @@ async def test_people_and_servers_that_come_and_go_cost_no_requests(evening: Eve
             discord.world.leave(elsewhere, discord.bot)
         await discord.quiet()
         assert rows(evening) == before
-        assert len(discord.requests) == requests
+        made = [one.route for one in discord.requests[requests:]]
+        assert set(made) <= {"create_message"}  # at most one welcome for each server
+        assert len(made) <= CROWD
         assert tasks_of_the_bot() <= tasks
         evening.lizzy.say(evening.stage, "@Mr Bennet Papa?")
         await evening.answer()
