@@ -77,9 +77,8 @@ def main(arguments: list[str]) -> None:
     measure = measure_bare_decode if baseline == "bare" else measure_alone
     with Path(os.devnull).open("w", encoding="utf-8") as null:
         sys.stderr = null
-        llama_log = LlamaLog()
+        LlamaLog()
         result = measure(path, *numbers)
-        del llama_log
     sys.stdout.write(json.dumps(result) + "\n")
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import llama_cpp
 
 from bot.weights.importance_file import read_importance
+from bot.weights.log_receiver import capture_log, set_log_receiver
 
 if TYPE_CHECKING:
     from bot.weights.importance_matrix import ImportanceMatrix
@@ -33,13 +34,8 @@ def report_sizes(source: Path, quantisation: str, *, importance: bool = False) -
     Doesn't read the tensors' data. `importance` says whether an importance matrix will be used,
     which changes the types of some tensors.
     """
-    said: list[bytes] = []
-    hear = llama_cpp.llama_log_callback(lambda _level, text, _data: said.append(text))
-    llama_cpp.llama_log_set(hear, ctypes.c_void_p(0))
-    try:
+    with capture_log() as said:
         _quantise(quantisation, str(source), "", _weigh_columns({}) if importance else None)
-    finally:
-        llama_cpp.llama_log_set(_IGNORE_LOG, ctypes.c_void_p(0))
     return b"".join(said).decode("utf-8", "replace")
 
 
@@ -47,8 +43,7 @@ def main(arguments: list[str]) -> int:
     """Quantise one file. Return llama.cpp's status, 0 for success."""
     for ending in (signal.SIGINT, signal.SIGPIPE):
         signal.signal(ending, signal.SIG_DFL)
-    hear = llama_cpp.llama_log_callback(lambda _level, text, _data: os.write(1, text))
-    llama_cpp.llama_log_set(hear, ctypes.c_void_p(0))
+    set_log_receiver(lambda _level, text: os.write(1, text))
     llama_cpp.llama_backend_init()
     quantisation, source, target, *importance = arguments
     if not importance:
@@ -112,8 +107,6 @@ def _quantise(
         )
     )
 
-
-_IGNORE_LOG: Final = llama_cpp.llama_log_callback(lambda _level, _text, _data: None)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -16,6 +16,8 @@ from bot.engine.protocol import Sampling
 from bot.weights.find_model import find_model
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bot.engine.local.candidates import Logits
 
 SIZE = 3000
@@ -152,6 +154,13 @@ def test_logits_that_are_not_finite_are_an_error_and_crash_nothing(
     sampler.free()
 
 
+@pytest.fixture(scope="module")
+def model() -> Iterator[Model]:
+    loaded = Model(find_model("demo").path, 0)
+    yield loaded
+    loaded.free()
+
+
 def sample_after(model: Model, reply: str, options: dict[str, float], **sampling: Any) -> str:
     """Return the token that is sampled after `reply` if these tokens have these logits."""
     sampler = Sampler(
@@ -174,8 +183,9 @@ THOUGHTS = "<role_thinking>Never again</role_thinking>\nNo. "
 
 @pytest.mark.model
 @pytest.mark.parametrize(("penalty", "value"), [("repeat_penalty", 3.0), ("dry", 3.0)])
-def test_penalties_leave_tags_names_and_line_breaks_alone(penalty: str, value: float) -> None:
-    model = Model(find_model("demo").path, 0)
+def test_penalties_leave_tags_names_and_line_breaks_alone(
+    model: Model, penalty: str, value: float
+) -> None:
     sampling = {penalty: value}
     for reply, token in (
         (THOUGHTS * 6, "<"),
@@ -187,22 +197,17 @@ def test_penalties_leave_tags_names_and_line_breaks_alone(penalty: str, value: f
     ):
         options = {token: 6.0, "x": 5.0}
         assert sample_after(model, reply, options, **sampling) == token, reply
-    model.free()
 
 
 @pytest.mark.model
 @pytest.mark.parametrize(("penalty", "value"), [("repeat_penalty", 3.0), ("dry", 3.0)])
-def test_penalties_still_affect_prose(penalty: str, value: float) -> None:
-    model = Model(find_model("demo").path, 0)
+def test_penalties_still_affect_prose(model: Model, penalty: str, value: float) -> None:
     reply = "I see the old sea and the old house. I see the old"
     chosen = sample_after(model, reply, {" sea": 6.0, " x": 5.0}, **{penalty: value})
     assert chosen == " x"
-    model.free()
 
 
 @pytest.mark.model
-def test_a_tag_does_not_make_the_words_behind_it_a_repeated_phrase() -> None:
-    model = Model(find_model("demo").path, 0)
+def test_a_tag_does_not_make_the_words_behind_it_a_repeated_phrase(model: Model) -> None:
     reply = "<role_thinking>She waits</role_thinking>Yes.<role_thinking>"
     assert sample_after(model, reply, {"She": 6.0, "x": 5.5}, dry=3.0) == "She"
-    model.free()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import llama_cpp as lib
 import numpy as np
 
+from bot.weights.log_receiver import capture_log
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,16 +22,12 @@ class Llama:
     """
 
     def __init__(self, path: Path) -> None:
-        self.said: list[str] = []
-        self._hear = lib.llama_log_callback(
-            lambda _level, text, _data: self.said.append(text.decode())
-        )
-        lib.llama_log_set(self._hear, ctypes.c_void_p(0))
         params = lib.llama_model_default_params()
         params.n_gpu_layers = 0
-        self.model: Any = lib.llama_model_load_from_file(str(path).encode(), params)
+        with capture_log() as said:
+            self.model: Any = lib.llama_model_load_from_file(str(path).encode(), params)
         if not self.model:
-            raise ValueError("".join(self.said))
+            raise ValueError(b"".join(said).decode())
         self.vocabulary: Any = lib.llama_model_get_vocab(self.model)
 
     def __enter__(self) -> Self:

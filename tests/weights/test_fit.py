@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import llama_cpp as lib
 import pytest
 
 from bot.engine.local.llama import Context, ContextPlan, Model
@@ -15,6 +13,7 @@ from bot.weights import gguf_reader
 from bot.weights.catalogue import load_catalogue
 from bot.weights.fit import Memory, estimate_headers, plan_quantisations, propose_model
 from bot.weights.installed import weights_folder
+from bot.weights.log_receiver import capture_log
 from bot.weights.memory_plan import CacheType, PlanRequest, make_plans
 from bot.weights.model_headers import measure
 from bot.weights.quantisation import NEEDS_IMPORTANCE
@@ -66,25 +65,17 @@ def test_the_planned_memory_matches_llama_cpps_own_log(
 
 def taken_by_llama_cpp(path: Path, measures: ContextPlan) -> dict[str, float]:
     """Return the MiB of each buffer type, from llama.cpp's log."""
-    said: list[str] = []
-    hear = lib.llama_log_callback(lambda _level, text, _data: said.append(text.decode()))
-    lib.llama_log_set(hear, ctypes.c_void_p(0))
-    loaded = Model(path, 0)
-    context = Context(loaded, measures)
+    with capture_log() as said:
+        loaded = Model(path, 0)
+        context = Context(loaded, measures)
     sizes: dict[str, float] = {}
     for kind, size in re.findall(
-        r"CPU\S* +(model|KV|compute) buffer size *= *([\d.]+) MiB", "".join(said)
+        r"CPU\S* +(model|KV|compute) buffer size *= *([\d.]+) MiB", b"".join(said).decode()
     ):
         sizes[kind] = sizes.get(kind, 0.0) + float(size)
-    lib.llama_free(context.handle)
+    context.free()
     loaded.free()
-    quiet: Any = lib.llama_log_callback(lambda _level, _text, _data: None)
-    lib.llama_log_set(quiet, ctypes.c_void_p(0))
-    KEPT.append(quiet)
     return sizes
-
-
-KEPT: list[Any] = []  # llama.cpp keeps calling the callback it was given
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import llama_cpp as lib
-
 from bot.engine.calibration.activations import ActivationCollector
 from bot.engine.calibration.chunk_decoder import ChunkDecoder, encode_text
 from bot.engine.calibration.measurement_order import MeasurementOrder
@@ -25,6 +23,7 @@ from bot.engine.local.llama import DecodeError, LoadError, Model
 from bot.errors import AsideError, UserInputError
 from bot.weights.importance_file import write_importance
 from bot.weights.importance_matrix import ImportanceMatrix
+from bot.weights.log_receiver import set_log_receiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +35,7 @@ def main() -> int:
     """Measure as standard input asks. Return the exit status."""
     for ending in (signal.SIGINT, signal.SIGPIPE):
         signal.signal(ending, signal.SIG_DFL)
-    quiet = lib.llama_log_callback(lambda level, text, _: level >= 3 and os.write(2, text))
-    lib.llama_log_set(quiet, None)
+    set_log_receiver(lambda level, text: level >= 3 and os.write(2, text))
     try:
         order = MeasurementOrder.from_json(sys.stdin.read())
         _say(result=_importance(order) if order.output else _perplexity(order))

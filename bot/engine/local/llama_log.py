@@ -6,10 +6,9 @@ It is written to standard error instead of the terminal, and the bot logs that a
 from __future__ import annotations
 
 import collections
-import ctypes
 import sys
 
-import llama_cpp
+from bot.weights.log_receiver import set_log_receiver
 
 _MAX_LINES = 1000
 _DEBUG = 1  # ggml's log level
@@ -17,15 +16,11 @@ _NEEDED_DEBUG_TEXT = "assigned to device"  # a debug line that says which layer 
 
 
 class LlamaLog:
-    """Receives llama.cpp's log and keeps its latest lines.
-
-    Keep a reference to it while llama.cpp is in use, since llama.cpp calls back into it.
-    """
+    """Receives llama.cpp's log and keeps its latest lines."""
 
     def __init__(self) -> None:
         self._lines: collections.deque[str] = collections.deque(maxlen=_MAX_LINES)
-        self._callback = llama_cpp.llama_log_callback(self._receive)
-        llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
+        set_log_receiver(self._receive)
 
     @property
     def text(self) -> str:
@@ -36,7 +31,7 @@ class LlamaLog:
         """Drop all lines."""
         self._lines.clear()
 
-    def _receive(self, level: int, text: bytes, _data: object) -> None:
+    def _receive(self, level: int, text: bytes) -> None:
         line = text.decode("utf-8", "replace")
         if level == _DEBUG and _NEEDED_DEBUG_TEXT not in line:
             return

@@ -89,7 +89,6 @@ class Worker:
             self._fail_load("start", str(error))
         except LoadError as error:
             self._fail_load("start", f"{error}. Its messages are in the log at level DEBUG.")
-        self._llama_log = llama_log
         self._emit(ready)
         slots = Slots(context, ready.minds, command.host_memory)
         return model, Batch(model, context, slots, self._emit)
