@@ -62,7 +62,7 @@ async def test_a_restart_in_the_middle_of_a_memory_loses_nothing(tmp_path: Path)
     try:
         async with open_theatre(path, engine, delivery) as (theatre, _):
             scene = await theatre.start(Place(1, 10), STUDY, GM)
-        store_turns(path, scene.id, 10, STUDY, 10)
+        store_turns(path, scene.id, 7, STUDY, 10)
         async with open_theatre(path, engine, delivery) as (theatre, store):
             lines = PlayerLines(theatre, store, now)
             line = IncomingLine(2, "Alice", 5, "You sent for me, Papa?")
