@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bot.transcript.transcripts import Transcripts
 
 _MAX_BYTES: Final = 8 * 1024 * 1024  # below Discord's lowest limit for one file
+_PROGRESS_STEP: Final = 2_000  # turns between two edits of the answer, to spare requests
 _FORMATS: Final = [
     app_commands.Choice(name="HTML: a page for the browser, with faces", value="html"),
     app_commands.Choice(name="Markdown: plain text", value="md"),
@@ -58,6 +59,8 @@ class TranscriptCommand(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
 
         async def show_progress(turns: int) -> None:
+            if turns % _PROGRESS_STEP:
+                return
             await interaction.edit_original_response(content=f"Reading the story: {turns:,} turns…")
 
         files = self._transcripts.write(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.transcript.transcript_content import Reader
     from bot.transcript.writing import TranscriptFile
 
-PAGE: Final = 200
+PAGE: Final = 100
 """Turns that are read at once: few enough that the event loop never stalls."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ async def write_transcript(
     Only the file that is being written is in memory. A story without any turn for this reader
     gives no file. A single turn that is larger than `max_bytes` has a file of its own.
     """
-    file = _OpenFile(header, name, stem)
+    file = await asyncio.to_thread(_OpenFile, header, name, stem)
     async for turn in turns:
         selected = select_turn(turn, reader)
         if selected is None:
@@ -47,7 +48,8 @@ async def write_transcript(
         text = file.format.write_turn(selected).encode()
         if file.turns and max_bytes is not None and file.size + len(text) > max_bytes:
             yield file.close()
-            file = _OpenFile(replace(header, part=file.header.part + 1), name, stem)
+            following = replace(header, part=file.header.part + 1)
+            file = await asyncio.to_thread(_OpenFile, following, name, stem)
             text = file.format.write_turn(selected).encode()
         file.add(text)
     if file.turns:
@@ -55,7 +57,7 @@ async def write_transcript(
 
 
 class _OpenFile:
-    """A transcript file that is being written."""
+    """A transcript file that is being written. To open one scales the faces, which takes time."""
 
     def __init__(self, header: TranscriptHeader, name: FormatName, stem: str) -> None:
         self.header = header
