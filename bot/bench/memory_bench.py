@@ -75,7 +75,7 @@ class MemoryReport(BaseModel):
     @computed_field  # type: ignore[prop-decorator] # mypy does not support decorated properties
     @property
     def targets(self) -> tuple[Target, ...]:
-        """The targets for the longest scene, relative to the shortest where they are ratios."""
+        """The targets for the longest scene. Ratios are relative to the shortest scene."""
         short, long = self.figures[0], self.figures[-1]
         wanted = (
             ("Seconds to open the longest scene", 0.1, long.opening),

@@ -32,7 +32,7 @@ _BEGUN = re.compile(
 
 
 def read_announcement(line: str) -> str:
-    """Return the label that a whole line stands for, such as `thinking` or `response`, or "".
+    """Return the label that fills a whole line, such as `thinking` or `response`, or "".
 
     A name between rules (`--- Jane ---`) is returned as it is.
     """

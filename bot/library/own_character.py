@@ -1,4 +1,4 @@
-"""A person's own character: what they write about it, and its files."""
+"""A person's own character: its fields and its file formats."""
 
 from __future__ import annotations
 

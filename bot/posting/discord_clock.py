@@ -22,7 +22,7 @@ class DiscordClock:
     """
 
     def __init__(self) -> None:
-        # Differences between Discord's clock and the monotonic one, which nobody sets.
+        # Differences between Discord's clock and the monotonic one, which can't be set.
         self._differences: deque[timedelta] = deque(maxlen=_EVENTS)
 
     def observe(self, snowflake: int) -> None:

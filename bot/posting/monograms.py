@@ -41,7 +41,7 @@ COLOURS: Final = (
     "#5f6b76",
     "#99458f",
 )
-"""Backgrounds on which white is easy to read, and which stand out on light and dark pages."""
+"""Background colours with enough contrast to white text, and to light and dark pages."""
 
 _FONTS: Final = Path(__file__).parent / "fonts"
 _LETTER_SIZE = 84  # of the outline font
@@ -82,7 +82,7 @@ def assign_monograms(names: Sequence[str]) -> dict[str, Monogram]:
 
 
 def find_letter(name: str) -> str:
-    """Return the letter that stands for a name: the first one after a title, as a capital."""
+    """Return the monogram of a name: its first letter after a title, as a capital."""
     for text in (strip_titles(name), name):
         for letter in text:
             if letter.isalnum():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bot.scenes.turn import Turn
 
 FADED_LINES: Final = 6
-"""Latest lines of a block of turns that stand in for its memory until that is written."""
+"""The latest lines of a block of turns, used until the memory of the block is written."""
 
 _FADED_LENGTH = 200  # characters of such a line
 _SENTENCES = 6

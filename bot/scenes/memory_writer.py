@@ -80,7 +80,7 @@ class MemoryWriter:
         return True
 
     async def _write_turns(self, character: str, memory: MindMemory) -> None:
-        """Write the memory of a block of turns. Delete it if none of them is left."""
+        """Write the memory of a block of turns. Delete it if no turn of the block is left."""
         scene = self._scene()
         turns = await self._store.turns(scene.id, select_remembered(memory, character))
         if not turns:

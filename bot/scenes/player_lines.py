@@ -248,7 +248,7 @@ def read_beats(line: IncomingLine, speaker: str) -> tuple[PublicBeat, ...]:
 
 
 def read_typed_text(take: Take | None) -> str:
-    """Return the words of a stored line, without what it shows."""
+    """Return the words of a stored line, without its descriptions of pictures."""
     if take is None:
         return ""
     lines = take.raw.split("\n")

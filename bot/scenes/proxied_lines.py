@@ -71,7 +71,7 @@ class ProxiedLines:
         self._reported: set[int] = set()  # ids of scenes that know about an unknown author
 
     async def close(self) -> None:
-        """Stop waiting. After a restart, the catch-up finds what was waiting."""
+        """Cancel the delayed withdrawals. After a restart, the catch-up finds the deleted lines."""
         for timer in tuple(self._timers):
             timer.cancel()
         await asyncio.gather(*self._timers, return_exceptions=True)

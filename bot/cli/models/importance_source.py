@@ -1,4 +1,4 @@
-"""Where `aside models build` takes its importance matrix from."""
+"""The source of the importance matrix for `aside models build`."""
 
 from __future__ import annotations
 

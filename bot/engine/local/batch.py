@@ -225,7 +225,7 @@ class Batch:
         return slot
 
     def _suspend_background(self) -> None:
-        """Take the slot from a background reply. It continues later, with what it has written."""
+        """Free the slot of a background reply. The reply continues later from its text so far."""
         for slot in self._slots:
             if slot.reply and slot.reply.background:
                 self._background.appendleft(slot.reply)
